@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * DDP and RDMAP receive rules. "Step" is a row of checklist-ddp-rdmap section
+ * 3; the first failure is the one that is reported (RFC 5040 7.1(4)).
+ */
+#include "ddp.h"
+
+void tern_ddp_rx_init(struct tern_ddp_rx *rx, u8 version)
+{
+	u32 i;
+
+	memset(rx, 0, sizeof(*rx));
+	rx->version = version;
+	for (i = 0; i < TERN_QN_COUNT; i++)
+		rx->q[i].msn = 1;
+}
+
+static void parse_tagged(const u8 *hdr, struct tern_seg *seg)
+{
+	seg->stag = get_unaligned_be32(hdr +
+				       offsetof(struct tern_ddp_tagged, stag));
+	seg->to = get_unaligned_be64(hdr +
+				     offsetof(struct tern_ddp_tagged, to));
+}
+
+static void parse_untagged(const u8 *hdr, struct tern_seg *seg)
+{
+	seg->inv_stag = get_unaligned_be32(hdr +
+				offsetof(struct tern_ddp_untagged, inv_stag));
+	seg->qn = get_unaligned_be32(hdr +
+				     offsetof(struct tern_ddp_untagged, qn));
+	seg->msn = get_unaligned_be32(hdr +
+				      offsetof(struct tern_ddp_untagged, msn));
+	seg->mo = get_unaligned_be32(hdr +
+				     offsetof(struct tern_ddp_untagged, mo));
+}
+
+/* step 2 */
+static bool parse_hdr(const u8 *hdr, u32 hdr_len, u32 ulpdu_len,
+		      struct tern_seg *seg)
+{
+	memset(seg, 0, sizeof(*seg));
+	if (!hdr_len)
+		return false;
+	seg->tagged = hdr[0] & TERN_DDP_TAGGED;
+	seg->last = hdr[0] & TERN_DDP_LAST;
+	seg->version = hdr[0] & TERN_DDP_VERSION_MASK;
+	seg->hdr_len = seg->tagged ? sizeof(struct tern_ddp_tagged) :
+				     sizeof(struct tern_ddp_untagged);
+	if (hdr_len < seg->hdr_len)
+		return false;
+	seg->rv = hdr[1] >> TERN_RDMAP_VERSION_SHIFT;
+	seg->opcode = hdr[1] & TERN_RDMAP_OPCODE_MASK;
+	seg->len = ulpdu_len - seg->hdr_len;
+	if (seg->tagged)
+		parse_tagged(hdr, seg);
+	else
+		parse_untagged(hdr, seg);
+	return true;
+}
+
+int tern_ddp_segment(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
+		     u32 ulpdu_len, struct tern_seg *seg)
+{
+	/* step 2: no code fits a short header, see 7.10 */
+	if (!parse_hdr(hdr, hdr_len, ulpdu_len, seg))
+		return TERN_TERM_RO_STREAM;
+	/* step 3 */
+	if (seg->version != rx->version)
+		return seg->tagged ? TERN_TERM_DT_VERSION :
+				     TERN_TERM_DU_VERSION;
+	if (seg->tagged)
+		return TERN_TERM_NONE;
+	/* step 4: queue 3 is of RFC 7306 */
+	if (seg->qn >= TERN_QN_RESPONSE)
+		return TERN_TERM_DU_QN;
+	seg->first = !rx->q[seg->qn].open;
+	/* step 5: in order, only one message can be next */
+	if (seg->msn != rx->q[seg->qn].msn)
+		return TERN_TERM_DU_MSN_RANGE;
+	return TERN_TERM_NONE;
+}
+
+int tern_ddp_untagged(const struct tern_ddp_rx *rx, const struct tern_seg *seg,
+		      bool have_buffer, u64 buf_len)
+{
+	u64 end = (u64)seg->mo + seg->len;
+
+	/* step 6 */
+	if (!have_buffer)
+		return TERN_TERM_DU_NO_BUFFER;
+	/*
+	 * Step 7, for empty segments too (7.9): a gap would show the buffer's
+	 * old octets as data.
+	 */
+	if (seg->mo != rx->q[seg->qn].mo)
+		return TERN_TERM_DU_MO;
+	/* step 8; DDP-045: a message is shorter than 2^32 octets */
+	if (end > buf_len || end > ~(u32)0)
+		return TERN_TERM_DU_TOO_LONG;
+	return TERN_TERM_NONE;
+}
+
+/*
+ * Opcode, and STag to invalidate, stay through a message (7.21). The STag
+ * field of the other opcodes is not looked at (RDMAP-017).
+ */
+static bool same_message(const struct tern_ddp_rx *rx,
+			 const struct tern_seg *seg)
+{
+	const struct tern_ddp_queue *q = &rx->q[seg->qn];
+
+	if (seg->tagged)
+		return !rx->tagged_open || seg->opcode == rx->tagged_opcode;
+	if (!q->open)
+		return true;
+	return seg->opcode == q->opcode &&
+	       (!seg->row->has_inv || seg->inv_stag == q->inv_stag);
+}
+
+/* step 10 */
+static bool opcode_fits(const struct tern_ddp_rx *rx,
+			const struct tern_seg *seg)
+{
+	if (!seg->row->name || seg->row->tagged != seg->tagged)
+		return false;
+	if (!seg->tagged && seg->row->qn != seg->qn)
+		return false;
+	return same_message(rx, seg);
+}
+
+/* step 16: a control message is one segment of the size of its header */
+static bool control_fits(const struct tern_seg *seg)
+{
+	if (!seg->last || seg->mo)
+		return false;
+	if (seg->opcode == TERN_OP_TERMINATE)
+		return seg->len >= sizeof(struct tern_terminate) &&
+		       seg->len <= TERN_TERMINATE_MAX;
+	return seg->len == seg->row->hdr_len;
+}
+
+static void parse_read_req(const u8 *body, struct tern_seg *seg)
+{
+	seg->rreq.sink_stag = get_unaligned_be32(body +
+				offsetof(struct tern_read_req, sink_stag));
+	seg->rreq.sink_to = get_unaligned_be64(body +
+				offsetof(struct tern_read_req, sink_to));
+	seg->rreq.size = get_unaligned_be32(body +
+				offsetof(struct tern_read_req, size));
+	seg->rreq.src_stag = get_unaligned_be32(body +
+				offsetof(struct tern_read_req, src_stag));
+	seg->rreq.src_to = get_unaligned_be64(body +
+				offsetof(struct tern_read_req, src_to));
+}
+
+int tern_rdmap_segment(const struct tern_ddp_rx *rx, const u8 *hdr,
+		       u32 hdr_len, struct tern_seg *seg)
+{
+	seg->row = &tern_op_table[seg->opcode];
+	/* step 9: RV goes with DV (7.3) */
+	if (seg->rv != rx->version)
+		return TERN_TERM_RO_VERSION;
+	if (!opcode_fits(rx, seg))
+		return TERN_TERM_RO_OPCODE;
+	if (seg->row->payload)
+		return TERN_TERM_NONE;
+	if (!control_fits(seg) || hdr_len < seg->hdr_len + seg->row->hdr_len)
+		return TERN_TERM_RO_STREAM;
+	if (seg->opcode == TERN_OP_READ_REQ)
+		parse_read_req(hdr + seg->hdr_len, seg);
+	seg->hdr_len += seg->row->hdr_len;
+	return TERN_TERM_NONE;
+}
+
+void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg)
+{
+	struct tern_ddp_queue *q = &rx->q[seg->qn];
+
+	if (seg->tagged) {
+		rx->tagged_open = !seg->last;
+		rx->tagged_opcode = seg->opcode;
+		return;
+	}
+	q->open = !seg->last;
+	if (seg->last) {
+		/* DDP-040: 0xFFFFFFFF is followed by 0 */
+		q->msn++;
+		q->mo = 0;
+		return;
+	}
+	q->mo += seg->len;
+	q->opcode = seg->opcode;
+	q->inv_stag = seg->inv_stag;
+}
+
+/* what tern_mem_check() answers, by use */
+struct mem_codes {
+	u32 access;
+	int invalid;
+	int assoc;
+	int denied;
+	int wrap;
+	int bounds;
+};
+
+/*
+ * DDP has no code for a missing right: 1/1/00 (7.8). The LOCAL uses have no
+ * Terminate at all; RDMAP's protection codes stand in.
+ */
+static const struct mem_codes mem_codes[] = {
+	[TERN_USE_WRITE] = {
+		.access = TERN_ACCESS_REMOTE_WRITE,
+		.invalid = TERN_TERM_DT_INV_STAG,
+		.assoc = TERN_TERM_DT_NOT_ASSOC,
+		.denied = TERN_TERM_DT_INV_STAG,
+		.wrap = TERN_TERM_DT_WRAP,
+		.bounds = TERN_TERM_DT_BOUNDS,
+	},
+	[TERN_USE_READ_SRC] = {
+		.access = TERN_ACCESS_REMOTE_READ,
+		.invalid = TERN_TERM_RP_INV_STAG,
+		.assoc = TERN_TERM_RP_NOT_ASSOC,
+		.denied = TERN_TERM_RP_ACCESS,
+		.wrap = TERN_TERM_RP_WRAP,
+		.bounds = TERN_TERM_RP_BOUNDS,
+	},
+	[TERN_USE_LOCAL_READ] = {
+		.invalid = TERN_TERM_RP_INV_STAG,
+		.assoc = TERN_TERM_RP_NOT_ASSOC,
+		.denied = TERN_TERM_RP_ACCESS,
+		.wrap = TERN_TERM_RP_WRAP,
+		.bounds = TERN_TERM_RP_BOUNDS,
+	},
+	[TERN_USE_LOCAL_WRITE] = {
+		.access = TERN_ACCESS_LOCAL_WRITE,
+		.invalid = TERN_TERM_RP_INV_STAG,
+		.assoc = TERN_TERM_RP_NOT_ASSOC,
+		.denied = TERN_TERM_RP_ACCESS,
+		.wrap = TERN_TERM_RP_WRAP,
+		.bounds = TERN_TERM_RP_BOUNDS,
+	},
+};
+
+/* steps 14 and 15, 17; @len is not 0; the end may be 2^64 itself */
+static int check_range(const struct tern_mem_view *view,
+		       const struct mem_codes *codes, u64 to, u64 len)
+{
+	u64 off = to - view->base;
+
+	if (len - 1 > ~to)
+		return codes->wrap;
+	if (to < view->base || off > view->len || len > view->len - off)
+		return codes->bounds;
+	return TERN_TERM_NONE;
+}
+
+/* step 21: all its failures have one code (7.6) */
+static int check_invalidate(const struct tern_mem_view *view)
+{
+	if (view->valid && view->assoc && view->invalidatable)
+		return TERN_TERM_NONE;
+	return TERN_TERM_RP_CANT_INV;
+}
+
+int tern_mem_check(const struct tern_mem_view *view, enum tern_mem_use use,
+		   u64 to, u64 len)
+{
+	const struct mem_codes *codes;
+
+	if (use == TERN_USE_INVALIDATE)
+		return check_invalidate(view);
+	if (!len)
+		return TERN_TERM_NONE;
+	codes = &mem_codes[use];
+	if (!view->valid)
+		return codes->invalid;
+	if (!view->assoc)
+		return codes->assoc;
+	if ((view->access & codes->access) != codes->access)
+		return codes->denied;
+	return check_range(view, codes, to, len);
+}
+
+int tern_read_match(const struct tern_read_open *open,
+		    const struct tern_seg *seg)
+{
+	u32 left;
+
+	if (!open)
+		return TERN_TERM_RO_OPCODE;
+	/* RFC 5041 5.2: STag and TO of an empty segment mean nothing */
+	if (seg->len && seg->stag != open->stag)
+		return TERN_TERM_DT_INV_STAG;
+	if (seg->len && seg->to != open->to + open->got)
+		return TERN_TERM_DT_BOUNDS;
+	left = open->len - open->got;
+	if (seg->len > left)
+		return TERN_TERM_RO_STREAM;
+	/* L exactly at the end */
+	if (seg->last ? seg->len < left : seg->len == left)
+		return TERN_TERM_RO_STREAM;
+	return TERN_TERM_NONE;
+}

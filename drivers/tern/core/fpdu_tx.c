@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * FPDU sender. A marker is written as soon as its place is reached, for an
+ * FPDU always goes on behind it (its CRC field at least); the place behind the
+ * CRC field belongs to the next FPDU (RFC 5044 4.3).
+ */
+#include "fpdu_tx.h"
+
+static void move_on(struct tern_fpdu_tx *tx, u32 len)
+{
+	tx->pos = (tx->pos + len) & (TERN_MARKER_SPACING - 1);
+	tx->fpdu_off += len;
+}
+
+static void add_crc(struct tern_fpdu_tx *tx, const u8 *data, u32 len)
+{
+	if (tx->crc)
+		tx->crc_state = crc32c(tx->crc_state, data, len);
+}
+
+static void write_marker(u8 *out, u32 fpduptr)
+{
+	put_unaligned_be16(0, out);
+	put_unaligned_be16((u16)fpduptr, out + 2);
+}
+
+static u32 put_marker(struct tern_fpdu_tx *tx, u8 *out)
+{
+	if (!tx->markers || tx->pos)
+		return 0;
+	write_marker(out, tx->fpdu_off);
+	move_on(tx, TERN_MARKER_SIZE);
+	return TERN_MARKER_SIZE;
+}
+
+u32 tern_fpdu_mulpdu(u32 emss, bool markers)
+{
+	u32 frame = TERN_FPDU_LEN_SIZE + TERN_FPDU_CRC_SIZE + emss % 4;
+
+	if (markers)
+		frame += TERN_MARKER_SIZE *
+			 DIV_ROUND_UP(emss, TERN_MARKER_SPACING);
+	if (emss < frame + TERN_MULPDU_MIN)
+		return TERN_MULPDU_MIN;
+	return min_t(u32, emss - frame, TERN_ULPDU_MAX);
+}
+
+void tern_fpdu_tx_init(struct tern_fpdu_tx *tx, bool crc, bool markers,
+		       u32 emss)
+{
+	memset(tx, 0, sizeof(*tx));
+	tx->crc = crc;
+	tx->markers = markers;
+	tx->mulpdu = tern_fpdu_mulpdu(emss, markers);
+}
+
+/* payload octets of the next segment: as many as MULPDU allows (MPA-054) */
+static u32 segment_len(const struct tern_fpdu_tx *tx,
+		       const struct tern_tx_msg *msg)
+{
+	return min(msg->len - msg->sent, tx->mulpdu - msg->hdr_len);
+}
+
+/* what differs from segment to segment: L, and TO or MO (RFC 5041 5.2) */
+static void write_hdr(const struct tern_tx_msg *msg, u8 *hdr, bool last)
+{
+	memcpy(hdr, msg->hdr, msg->hdr_len);
+	if (last)
+		hdr[0] |= TERN_DDP_LAST;
+	if (hdr[0] & TERN_DDP_TAGGED) {
+		u8 *to = hdr + offsetof(struct tern_ddp_tagged, to);
+
+		put_unaligned_be64(get_unaligned_be64(to) + msg->sent, to);
+	} else {
+		put_unaligned_be32(msg->sent,
+				   hdr + offsetof(struct tern_ddp_untagged, mo));
+	}
+}
+
+/* make room for the one marker that may be due within or right behind @len */
+static u32 split_head(const struct tern_fpdu_tx *tx, u8 *head, u32 len)
+{
+	u32 at = TERN_MARKER_SPACING - tx->pos;
+
+	if (!tx->markers || len < at)
+		return len;
+	memmove(head + at + TERN_MARKER_SIZE, head + at, len - at);
+	write_marker(head + at, at);
+	return len + TERN_MARKER_SIZE;
+}
+
+u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
+		       u8 *out)
+{
+	u32 front, len;
+
+	tx->fpdu_off = 0;
+	tx->crc_state = ~0U;
+	tx->left = segment_len(tx, msg);
+	tx->ulpdu_len = msg->hdr_len + tx->left;
+	msg->last_begun = msg->sent + tx->left == msg->len;
+
+	front = put_marker(tx, out);
+	tx->fpdu_off = 0;
+	put_unaligned_be16((u16)tx->ulpdu_len, out + front);
+	write_hdr(msg, out + front + TERN_FPDU_LEN_SIZE, msg->last_begun);
+	len = split_head(tx, out + front, TERN_FPDU_LEN_SIZE + msg->hdr_len);
+	move_on(tx, len);
+	add_crc(tx, out, front + len);
+	msg->sent += tx->left;
+	return front + len;
+}
+
+u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx)
+{
+	if (!tx->markers)
+		return tx->left;
+	return min(tx->left, TERN_MARKER_SPACING - tx->pos);
+}
+
+u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, const u8 *data, u32 len,
+			 u8 *out)
+{
+	u32 n;
+
+	add_crc(tx, data, len);
+	tx->left -= len;
+	move_on(tx, len);
+	n = put_marker(tx, out);
+	if (n)
+		add_crc(tx, out, n);
+	return n;
+}
+
+u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out)
+{
+	u32 n = tern_fpdu_pad(tx->ulpdu_len);
+
+	if (n) {
+		memset(out, 0, n);
+		move_on(tx, n);
+		n += put_marker(tx, out + n);
+		add_crc(tx, out, n);
+	}
+	put_unaligned_le32(tx->crc ? ~tx->crc_state : 0, out + n);
+	move_on(tx, TERN_FPDU_CRC_SIZE);
+	return n + TERN_FPDU_CRC_SIZE;
+}
+
+u32 tern_fpdu_tx_size(const struct tern_fpdu_tx *tx,
+		      const struct tern_tx_msg *msg)
+{
+	return tern_fpdu_wire_len(tx->pos, tx->markers,
+				  msg->hdr_len + segment_len(tx, msg));
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * FPDU sender: RFC 5044 4, RFC 5041 5.2. Cuts a message into FPDUs no larger
+ * than MULPDU and writes what goes around the payload. For each FPDU:
+ *
+ *	n = tern_fpdu_tx_begin()	marker, length, headers
+ *	while ((run = tern_fpdu_tx_run()))
+ *		the shell copies @run payload octets behind it
+ *		n = tern_fpdu_tx_payload()	takes them into the CRC, and writes
+ *						the marker that follows, if due
+ *	n = tern_fpdu_tx_end()		pad, marker, CRC
+ *
+ * State is guarded by its owner's lock.
+ */
+#ifndef TERN_CORE_FPDU_TX_H
+#define TERN_CORE_FPDU_TX_H
+
+#include "wire.h"
+
+/* most octets that begin() writes: two markers, length, headers */
+#define TERN_FPDU_TX_HEAD	(TERN_FPDU_LEN_SIZE + TERN_HDR_MAX + 2 * TERN_MARKER_SIZE)
+/* most octets that end() writes: pad, marker, CRC */
+#define TERN_FPDU_TX_TAIL	(3 + TERN_MARKER_SIZE + TERN_FPDU_CRC_SIZE)
+
+/**
+ * struct tern_fpdu_tx - one direction's send framing
+ * @crc: CRC is on; else the field is sent as 0 (checklist-mpa 4.25)
+ * @markers: the peer wants markers
+ * @mulpdu: largest ULPDU now, TERN_MULPDU_MIN..TERN_ULPDU_MAX; may be changed
+ *	between two FPDUs
+ * @pos: stream position modulo 512 of the next octet, markers included
+ * @fpdu_off: octets from ULPDU_Length to the next octet, markers included
+ * @left: payload octets of the current FPDU still to come
+ * @ulpdu_len: of the current FPDU
+ * @crc_state: running CRC of the current FPDU
+ */
+struct tern_fpdu_tx {
+	bool crc;
+	bool markers;
+	u32 mulpdu;
+	u32 pos;
+	u32 fpdu_off;
+	u32 left;
+	u32 ulpdu_len;
+	u32 crc_state;
+};
+
+/**
+ * struct tern_tx_msg - an RDMAP message on its way out
+ * @hdr: DDP and RDMAP headers of the first segment, as
+ *	tern_rdmap_build_*() wrote them; L bit, TO and MO are set per segment
+ * @hdr_len: octets at @hdr; 14, 18 or more
+ * @len: payload octets in all, 0..2^32-1
+ * @sent: payload octets in FPDUs that were begun
+ *
+ * The message is finished when the FPDU that carries its L bit is ended; a
+ * message with an RDMAP header (Read Request, Terminate) has no payload.
+ */
+struct tern_tx_msg {
+	u8 hdr[TERN_HDR_MAX + 2];
+	u32 hdr_len;
+	u32 len;
+	u32 sent;
+	bool last_begun;
+};
+
+/**
+ * tern_fpdu_mulpdu() - MULPDU from the effective MSS
+ * @emss: TCP's current MSS, octets
+ * @markers: markers are generated
+ *
+ * RFC 5044 4.5; clamped to TERN_MULPDU_MIN..TERN_ULPDU_MAX (MPA-006, 051, 052,
+ * 056).
+ */
+u32 tern_fpdu_mulpdu(u32 emss, bool markers);
+
+/* start of Full Operation */
+void tern_fpdu_tx_init(struct tern_fpdu_tx *tx, bool crc, bool markers,
+		       u32 emss);
+
+/**
+ * tern_fpdu_tx_begin() - start the next FPDU of a message
+ * @tx: state
+ * @msg: the message; @msg->sent moves by the payload of this FPDU
+ * @out: room for TERN_FPDU_TX_HEAD octets
+ *
+ * Return: octets written to @out.
+ */
+u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
+		       u8 *out);
+
+/**
+ * tern_fpdu_tx_run() - payload octets that may follow at once
+ * @tx: state
+ *
+ * Return: 0 when the payload is complete, else the octets up to the next
+ * marker or the end.
+ */
+u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx);
+
+/**
+ * tern_fpdu_tx_payload() - account for payload that was copied
+ * @tx: state
+ * @data: the octets as they go out
+ * @len: 1..tern_fpdu_tx_run()
+ * @out: room for TERN_MARKER_SIZE octets right behind @data
+ *
+ * Return: octets written to @out: 0 or TERN_MARKER_SIZE.
+ */
+u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, const u8 *data, u32 len,
+			 u8 *out);
+
+/**
+ * tern_fpdu_tx_end() - finish the FPDU
+ * @tx: state; tern_fpdu_tx_run() is 0
+ * @out: room for TERN_FPDU_TX_TAIL octets
+ *
+ * Return: octets written.
+ */
+u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out);
+
+/**
+ * tern_fpdu_tx_size() - octets the next FPDU of @msg takes on the wire
+ * @tx: state between two FPDUs
+ * @msg: the message
+ */
+u32 tern_fpdu_tx_size(const struct tern_fpdu_tx *tx,
+		      const struct tern_tx_msg *msg);
+
+/* all segments of @msg were begun */
+static inline bool tern_tx_msg_done(const struct tern_tx_msg *msg)
+{
+	return msg->last_begun;
+}
+
+#endif /* TERN_CORE_FPDU_TX_H */

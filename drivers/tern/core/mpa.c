@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "mpa.h"
+
+static const char keys[][TERN_MPA_KEY_LEN + 1] = {
+	[TERN_MPA_REQUEST] = TERN_MPA_KEY_REQ,
+	[TERN_MPA_REPLY] = TERN_MPA_KEY_REP,
+};
+
+/* the flags of the enhanced data that name each RTR type */
+static const struct {
+	u16 ird;
+	u16 ord;
+} rtr_flags[TERN_MPA_RTR_COUNT] = {
+	[TERN_MPA_RTR_WRITE] = { .ord = TERN_MPA_ORD_WRITE },
+	[TERN_MPA_RTR_READ] = { .ord = TERN_MPA_ORD_READ },
+	[TERN_MPA_RTR_SEND] = { .ird = TERN_MPA_IRD_SEND },
+};
+
+/* ---- frames ------------------------------------------------------------- */
+
+enum tern_mpa_parse tern_mpa_parse(enum tern_mpa_kind kind, const u8 *buf,
+				   u32 len, u32 *need,
+				   struct tern_mpa_msg *msg)
+{
+	const struct tern_mpa_frame *frame = (const void *)buf;
+	const u32 head = sizeof(*frame);
+	u32 pd_len;
+
+	if (memcmp(buf, keys[kind], min_t(u32, len, TERN_MPA_KEY_LEN)))
+		return TERN_MPA_BAD;
+	*need = head;
+	if (len < head)
+		return TERN_MPA_MORE;
+	pd_len = be16_to_cpu(frame->pd_len);
+	if (pd_len > TERN_MPA_MAX_PD)
+		return TERN_MPA_BAD;
+
+	/* bit 0x10 is S under revision 2 only (4.2) */
+	*msg = (struct tern_mpa_msg) {
+		.rev = frame->rev,
+		.flags = frame->flags,
+		.enhanced = frame->rev == 2 &&
+			    (frame->flags & TERN_MPA_F_ENHANCED),
+	};
+	if (msg->enhanced && pd_len < sizeof(struct tern_mpa_enhanced))
+		return TERN_MPA_BAD;
+	*need = head + pd_len;
+	if (len < *need)
+		return TERN_MPA_MORE;
+	msg->pd = buf + head;
+	if (msg->enhanced) {
+		msg->ird = get_unaligned_be16(msg->pd);
+		msg->ord = get_unaligned_be16(msg->pd + 2);
+		msg->pd += sizeof(struct tern_mpa_enhanced);
+		pd_len -= (u32)sizeof(struct tern_mpa_enhanced);
+	}
+	msg->pd_len = (u16)pd_len;
+	return TERN_MPA_WHOLE;
+}
+
+u32 tern_mpa_build(enum tern_mpa_kind kind, const struct tern_mpa_msg *msg,
+		   u8 *out)
+{
+	u32 extra = msg->enhanced ? sizeof(struct tern_mpa_enhanced) : 0;
+	struct tern_mpa_frame *frame = (void *)out;
+	u8 *pd = out + sizeof(*frame);
+
+	if (msg->pd_len + extra > TERN_MPA_MAX_PD)
+		return 0;
+	memcpy(frame->key, keys[kind], TERN_MPA_KEY_LEN);
+	frame->flags = msg->flags;
+	frame->rev = msg->rev;
+	frame->pd_len = cpu_to_be16((u16)(msg->pd_len + extra));
+	if (msg->enhanced) {
+		put_unaligned_be16(msg->ird, pd);
+		put_unaligned_be16(msg->ord, pd + 2);
+	}
+	if (msg->pd_len)
+		memcpy(pd + extra, msg->pd, msg->pd_len);
+	return (u32)sizeof(*frame) + extra + msg->pd_len;
+}
+
+/* ---- what both ends do -------------------------------------------------- */
+
+static u16 depth(u16 word)
+{
+	return word & TERN_MPA_DEPTH_MASK;
+}
+
+static u16 lesser(u16 a, u16 b)
+{
+	return a < b ? a : b;
+}
+
+static u16 clamp_depth(u16 value)
+{
+	return lesser(value, TERN_MPA_DEPTH_MAX);
+}
+
+/* list all types of @wish in the words of @msg */
+static void list_rtr(const struct tern_mpa_wish *wish, struct tern_mpa_msg *msg)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(wish->rtr) && wish->rtr[i]; i++) {
+		msg->ird |= rtr_flags[wish->rtr[i]].ird;
+		msg->ord |= rtr_flags[wish->rtr[i]].ord;
+	}
+	msg->ird |= TERN_MPA_IRD_P2P;
+}
+
+static bool takes_rtr(const struct tern_mpa_wish *wish, u8 rtr)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(wish->rtr) && wish->rtr[i]; i++)
+		if (wish->rtr[i] == rtr)
+			return true;
+	return false;
+}
+
+static bool lists_rtr(const struct tern_mpa_msg *msg, u8 rtr)
+{
+	return (msg->ird & rtr_flags[rtr].ird) ||
+	       (msg->ord & rtr_flags[rtr].ord);
+}
+
+/* version 0 forces markers and CRC on both ends, row C5, RFC 5044 C.2 */
+static void agree_framing(const struct tern_mpa_wish *wish,
+			  const struct tern_mpa_msg *peer,
+			  struct tern_mpa_params *params)
+{
+	bool v0 = !params->version;
+
+	params->tx_markers = v0 || (peer->flags & TERN_MPA_F_MARKERS);
+	params->rx_markers = v0 || wish->markers;
+	params->crc = v0 || wish->crc || (peer->flags & TERN_MPA_F_CRC);
+}
+
+static u8 frame_flags(bool markers, bool crc, bool enhanced)
+{
+	return (u8)((markers ? TERN_MPA_F_MARKERS : 0) |
+		    (crc ? TERN_MPA_F_CRC : 0) |
+		    (enhanced ? TERN_MPA_F_ENHANCED : 0));
+}
+
+/* ---- initiator ---------------------------------------------------------- */
+
+void tern_mpa_request(const struct tern_mpa_wish *wish,
+		      struct tern_mpa_msg *req)
+{
+	bool v0 = wish->type == TERN_MPA_RDMAC;
+
+	*req = (struct tern_mpa_msg) {
+		.rev = v0 ? 0 : wish->rev,
+		.enhanced = !v0 && wish->rev == 2 && wish->enhanced,
+	};
+	req->flags = frame_flags(v0 || wish->markers, v0 || wish->crc,
+				 req->enhanced);
+	if (!req->enhanced)
+		return;
+	req->ird = clamp_depth(wish->ird);
+	req->ord = clamp_depth(wish->ord);
+	if (wish->p2p)
+		list_rtr(wish, req);
+}
+
+void tern_mpa_fall_back(struct tern_mpa_wish *wish)
+{
+	wish->rev = 1;
+	wish->enhanced = false;
+	wish->p2p = false;
+}
+
+static enum tern_mpa_gate verdict(const struct tern_mpa_msg *reply)
+{
+	return reply->flags & TERN_MPA_F_REJECT ? TERN_MPA_REJECTED :
+						  TERN_MPA_GO;
+}
+
+/* a Reply to revision 0 or 1: rows H1 to H5, MPA-224 */
+static enum tern_mpa_gate gate_plain(const struct tern_mpa_wish *wish,
+				     const struct tern_mpa_msg *reply)
+{
+	bool v0 = wish->type == TERN_MPA_RDMAC;
+
+	if (reply->rev == 0 && wish->type == TERN_MPA_NONPERMISSIVE)
+		return TERN_MPA_CLOSE;
+	if (reply->rev > (v0 ? 0 : 1))
+		return TERN_MPA_CLOSE;
+	return verdict(reply);
+}
+
+/* a Reply to revision 2 that says 0 or 1: rows H8, H9, H14, H15 */
+static enum tern_mpa_gate gate_lower(const struct tern_mpa_wish *wish,
+				     const struct tern_mpa_msg *reply)
+{
+	if (wish->enhanced || (reply->flags & TERN_MPA_F_REJECT))
+		return TERN_MPA_RETRY;
+	if (reply->rev == 0 && wish->type == TERN_MPA_NONPERMISSIVE)
+		return TERN_MPA_RETRY;
+	return TERN_MPA_GO;
+}
+
+enum tern_mpa_gate tern_mpa_gate_reply(const struct tern_mpa_wish *wish,
+				       const struct tern_mpa_msg *reply)
+{
+	if (reply->rev > 2)
+		return TERN_MPA_CLOSE;
+	if (wish->type == TERN_MPA_RDMAC || wish->rev < 2)
+		return gate_plain(wish, reply);
+	if (reply->rev < 2)
+		return gate_lower(wish, reply);
+	if (reply->enhanced == wish->enhanced)
+		return verdict(reply);
+	return wish->enhanced ? TERN_MPA_RETRY : TERN_MPA_CLOSE;
+}
+
+/*
+ * Row O13: we grow our IRD to what the peer means to use, as far as we can;
+ * O14: else the connection ends.
+ */
+static int settle_depths(const struct tern_mpa_wish *wish,
+			 const struct tern_mpa_msg *reply,
+			 struct tern_mpa_params *params)
+{
+	u16 ird = depth(reply->ird), ord = depth(reply->ord);
+
+	if (ird != TERN_MPA_DEPTH_NONE)
+		params->ord = lesser(wish->ord, ird);
+	if (ord == TERN_MPA_DEPTH_NONE || ord <= wish->ird)
+		return TERN_TERM_NONE;
+	if (ord > wish->max_ird)
+		return TERN_TERM_MPA_IRD;
+	params->ird = ord;
+	return TERN_TERM_NONE;
+}
+
+/* the first type that both take; a Read needs a slot at the peer (O17, O18) */
+static u8 choose_rtr(const struct tern_mpa_wish *wish,
+		     const struct tern_mpa_msg *reply)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(wish->rtr) && wish->rtr[i]; i++) {
+		u8 rtr = wish->rtr[i];
+
+		if (!lists_rtr(reply, rtr))
+			continue;
+		if (rtr == TERN_MPA_RTR_READ && !depth(reply->ird))
+			continue;
+		return rtr;
+	}
+	return TERN_MPA_RTR_NONE;
+}
+
+int tern_mpa_settle(const struct tern_mpa_wish *wish,
+		    const struct tern_mpa_msg *reply,
+		    struct tern_mpa_params *params)
+{
+	int term;
+
+	*params = (struct tern_mpa_params) {
+		.version = reply->rev ? 1 : 0,
+		.initiator = true,
+		.ird = wish->ird,
+		.ord = wish->ord,
+	};
+	agree_framing(wish, reply, params);
+	if (!reply->enhanced)
+		return TERN_TERM_NONE;
+
+	/* RFC 6581 9.3: depths first, then the RTR */
+	term = settle_depths(wish, reply, params);
+	if (term != TERN_TERM_NONE)
+		return term;
+	params->p2p = reply->ird & TERN_MPA_IRD_P2P;
+	if (!params->p2p)
+		return wish->p2p ? TERN_TERM_MPA_RTR : TERN_TERM_NONE;
+	params->rtr = choose_rtr(wish, reply);
+	return params->rtr ? TERN_TERM_NONE : TERN_TERM_MPA_RTR;
+}
+
+/* ---- responder ---------------------------------------------------------- */
+
+enum tern_mpa_gate tern_mpa_gate_request(const struct tern_mpa_wish *wish,
+					 const struct tern_mpa_msg *req)
+{
+	if (wish->type == TERN_MPA_RDMAC)
+		return req->rev < 2 ? TERN_MPA_GO : TERN_MPA_CLOSE;
+	if (req->rev == 0)
+		return wish->type == TERN_MPA_PERMISSIVE ? TERN_MPA_GO :
+							   TERN_MPA_REFUSE;
+	if (req->rev <= wish->rev)
+		return TERN_MPA_GO;
+	return req->rev > 2 && wish->rev == 2 ? TERN_MPA_REFUSE :
+						TERN_MPA_CLOSE;
+}
+
+static u8 serve_version(const struct tern_mpa_wish *wish,
+			const struct tern_mpa_msg *req)
+{
+	return wish->type == TERN_MPA_RDMAC || !req->rev ? 0 : 1;
+}
+
+/* the frame of any Reply at the Request's revision (4.3, 4.6) */
+static void start_reply(const struct tern_mpa_wish *wish,
+			const struct tern_mpa_msg *req,
+			struct tern_mpa_msg *reply)
+{
+	bool v0 = !serve_version(wish, req);
+	bool crc = wish->crc || (req->flags & TERN_MPA_F_CRC);
+
+	*reply = (struct tern_mpa_msg) {
+		.rev = v0 ? 0 : req->rev,
+		.enhanced = !v0 && req->enhanced,
+	};
+	reply->flags = frame_flags(v0 || wish->markers, v0 || crc,
+				   reply->enhanced);
+	if (reply->enhanced && (req->ird & TERN_MPA_IRD_P2P))
+		list_rtr(wish, reply);
+}
+
+/*
+ * Own IRD by rows O1, O2, O8: the Request's ORD is met as far as possible, and a
+ * Read RTR always finds a slot.
+ */
+static u16 serve_ird(const struct tern_mpa_wish *wish,
+		     const struct tern_mpa_msg *req, bool read_rtr)
+{
+	u16 ird = lesser(depth(req->ord), wish->max_ird);
+
+	if (ird < wish->ird)
+		ird = wish->ird;
+	if (read_rtr && !ird)
+		ird = 1;
+	return clamp_depth(ird);
+}
+
+/* rows O1 to O9 */
+static void serve_depths(const struct tern_mpa_wish *wish,
+			 const struct tern_mpa_msg *req,
+			 struct tern_mpa_msg *reply,
+			 struct tern_mpa_params *params)
+{
+	u16 ird = depth(req->ird), ord = depth(req->ord);
+	bool read_rtr = params->rtr_accept & BIT(TERN_MPA_RTR_READ);
+
+	if (ord == TERN_MPA_DEPTH_NONE) {
+		reply->ird |= TERN_MPA_DEPTH_NONE;
+	} else {
+		params->ird = serve_ird(wish, req, read_rtr);
+		reply->ird |= params->ird;
+	}
+	if (ird == TERN_MPA_DEPTH_NONE) {
+		reply->ord |= TERN_MPA_DEPTH_NONE;
+	} else {
+		params->ord = lesser(wish->ord, ird);
+		reply->ord |= params->ord;
+	}
+}
+
+void tern_mpa_accept(const struct tern_mpa_wish *wish,
+		     const struct tern_mpa_msg *req,
+		     struct tern_mpa_msg *reply,
+		     struct tern_mpa_params *params)
+{
+	*params = (struct tern_mpa_params) {
+		.version = serve_version(wish, req),
+		.ird = wish->ird,
+		.ord = wish->ord,
+	};
+	agree_framing(wish, req, params);
+	start_reply(wish, req, reply);
+	if (!reply->enhanced)
+		return;
+	params->p2p = req->ird & TERN_MPA_IRD_P2P;
+	for (u8 rtr = TERN_MPA_RTR_WRITE; rtr < TERN_MPA_RTR_COUNT; rtr++)
+		if (params->p2p && takes_rtr(wish, rtr))
+			params->rtr_accept |= BIT(rtr);
+	serve_depths(wish, req, reply, params);
+}
+
+void tern_mpa_reject(const struct tern_mpa_wish *wish,
+		     const struct tern_mpa_msg *req,
+		     struct tern_mpa_msg *reply)
+{
+	start_reply(wish, req, reply);
+	reply->flags |= TERN_MPA_F_REJECT;
+	if (!reply->enhanced)
+		return;
+	reply->ird |= depth(req->ord) == TERN_MPA_DEPTH_NONE ?
+		      TERN_MPA_DEPTH_NONE : clamp_depth(wish->ird);
+	reply->ord |= depth(req->ird) == TERN_MPA_DEPTH_NONE ?
+		      TERN_MPA_DEPTH_NONE : clamp_depth(wish->ord);
+}
+
+void tern_mpa_refuse(const struct tern_mpa_wish *wish,
+		     const struct tern_mpa_msg *req,
+		     struct tern_mpa_msg *reply)
+{
+	*reply = (struct tern_mpa_msg) {
+		.rev = req->rev ? 2 : 1,
+		.flags = frame_flags(wish->markers, wish->crc, false) |
+			 TERN_MPA_F_REJECT,
+	};
+}

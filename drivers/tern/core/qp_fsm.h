@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * States of a queue pair on a stream, as one table: RFC 5040 5 and 7, RFC 5041
+ * 6.2, checklist-ddp-rdmap 7.20.
+ */
+#ifndef TERN_CORE_QP_FSM_H
+#define TERN_CORE_QP_FSM_H
+
+#include "env.h"
+
+enum tern_qp_state {
+	QP_IDLE,	/* no stream yet */
+	QP_RTS,		/* Full Operation */
+	QP_CLOSING,	/* a graceful close began: sends are drained, then FIN */
+	QP_FIN_WAIT,	/* our FIN is out, the peer may still send */
+	QP_TERMINATE,	/* flushed; our Terminate and FIN are on their way */
+	QP_ERROR,	/* flushed; the stream is gone */
+	QP_STATE_COUNT,
+};
+
+enum tern_qp_event {
+	QP_EV_ATTACH,		/* MPA startup is done */
+	QP_EV_LOCAL_CLOSE,	/* the ULP disconnects */
+	QP_EV_PEER_CLOSE,	/* FIN at an FPDU boundary */
+	QP_EV_DRAINED,		/* nothing is left to send */
+	QP_EV_LOCAL_ERROR,	/* we found an error: a Terminate is due */
+	QP_EV_TERM_SENT,	/* our Terminate was handed to TCP */
+	QP_EV_TERM_RX,		/* the peer's Terminate came */
+	QP_EV_RESET,		/* TCP is gone, or FIN inside an FPDU */
+	QP_EV_ABORT,		/* the ULP or the device ends it now */
+	QP_EVENT_COUNT,
+};
+
+/* what the shell does behind a change of state, in this order */
+#define QP_ACT_FLUSH	BIT(0)	/* complete all work requests in error */
+#define QP_ACT_FIN	BIT(1)	/* our half ends behind what TCP has */
+#define QP_ACT_KICK	BIT(2)	/* the send engine has something to do */
+#define QP_ACT_CLOSING	BIT(3)	/* tell the endpoint: TERN_STREAM_CLOSING */
+#define QP_ACT_FIN_SENT	BIT(4)	/* TERN_STREAM_FIN_SENT */
+#define QP_ACT_FINISHED	BIT(5)	/* TERN_STREAM_FINISHED */
+#define QP_ACT_FAILED	BIT(6)	/* TERN_STREAM_FAILED */
+#define QP_ACT_END	BIT(7)	/* FINISHED at an FPDU boundary, else FAILED */
+
+/**
+ * struct tern_qp_step - what an event does
+ * @next: new state
+ * @actions: QP_ACT_*
+ * @valid: the event means something in this state; else nothing happens
+ */
+struct tern_qp_step {
+	enum tern_qp_state next;
+	u32 actions;
+	bool valid;
+};
+
+/**
+ * tern_qp_fsm() - look a step up
+ * @state: state now
+ * @event: what happened
+ * @fin_seen: the peer's FIN came already
+ *
+ * The caller guards its state. Return: the row of the table.
+ */
+struct tern_qp_step tern_qp_fsm(enum tern_qp_state state,
+				enum tern_qp_event event, bool fin_seen);
+
+const char *tern_qp_state_name(enum tern_qp_state state);
+const char *tern_qp_event_name(enum tern_qp_event event);
+
+#endif /* TERN_CORE_QP_FSM_H */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Terminate: codes, building and parsing. RFC 5040 4.8 and 7, RFC 5041 7,
+ * RFC 5044 8, RFC 6581 8.
+ */
+#ifndef TERN_CORE_TERM_H
+#define TERN_CORE_TERM_H
+
+#include "wire.h"
+
+/* a Terminate triplet as one number; 0 is RDMAP local catastrophic, a real one */
+#define TERN_TERM(layer, etype, ecode)	((layer) << 12 | (etype) << 8 | (ecode))
+#define TERN_TERM_LAYER(t)		(((t) >> 12) & 0xf)
+#define TERN_TERM_ETYPE(t)		(((t) >> 8) & 0xf)
+#define TERN_TERM_ECODE(t)		((t) & 0xff)
+
+#define TERN_TERM_NONE			(-1)	/* no error */
+
+enum tern_term_code {
+	/* RDMAP, RFC 5040 figure 9 */
+	TERN_TERM_LOCAL = TERN_TERM(0, 0, 0x00),
+	TERN_TERM_RP_INV_STAG = TERN_TERM(0, 1, 0x00),
+	TERN_TERM_RP_BOUNDS = TERN_TERM(0, 1, 0x01),
+	TERN_TERM_RP_ACCESS = TERN_TERM(0, 1, 0x02),
+	TERN_TERM_RP_NOT_ASSOC = TERN_TERM(0, 1, 0x03),
+	TERN_TERM_RP_WRAP = TERN_TERM(0, 1, 0x04),
+	TERN_TERM_RP_CANT_INV = TERN_TERM(0, 1, 0x09),
+	TERN_TERM_RP_UNSPEC = TERN_TERM(0, 1, 0xff),
+	TERN_TERM_RO_VERSION = TERN_TERM(0, 2, 0x05),
+	TERN_TERM_RO_OPCODE = TERN_TERM(0, 2, 0x06),
+	TERN_TERM_RO_STREAM = TERN_TERM(0, 2, 0x07),
+	TERN_TERM_RO_GLOBAL = TERN_TERM(0, 2, 0x08),
+	TERN_TERM_RO_CANT_INV = TERN_TERM(0, 2, 0x09),
+	TERN_TERM_RO_UNSPEC = TERN_TERM(0, 2, 0xff),
+	/* DDP, RFC 5041 7.2 */
+	TERN_TERM_DDP_LOCAL = TERN_TERM(1, 0, 0x00),
+	TERN_TERM_DT_INV_STAG = TERN_TERM(1, 1, 0x00),
+	TERN_TERM_DT_BOUNDS = TERN_TERM(1, 1, 0x01),
+	TERN_TERM_DT_NOT_ASSOC = TERN_TERM(1, 1, 0x02),
+	TERN_TERM_DT_WRAP = TERN_TERM(1, 1, 0x03),
+	TERN_TERM_DT_VERSION = TERN_TERM(1, 1, 0x04),
+	TERN_TERM_DU_QN = TERN_TERM(1, 2, 0x01),
+	TERN_TERM_DU_NO_BUFFER = TERN_TERM(1, 2, 0x02),
+	TERN_TERM_DU_MSN_RANGE = TERN_TERM(1, 2, 0x03),
+	TERN_TERM_DU_MO = TERN_TERM(1, 2, 0x04),
+	TERN_TERM_DU_TOO_LONG = TERN_TERM(1, 2, 0x05),
+	TERN_TERM_DU_VERSION = TERN_TERM(1, 2, 0x06),
+	/* LLP (MPA), RFC 5044 8 and RFC 6581 8 */
+	TERN_TERM_MPA_CLOSED = TERN_TERM(2, 0, 0x01),
+	TERN_TERM_MPA_CRC = TERN_TERM(2, 0, 0x02),
+	TERN_TERM_MPA_MARKER = TERN_TERM(2, 0, 0x03),
+	TERN_TERM_MPA_FRAME = TERN_TERM(2, 0, 0x04),
+	TERN_TERM_MPA_LOCAL = TERN_TERM(2, 0, 0x05),
+	TERN_TERM_MPA_IRD = TERN_TERM(2, 0, 0x06),
+	TERN_TERM_MPA_RTR = TERN_TERM(2, 0, 0x07),
+};
+
+/**
+ * struct tern_term_info - a Terminate as received
+ * @code: TERN_TERM() triplet, any value
+ * @seg_len: DDP segment length of the offender, if @has_len
+ * @has_len: the M bit was set and the octets are there
+ * @ddp: copied DDP header, 14 or 18 octets by its T bit, if @has_ddp
+ * @has_ddp: the D bit was set and the octets are there
+ * @rreq: copied Read Request header, if @has_rreq
+ * @has_rreq: the R bit was set and the octets are there
+ */
+struct tern_term_info {
+	int code;
+	u16 seg_len;
+	bool has_len;
+	bool has_ddp;
+	bool has_rreq;
+	u8 ddp[sizeof(struct tern_ddp_untagged)];
+	struct tern_read_req rreq;
+};
+
+/**
+ * tern_term_build() - body of a Terminate message (behind the DDP header)
+ * @out: room for TERN_HDR_MAX - 18 = 52 octets
+ * @code: TERN_TERM() triplet
+ * @seg: the offending segment's headers, NULL if there are none
+ * @seg_hdr_len: valid octets at @seg
+ * @seg_len: length of the offending segment (its ULPDU_Length)
+ *
+ * Which copies go along is RFC 5040 figure 10 and section 7.1, as read in
+ * checklist-ddp-rdmap 2.2 and 7.7.
+ *
+ * Return: octets written: 4, 20, 24 or 52.
+ */
+u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
+		    u32 seg_len);
+
+/**
+ * tern_term_parse() - read the body of a Terminate message
+ * @body: octets behind the untagged DDP header
+ * @len: their number; 4 to 52 are accepted, the bits of HDRCT are trusted only
+ *	as far as @len covers them
+ * @info: result
+ *
+ * Return: 0, or -EINVAL when @len is under 4.
+ */
+int tern_term_parse(const u8 *body, u32 len, struct tern_term_info *info);
+
+/**
+ * tern_term_name() - what a triplet means, for traces and tools
+ * @code: any triplet
+ *
+ * Return: a static string, "unknown" for a triplet of no table.
+ */
+const char *tern_term_name(int code);
+
+#endif /* TERN_CORE_TERM_H */

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Every octet that tern puts on the wire or reads from it: RFC 5044 (MPA),
+ * RFC 6581 (enhanced startup), RFC 5041 (DDP), RFC 5040 (RDMAP). All fields are
+ * big-endian, the MPA CRC excepted. Headers sit at any alignment in the
+ * stream, so each struct is packed.
+ */
+#ifndef TERN_CORE_WIRE_H
+#define TERN_CORE_WIRE_H
+
+#include "env.h"
+
+/* ---- MPA startup: RFC 5044 7.1.1, RFC 6581 6 and 9.1 ------------------- */
+
+#define TERN_MPA_KEY_LEN	16
+#define TERN_MPA_KEY_REQ	"MPA ID Req Frame"
+#define TERN_MPA_KEY_REP	"MPA ID Rep Frame"
+#define TERN_MPA_MAX_PD		512	/* private data on the wire, octets */
+
+/* octet 16 */
+#define TERN_MPA_F_MARKERS	0x80	/* "I need markers in what I receive" */
+#define TERN_MPA_F_CRC		0x40
+#define TERN_MPA_F_REJECT	0x20	/* Reply only */
+#define TERN_MPA_F_ENHANCED	0x10	/* revision 2: enhanced data follows */
+
+struct tern_mpa_frame {
+	u8 key[TERN_MPA_KEY_LEN];
+	u8 flags;
+	u8 rev;
+	__be16 pd_len;
+} __packed;
+
+/* first four octets of private data with TERN_MPA_F_ENHANCED */
+struct tern_mpa_enhanced {
+	__be16 ird;
+	__be16 ord;
+} __packed;
+
+#define TERN_MPA_IRD_P2P	0x8000	/* A: peer-to-peer model */
+#define TERN_MPA_IRD_SEND	0x4000	/* B: RTR by a zero-length Send */
+#define TERN_MPA_ORD_WRITE	0x8000	/* C: RTR by a zero-length RDMA Write */
+#define TERN_MPA_ORD_READ	0x4000	/* D: RTR by a zero-length RDMA Read */
+#define TERN_MPA_DEPTH_MASK	0x3fff
+#define TERN_MPA_DEPTH_NONE	0x3fff	/* "not negotiated here" */
+#define TERN_MPA_DEPTH_MAX	0x3ffe
+
+/* ---- FPDU: RFC 5044 4 --------------------------------------------------- */
+
+#define TERN_FPDU_LEN_SIZE	2	/* ULPDU_Length */
+#define TERN_FPDU_CRC_SIZE	4
+#define TERN_MARKER_SIZE	4
+#define TERN_MARKER_SPACING	512
+#define TERN_ULPDU_MAX		64768	/* RFC 5044 3: MULPDU limits */
+#define TERN_MULPDU_MIN		128
+#define TERN_FPDU_MAX		65288	/* ULPDU_MAX framed, with its markers */
+
+struct tern_marker {
+	__be16 reserved;
+	__be16 fpduptr;
+} __packed;
+
+/* zero octets behind the ULPDU: length field, ULPDU and pad fill 4s */
+static inline u32 tern_fpdu_pad(u32 ulpdu_len)
+{
+	return (TERN_FPDU_LEN_SIZE - ulpdu_len) & 3;
+}
+
+/*
+ * Markers at or before octet @body of an FPDU, counted from ULPDU_Length
+ * without markers, when the FPDU starts at stream position @pos modulo 512.
+ */
+static inline u32 tern_markers_upto(u32 pos, u32 body)
+{
+	u32 first = -pos & (TERN_MARKER_SPACING - 1);
+
+	if (body < first)
+		return 0;
+	return 1 + (body - first) / (TERN_MARKER_SPACING - TERN_MARKER_SIZE);
+}
+
+/* octets on the wire, a marker in front included */
+static inline u32 tern_fpdu_wire_len(u32 pos, bool markers, u32 ulpdu_len)
+{
+	u32 body = TERN_FPDU_LEN_SIZE + ulpdu_len + tern_fpdu_pad(ulpdu_len) +
+		   TERN_FPDU_CRC_SIZE;
+
+	if (!markers)
+		return body;
+	return body + TERN_MARKER_SIZE * tern_markers_upto(pos, body - 1);
+}
+
+/* ---- DDP: RFC 5041 4 ---------------------------------------------------- */
+
+#define TERN_DDP_TAGGED		0x80
+#define TERN_DDP_LAST		0x40
+#define TERN_DDP_VERSION_MASK	0x03
+
+#define TERN_QN_SEND		0
+#define TERN_QN_READ_REQ	1
+#define TERN_QN_TERMINATE	2
+#define TERN_QN_RESPONSE	3	/* RFC 7306 */
+
+struct tern_ddp_tagged {
+	u8 ddp_ctrl;
+	u8 rdmap_ctrl;
+	__be32 stag;
+	__be64 to;
+} __packed;
+
+struct tern_ddp_untagged {
+	u8 ddp_ctrl;
+	u8 rdmap_ctrl;
+	__be32 inv_stag;
+	__be32 qn;
+	__be32 msn;
+	__be32 mo;
+} __packed;
+
+/* ---- RDMAP: RFC 5040 4 -------------------------------------------------- */
+
+#define TERN_RDMAP_VERSION_SHIFT	6
+#define TERN_RDMAP_OPCODE_MASK		0x0f	/* versions 0 and 1 */
+
+enum tern_rdmap_opcode {
+	TERN_OP_WRITE = 0x0,
+	TERN_OP_READ_REQ = 0x1,
+	TERN_OP_READ_RESP = 0x2,
+	TERN_OP_SEND = 0x3,
+	TERN_OP_SEND_INV = 0x4,
+	TERN_OP_SEND_SE = 0x5,
+	TERN_OP_SEND_SE_INV = 0x6,
+	TERN_OP_TERMINATE = 0x7,
+	TERN_OP_IMM = 0x8,		/* RFC 7306 */
+	TERN_OP_IMM_SE = 0x9,
+	TERN_OP_ATOMIC_REQ = 0xa,
+	TERN_OP_ATOMIC_RESP = 0xb,
+	TERN_OP_COUNT = 0x10,
+};
+
+struct tern_read_req {
+	__be32 sink_stag;
+	__be64 sink_to;
+	__be32 size;
+	__be32 src_stag;
+	__be64 src_to;
+} __packed;
+
+#define TERN_TERM_HDR_LEN	0x80	/* M: DDP segment length is valid */
+#define TERN_TERM_HDR_DDP	0x40	/* D: DDP header is copied */
+#define TERN_TERM_HDR_RDMAP	0x20	/* R: Read Request header is copied */
+
+struct tern_terminate {
+	u8 layer_etype;
+	u8 ecode;
+	u8 hdrct;
+	u8 reserved;
+} __packed;
+
+/* longest body of a Terminate: all copies of a Read Request's headers */
+#define TERN_TERMINATE_MAX	(sizeof(struct tern_terminate) + 2 + \
+				 sizeof(struct tern_ddp_untagged) + \
+				 sizeof(struct tern_read_req))
+
+/* longest set of headers behind ULPDU_Length: such a Terminate */
+#define TERN_HDR_MAX	(sizeof(struct tern_ddp_untagged) + TERN_TERMINATE_MAX)
+
+static_assert(sizeof(struct tern_mpa_frame) == 20);
+static_assert(offsetof(struct tern_mpa_frame, flags) == 16);
+static_assert(offsetof(struct tern_mpa_frame, rev) == 17);
+static_assert(offsetof(struct tern_mpa_frame, pd_len) == 18);
+static_assert(sizeof(struct tern_mpa_enhanced) == 4);
+static_assert(sizeof(struct tern_marker) == TERN_MARKER_SIZE);
+static_assert(sizeof(struct tern_ddp_tagged) == 14);
+static_assert(offsetof(struct tern_ddp_tagged, stag) == 2);
+static_assert(offsetof(struct tern_ddp_tagged, to) == 6);
+static_assert(sizeof(struct tern_ddp_untagged) == 18);
+static_assert(offsetof(struct tern_ddp_untagged, inv_stag) == 2);
+static_assert(offsetof(struct tern_ddp_untagged, qn) == 6);
+static_assert(offsetof(struct tern_ddp_untagged, msn) == 10);
+static_assert(offsetof(struct tern_ddp_untagged, mo) == 14);
+static_assert(sizeof(struct tern_read_req) == 28);
+static_assert(offsetof(struct tern_read_req, size) == 12);
+static_assert(offsetof(struct tern_read_req, src_to) == 20);
+static_assert(sizeof(struct tern_terminate) == 4);
+static_assert(TERN_TERMINATE_MAX == 52);
+static_assert(TERN_HDR_MAX == 70);
+
+/**
+ * struct tern_op_row - what the specs say of one RDMAP opcode
+ * @name: for traces; NULL for an opcode that is not in use
+ * @tagged: which DDP model carries it
+ * @qn: untagged: its queue
+ * @hdr_len: RDMAP header octets right behind the DDP header
+ * @payload: may carry ULP payload
+ * @has_inv: octets 2..5 hold an STag to invalidate
+ * @solicited: asks for a solicited event
+ */
+struct tern_op_row {
+	const char *name;
+	bool tagged;
+	u8 qn;
+	u8 hdr_len;
+	bool payload;
+	bool has_inv;
+	bool solicited;
+};
+
+extern const struct tern_op_row tern_op_table[TERN_OP_COUNT];
+
+#endif /* TERN_CORE_WIRE_H */

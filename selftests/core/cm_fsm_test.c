@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The endpoint's table: single rows, and what iw_cm may see on every path.
+ * iwcm.c has a BUG() for each event that comes in the wrong state.
+ */
+#include "cm_fsm.h"
+#include "tap.h"
+#include "util.h"
+
+/* ---- every path ------------------------------------------------------------- */
+
+/* iw_cm's view of the id, and what the endpoint holds */
+struct world {
+	enum tern_cm_state state;
+	bool active;
+	enum { IW_IDLE, IW_CONN, IW_EST, IW_CLOSING, IW_DONE } iw;
+	bool has_id, has_qp, attached, has_sock;
+	bool done;	/* the stream gave its last event */
+};
+
+/* what may happen at all: the shell and the stream keep to these */
+static bool possible(const struct world *w, enum tern_cm_event event)
+{
+	switch (event) {
+	case CM_EV_CONNECT:
+	case CM_EV_INBOUND:
+		return false;
+	case CM_EV_TCP_OPEN:
+		return w->state == CM_CONNECTING;
+	case CM_EV_REPLY:
+	case CM_EV_REJECTED:
+	case CM_EV_RETRY:
+		return w->state == CM_REPLY_WAIT;
+	case CM_EV_REQUEST:
+	case CM_EV_REFUSED:
+		return w->state == CM_REQUEST_WAIT;
+	case CM_EV_ACCEPT:
+	case CM_EV_ACCEPT_P2P:
+	case CM_EV_REJECT:
+		return w->state == CM_ULP_WAIT;
+	case CM_EV_STREAM_OPEN:
+	case CM_EV_STREAM_CLOSING:
+	case CM_EV_STREAM_FIN_SENT:
+	case CM_EV_STREAM_FINISHED:
+	case CM_EV_STREAM_FAILED:
+		return w->attached && !w->done;
+	default:
+		return true;
+	}
+}
+
+static void before_step(struct world *w, enum tern_cm_event event)
+{
+	if (event == CM_EV_REPLY)
+		w->attached = true;
+	if (event == CM_EV_ACCEPT || event == CM_EV_ACCEPT_P2P) {
+		w->attached = true;
+		w->has_qp = true;
+		w->has_id = true;
+		w->iw = IW_CONN;
+	}
+	if (event == CM_EV_STREAM_FINISHED || event == CM_EV_STREAM_FAILED)
+		w->done = true;
+}
+
+static void up(struct world *w, u32 actions)
+{
+	if (actions & (CM_ACT_REPLY_OK | CM_ACT_REPLY_ERR)) {
+		CHECK(w->active && w->iw == IW_CONN && w->has_id);
+		w->iw = actions & CM_ACT_REPLY_OK ? IW_EST : IW_DONE;
+	}
+	if (actions & (CM_ACT_EST | CM_ACT_EST_ERR)) {
+		CHECK(!w->active && w->iw == IW_CONN && w->has_id);
+		w->iw = IW_EST;
+	}
+	if (actions & CM_ACT_DISC) {
+		CHECK(w->iw == IW_EST && w->has_id);
+		w->iw = IW_CLOSING;
+	}
+	if (actions & CM_ACT_CLOSE) {
+		CHECK((w->iw == IW_EST || w->iw == IW_CLOSING) && w->has_id);
+		w->iw = IW_DONE;
+	}
+}
+
+static void hold(struct world *w, u32 actions)
+{
+	if (actions & (CM_ACT_TAKE | CM_ACT_FIN | CM_ACT_RST | CM_ACT_DROP))
+		CHECK(w->has_sock);
+	if (actions & CM_ACT_TAKE)
+		CHECK(w->done);
+	if (actions & CM_ACT_UNBIND) {
+		CHECK(w->has_qp && !w->attached);
+		w->has_qp = false;
+	}
+	if (actions & CM_ACT_QP_ABORT)
+		CHECK(w->has_qp && w->attached && !w->done);
+	if (actions & CM_ACT_PUT_ID) {
+		CHECK(w->has_id && w->iw == IW_DONE);
+		w->has_id = false;
+	}
+	if (actions & CM_ACT_PUT_QP) {
+		CHECK(w->has_qp && w->done);
+		w->has_qp = false;
+	}
+	if (actions & CM_ACT_DROP)
+		w->has_sock = false;
+}
+
+static void invariants(const struct world *w)
+{
+	bool closed = w->state == CM_CLOSED;
+
+	CHECK(w->has_sock == !closed);
+	if (closed || w->state == CM_LINGER)
+		CHECK(!w->has_id && !w->has_qp);
+	/* who waits for the stream's last event has a stream to wait for */
+	if (w->state == CM_ABORT || w->state == CM_RTR_ABORT)
+		CHECK(w->attached && !w->done);
+}
+
+static bool apply(struct world *w, enum tern_cm_event event)
+{
+	struct tern_cm_step step;
+
+	before_step(w, event);
+	step = tern_cm_fsm(w->state, event);
+	if (!step.valid) {
+		/* the stream's last event is never lost */
+		CHECK(event != CM_EV_STREAM_FINISHED &&
+		      event != CM_EV_STREAM_FAILED);
+		return false;
+	}
+	w->state = step.next;
+	up(w, step.actions);
+	hold(w, step.actions);
+	invariants(w);
+	return true;
+}
+
+/* worlds seen, by all that tells them apart */
+static bool seen[CM_STATE_COUNT << 9];
+static u32 worlds;
+static bool reached[CM_STATE_COUNT];
+
+static u32 key(const struct world *w)
+{
+	return (u32)w->state << 9 | (u32)w->iw << 6 | w->active << 5 |
+	       w->has_id << 4 | w->has_qp << 3 | w->attached << 2 |
+	       w->has_sock << 1 | w->done;
+}
+
+static void explore(struct world w)
+{
+	if (seen[key(&w)])
+		return;
+	seen[key(&w)] = true;
+	reached[w.state] = true;
+	worlds++;
+	for (int event = 0; event < CM_EVENT_COUNT; event++) {
+		struct world next = w;
+
+		if (possible(&w, event) && apply(&next, event))
+			explore(next);
+	}
+}
+
+static struct world begin(bool active)
+{
+	struct world w = {
+		.active = active,
+		.has_sock = true,
+		.has_id = active,
+		.has_qp = active,
+		.iw = active ? IW_CONN : IW_IDLE,
+	};
+
+	apply(&w, active ? CM_EV_CONNECT : CM_EV_INBOUND);
+	return w;
+}
+
+TEST(fsm__what_iw_cm_sees,
+     "design 5.6: REPLY once, CLOSE only behind ESTABLISHED, refs balance")
+{
+	explore(begin(true));
+	explore(begin(false));
+	printf("# %u situations\n", worlds);
+	CHECK(worlds > 20);
+	for (int s = CM_CONNECTING; s < CM_STATE_COUNT; s++)
+		CHECK(reached[s]);
+}
+
+TEST(fsm__every_state_can_end, "design 5.6: an abort, a timer or the stream")
+{
+	for (int s = CM_CONNECTING; s < CM_CLOSED; s++) {
+		struct tern_cm_step step = tern_cm_fsm(s, CM_EV_ABORT);
+		struct tern_cm_step failed = tern_cm_fsm(s,
+							 CM_EV_STREAM_FAILED);
+
+		CHECK(step.valid || failed.valid);
+		if (step.valid && step.next != CM_CLOSED)
+			CHECK(tern_cm_fsm(step.next, CM_EV_STREAM_FAILED).next ==
+			      CM_CLOSED);
+	}
+}
+
+TEST(fsm__timers_bound_all_waiting_for_a_peer, "MPA rule 10, K5, F71, H18")
+{
+	static const enum tern_cm_state waits[] = {
+		CM_CONNECTING, CM_REPLY_WAIT, CM_REQUEST_WAIT, CM_RTR_WAIT,
+		CM_CLOSING, CM_LINGER,
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(waits); i++)
+		CHECK(tern_cm_fsm(waits[i], CM_EV_TIMER).valid);
+	/* whatever enters such a state arms, or keeps, a timer */
+	for (int s = 0; s < CM_STATE_COUNT; s++) {
+		for (int e = 0; e < CM_EVENT_COUNT; e++) {
+			struct tern_cm_step step = tern_cm_fsm(s, e);
+
+			if (!step.valid ||
+			    !tern_cm_fsm(step.next, CM_EV_TIMER).valid)
+				continue;
+			CHECK(step.timer != CM_TIMER_OFF);
+			if (step.timer == CM_TIMER_KEEP)
+				CHECK(tern_cm_fsm(s, CM_EV_TIMER).valid);
+		}
+	}
+}
+
+TEST(fsm__closed_is_the_end, "no event leaves CLOSED")
+{
+	for (int e = 0; e < CM_EVENT_COUNT; e++)
+		CHECK(!tern_cm_fsm(CM_CLOSED, e).valid);
+}
+
+/* ---- single paths -------------------------------------------------------------- */
+
+struct row {
+	enum tern_cm_event event;
+	enum tern_cm_state state;
+	u32 actions;
+};
+
+static void walk(bool active, const struct row *rows, u32 n)
+{
+	enum tern_cm_state s = active ? CM_CONNECTING : CM_REQUEST_WAIT;
+
+	for (u32 i = 0; i < n; i++) {
+		struct tern_cm_step step = tern_cm_fsm(s, rows[i].event);
+
+		CHECK(step.valid);
+		EQ(step.next, rows[i].state);
+		EQ(step.actions, rows[i].actions);
+		s = step.next;
+	}
+}
+
+#define WALK(active, ...) do {						\
+	static const struct row rows_[] = { __VA_ARGS__ };		\
+	walk(active, rows_, ARRAY_SIZE(rows_));				\
+} while (0)
+
+#define ENDED	(CM_ACT_TAKE | CM_ACT_CLOSE | CM_ACT_PUT_ID | CM_ACT_PUT_QP)
+#define BROKE	(CM_ACT_CLOSE | CM_ACT_PUT_ID | CM_ACT_PUT_QP | CM_ACT_RST | \
+		 CM_ACT_DROP)
+#define FAILED	(CM_ACT_UNBIND | CM_ACT_REPLY_ERR | CM_ACT_PUT_ID)
+
+TEST(fsm__active_and_peer_closes, "H1 H10")
+{
+	WALK(true,
+	     { CM_EV_TCP_OPEN, CM_REPLY_WAIT, 0 },
+	     { CM_EV_REPLY, CM_OPEN, CM_ACT_REPLY_OK },
+	     { CM_EV_STREAM_CLOSING, CM_CLOSING, CM_ACT_DISC },
+	     { CM_EV_STREAM_FINISHED, CM_LINGER, ENDED },
+	     { CM_EV_DRAINED, CM_CLOSED, CM_ACT_DROP });
+}
+
+TEST(fsm__active_rejected, "H2 H11 reading 4.4: FIN behind the Reply")
+{
+	WALK(true,
+	     { CM_EV_TCP_OPEN, CM_REPLY_WAIT, 0 },
+	     { CM_EV_REJECTED, CM_LINGER, FAILED | CM_ACT_FIN },
+	     { CM_EV_DRAINED, CM_CLOSED, CM_ACT_DROP });
+}
+
+TEST(fsm__active_falls_back, "H9 H13 H14 H15 H16 reading 4.5")
+{
+	WALK(true,
+	     { CM_EV_TCP_OPEN, CM_REPLY_WAIT, 0 },
+	     { CM_EV_RETRY, CM_CONNECTING, 0 },
+	     { CM_EV_TCP_OPEN, CM_REPLY_WAIT, 0 },
+	     { CM_EV_REPLY, CM_OPEN, CM_ACT_REPLY_OK });
+}
+
+TEST(fsm__passive_client_server, "P1 P4 reading 4.22: ESTABLISHED at once")
+{
+	WALK(false,
+	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },
+	     { CM_EV_ACCEPT, CM_OPEN, CM_ACT_EST },
+	     { CM_EV_STREAM_FAILED, CM_CLOSED, BROKE });
+}
+
+TEST(fsm__passive_peer_to_peer, "F64 MPA-206 MPA-218: ESTABLISHED by the RTR")
+{
+	WALK(false,
+	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },
+	     { CM_EV_ACCEPT_P2P, CM_RTR_WAIT, 0 },
+	     { CM_EV_STREAM_OPEN, CM_OPEN, CM_ACT_EST },
+	     { CM_EV_STREAM_CLOSING, CM_CLOSING, CM_ACT_DISC },
+	     { CM_EV_STREAM_FIN_SENT, CM_CLOSING, 0 },
+	     { CM_EV_TIMER, CM_ABORT, CM_ACT_QP_ABORT },
+	     { CM_EV_STREAM_FINISHED, CM_CLOSED, BROKE });
+}
+
+TEST(fsm__passive_rtr_never_comes, "F71 MPA-219: ESTABLISHED in error, CLOSE")
+{
+	WALK(false,
+	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },
+	     { CM_EV_ACCEPT_P2P, CM_RTR_WAIT, 0 },
+	     { CM_EV_TIMER, CM_RTR_ABORT, CM_ACT_QP_ABORT },
+	     { CM_EV_STREAM_FINISHED, CM_CLOSED, CM_ACT_EST_ERR | BROKE });
+}
+
+TEST(fsm__passive_terminate_or_fin_for_rtr, "F69 F72")
+{
+	WALK(false,
+	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },
+	     { CM_EV_ACCEPT_P2P, CM_RTR_WAIT, 0 },
+	     { CM_EV_STREAM_FINISHED, CM_LINGER, CM_ACT_EST_ERR | ENDED });
+	WALK(false,
+	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },
+	     { CM_EV_ACCEPT_P2P, CM_RTR_WAIT, 0 },
+	     { CM_EV_STREAM_FAILED, CM_CLOSED, CM_ACT_EST_ERR | BROKE });
+}
+
+TEST(fsm__passive_early_octets, "K7 K14: closed, the ULP learns at its answer")
+{
+	WALK(false,
+	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },
+	     { CM_EV_BAD, CM_CLOSED, CM_ACT_RST | CM_ACT_DROP });
+}
+
+TEST(fsm__passive_bad_request, "K1 K2 K3 K4 K5 G3 G14")
+{
+	WALK(false, { CM_EV_BAD, CM_LINGER, CM_ACT_FIN });
+	WALK(false, { CM_EV_FIN, CM_LINGER, CM_ACT_FIN });
+	WALK(false, { CM_EV_TIMER, CM_CLOSED, CM_ACT_RST | CM_ACT_DROP });
+	WALK(false, { CM_EV_REFUSED, CM_LINGER, CM_ACT_FIN },
+	     { CM_EV_TIMER, CM_CLOSED, CM_ACT_RST | CM_ACT_DROP });
+}
+
+TEST(fsm__names, "each state and event has a name of its own")
+{
+	for (int s = 0; s < CM_STATE_COUNT; s++)
+		CHECK(strcmp(tern_cm_state_name(s), "?"));
+	for (int e = 0; e < CM_EVENT_COUNT; e++)
+		CHECK(strcmp(tern_cm_event_name(e), "?"));
+	CHECK(!strcmp(tern_cm_state_name(CM_STATE_COUNT), "?"));
+	CHECK(!strcmp(tern_cm_event_name(CM_EVENT_COUNT), "?"));
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <stdlib.h>
+
+#include "ref.h"
+#include "tap.h"
+#include "util.h"
+
+#define ROOM	66000
+
+static u8 ulpdu[ROOM], wire[ROOM + 16], back[ROOM];
+
+/* a receiver that stands where @d stands */
+static struct tern_fpdu_rx rx_at(const struct ref_dir *d)
+{
+	struct tern_fpdu_rx rx;
+
+	tern_fpdu_rx_init(&rx, d->crc, d->markers);
+	rx.pos = (u32)(d->pos % 512);
+	return rx;
+}
+
+/* header() with all octets there, verify() in chunks of @step, finish() */
+static int receive(struct tern_fpdu_rx *rx, const u8 *in, u32 len, u32 step,
+		   struct tern_fpdu *f)
+{
+	int term = TERN_TERM_NONE;
+	int ret = tern_fpdu_rx_header(rx, in, len, f, &term);
+
+	if (ret < 0)
+		return term;
+	if (!EQ(ret, 0) || !CHECK(f->total <= len))
+		return TERN_TERM_LOCAL;
+	for (u32 at = 0; at < f->total && f->verify; at += step)
+		tern_fpdu_rx_verify(rx, f, in + at, min(step, f->total - at));
+	return tern_fpdu_rx_finish(rx, f);
+}
+
+/* the CRC field at the end of @len octets is made right again */
+static void fix_crc(u8 *fpdu, u32 len)
+{
+	put_unaligned_le32(~crc32c(~0U, fpdu, len - 4), fpdu + len - 4);
+}
+
+static struct ref_dir dir(bool crc, bool markers, u64 pos)
+{
+	return (struct ref_dir){ .crc = crc, .markers = markers, .pos = pos };
+}
+
+static const char figure5[] =
+	"00000000 002a4143 00000000 00000000 00000001 00000000 "
+	"00000000 00000000 00000000 00000000 00000000 00000000 52239983";
+static const char figure6[] =
+	"002a4143 00000000 00000000 00000002 00000000 00000014 "
+	"00000000 00000000 00000000 00000000 00000000 00000000 84925898";
+
+TEST(fpdu_rx_finish__figure5_first_fpdu, "MPA-019 MPA-029 MPA-048 1.6")
+{
+	struct tern_fpdu_rx rx;
+	struct tern_fpdu f;
+	u32 len = from_hex(wire, figure5);
+
+	tern_fpdu_rx_init(&rx, true, true);
+	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
+	EQ(f.total, 52);
+	EQ(f.ulpdu_len, 42);
+	EQ(f.hdr_len, 42);
+	MEM_EQ(f.hdr, wire + 6, 42);
+	EQ(rx.pos, 52);
+}
+
+TEST(fpdu_rx_finish__figure6_marker_inside, "MPA-019 MPA-027 MPA-047 1.7")
+{
+	struct tern_fpdu_rx rx;
+	struct tern_fpdu f;
+	u32 len = from_hex(wire, figure6);
+
+	tern_fpdu_rx_init(&rx, true, true);
+	rx.pos = 492;
+	EQ(receive(&rx, wire, len, 1, &f), TERN_TERM_NONE);
+	EQ(f.total, 52);
+	EQ(f.ulpdu_len, 42);
+	MEM_EQ(f.hdr, wire + 2, 18);
+	MEM_EQ(f.hdr + 18, wire + 24, 24);
+	EQ(rx.pos, 32);
+}
+
+/* the answer to @len octets that end where a heap block ends */
+static int ask(const struct tern_fpdu_rx *rx, u32 len, struct tern_fpdu *f)
+{
+	u8 *copy = malloc(len ? len : 1);
+	int term, ret;
+
+	memcpy(copy, wire, len);
+	ret = tern_fpdu_rx_header(rx, copy, len, f, &term);
+	free(copy);
+	return ret;
+}
+
+TEST(fpdu_rx_header__asks_for_what_it_needs, "MPA-064 MPA-068")
+{
+	for (u64 pos = 0; pos < 512; pos += 4) {
+		struct ref_dir d = dir(true, true, pos);
+		struct tern_fpdu_rx rx = rx_at(&d);
+		u32 len = ref_encode(&d, ulpdu, 300, wire);
+		struct tern_fpdu f;
+		u32 have = 0;
+		int ret;
+
+		/* each answer is more than was there, and is enough */
+		while ((ret = ask(&rx, have, &f))) {
+			if (!CHECK(ret > (int)have))
+				return;
+			for (; (int)have < ret; have++)
+				CHECK(ask(&rx, have, &f) == ret);
+		}
+		CHECK(have <= TERN_FPDU_PEEK);
+		EQ(f.total, len);
+		EQ(rx.pos, pos % 512);
+	}
+}
+
+TEST(fpdu_rx_header__peek_is_always_enough, "MPA-034")
+{
+	static u8 buf[TERN_FPDU_PEEK];
+	struct tern_fpdu f;
+	int term;
+
+	for (u32 n = 0; n <= TERN_ULPDU_MAX; n += n < 200 ? 1 : 997) {
+		for (u64 pos = 0; pos < 512; pos += 4) {
+			struct ref_dir d = dir(true, true, pos);
+			struct tern_fpdu_rx rx = rx_at(&d);
+
+			put_unaligned_be16((u16)n, buf + (pos ? 0 : 4));
+			EQ(tern_fpdu_rx_header(&rx, buf, sizeof(buf), &f,
+					       &term), 0);
+		}
+	}
+}
+
+TEST(fpdu_rx_header__length_limit, "MPA-006 MPA-008 MPA-072 4.15")
+{
+	struct tern_fpdu_rx rx;
+	struct tern_fpdu f;
+	int term = TERN_TERM_NONE;
+
+	memset(wire, 0, TERN_FPDU_PEEK);
+	tern_fpdu_rx_init(&rx, true, true);
+	put_unaligned_be16(64768, wire + 4);
+	EQ(tern_fpdu_rx_header(&rx, wire, TERN_FPDU_PEEK, &f, &term), 0);
+	EQ(f.total, 65288);
+	EQ(f.total, TERN_FPDU_MAX);
+	/* at once: before any of the data is there */
+	for (u32 n = 64769; n <= 65535; n++) {
+		put_unaligned_be16((u16)n, wire + 4);
+		term = TERN_TERM_NONE;
+		EQ(tern_fpdu_rx_header(&rx, wire, 6, &f, &term), -EPROTO);
+		EQ(term, TERN_TERM_MPA_MARKER);
+	}
+}
+
+TEST(fpdu_rx_header__length_zero_is_an_fpdu, "MPA-008 4.15")
+{
+	struct ref_dir d = dir(true, false, 0);
+	struct tern_fpdu_rx rx = rx_at(&d);
+	struct tern_fpdu_range range;
+	u32 len = ref_encode(&d, ulpdu, 0, wire), off = 0;
+	struct tern_fpdu f;
+
+	EQ(len, 8);
+	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
+	EQ(f.hdr_len, 0);
+	EQ(tern_fpdu_range_next(&f, false, &off, &range), false);
+}
+
+/* one FPDU of @n octets at @pos, received in chunks of @step */
+static void round_trip(struct ref_dir d, u32 n, u32 step)
+{
+	struct tern_fpdu_rx rx = rx_at(&d);
+	u32 len = ref_encode(&d, ulpdu, n, wire);
+	struct tern_fpdu f;
+
+	EQ(receive(&rx, wire, len, step, &f), TERN_TERM_NONE);
+	EQ(f.total, len);
+	EQ(f.ulpdu_len, n);
+	EQ(f.hdr_len, min_t(u32, n, TERN_HDR_MAX));
+	MEM_EQ(f.hdr, ulpdu, f.hdr_len);
+	EQ(gather_ulpdu(&f, d.markers, wire, back), n);
+	MEM_EQ(back, ulpdu, n);
+	EQ(rx.pos, d.pos % 512);
+}
+
+TEST(fpdu_rx__every_phase_and_length,
+	"MPA-010 MPA-013 MPA-016 MPA-017 MPA-026 MPA-033 MPA-035 DDP-008")
+{
+	struct rng r = rng_seed(2);
+
+	rng_fill(&r, ulpdu, ROOM);
+	for (u32 n = 0; n <= 1100; n += n < 90 ? 1 : 1 + rng_below(&r, 23))
+		for (u64 pos = 0; pos < 512; pos += 4)
+			round_trip(dir(pos & 4, true, pos), n,
+				   1 + rng_below(&r, 700));
+	for (u32 n = 0; n <= 1100; n++)
+		round_trip(dir(n & 1, false, 0), n, 64);
+}
+
+TEST(fpdu_rx__largest_ulpdu_at_any_phase, "MPA-008 MPA-032 MPA-072")
+{
+	for (u64 pos = 0; pos < 512; pos += 60)
+		for (u32 n = 64764; n <= 64768; n++)
+			round_trip(dir(true, true, pos), n, 1448);
+}
+
+TEST(fpdu_rx_verify__octet_by_octet, "MPA-034 MPA-063 DDP-004")
+{
+	for (u64 pos = 0; pos < 512; pos += 4)
+		for (u32 n = 480; n < 484; n++)
+			round_trip(dir(true, true, pos), n, 1);
+}
+
+TEST(fpdu_rx__position_survives_4gib, "MPA-026 MPA-028")
+{
+	struct ref_dir d = dir(true, true, (1ULL << 32) - 200);
+
+	for (int i = 0; i < 8; i++) {
+		round_trip(d, 90, 7);
+		ref_encode(&d, ulpdu, 90, wire);
+	}
+}
+
+/* what a flip in ULPDU_Length may do: wait for more, or fail */
+static bool length_was_hit(u32 octet, u64 pos)
+{
+	u32 front = pos % 512 ? 0 : 4;
+
+	return octet == front || octet == front + 1;
+}
+
+TEST(fpdu_rx_finish__any_flipped_bit, "MPA-050 MPA-066 DDP-007 R4")
+{
+	static const u64 phases[] = { 0, 4, 420, 492 };
+
+	for (u32 i = 0; i < ARRAY_SIZE(phases); i++) {
+		struct ref_dir d = dir(true, true, phases[i]);
+		struct tern_fpdu_rx rx = rx_at(&d);
+		u32 len = ref_encode(&d, ulpdu, 77, wire);
+		struct tern_fpdu f;
+
+		for (u32 bit = 0; bit < len * 8; bit++) {
+			if (length_was_hit(bit / 8, phases[i]))
+				continue;
+			wire[bit / 8] ^= (u8)(1 << bit % 8);
+			EQ(receive(&rx, wire, len, 13, &f), TERN_TERM_MPA_CRC);
+			EQ(rx.pos, phases[i] % 512);
+			wire[bit / 8] ^= (u8)(1 << bit % 8);
+		}
+		EQ(receive(&rx, wire, len, 13, &f), TERN_TERM_NONE);
+	}
+}
+
+TEST(fpdu_rx_finish__pad_counts_in_the_crc_only, "MPA-015")
+{
+	struct ref_dir d = dir(true, false, 0);
+	struct tern_fpdu_rx rx = rx_at(&d);
+	u32 len = ref_encode(&d, ulpdu, 43, wire);
+	struct tern_fpdu f;
+
+	memset(wire + 45, 0xa5, 3);
+	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_MPA_CRC);
+	fix_crc(wire, len);
+	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
+	EQ(f.ulpdu_len, 43);
+}
+
+TEST(fpdu_rx_finish__crc_off_field_is_not_looked_at, "MPA-018 MPA-043 MPA-045")
+{
+	struct ref_dir d = dir(false, false, 0);
+	struct tern_fpdu_rx rx = rx_at(&d);
+	u32 len = ref_encode(&d, ulpdu, 42, wire);
+	struct tern_fpdu f;
+	int term;
+
+	memset(wire + len - 4, 0x5a, 4);
+	EQ(tern_fpdu_rx_header(&rx, wire, len, &f, &term), 0);
+	EQ(f.verify, false);
+	EQ(tern_fpdu_rx_finish(&rx, &f), TERN_TERM_NONE);
+	EQ(rx.pos, len);
+}
+
+TEST(fpdu_rx_finish__marker_reserved_half, "MPA-021")
+{
+	struct tern_fpdu_rx rx;
+	struct tern_fpdu f;
+	u32 len = from_hex(wire, figure5);
+
+	tern_fpdu_rx_init(&rx, true, true);
+	memset(wire, 0xff, 2);
+	EQ(receive(&rx, wire, len, 3, &f), TERN_TERM_MPA_CRC);
+	fix_crc(wire, len);
+	EQ(receive(&rx, wire, len, 3, &f), TERN_TERM_NONE);
+}
+
+TEST(fpdu_rx_finish__marker_low_bits, "MPA-023")
+{
+	struct tern_fpdu_rx rx;
+	struct tern_fpdu f;
+	u32 len = from_hex(wire, figure6);
+
+	tern_fpdu_rx_init(&rx, true, true);
+	rx.pos = 492;
+	wire[23] |= 3;
+	fix_crc(wire, len);
+	EQ(receive(&rx, wire, len, 5, &f), TERN_TERM_NONE);
+}
+
+TEST(fpdu_rx_finish__front_marker_must_be_zero, "MPA-029 R5")
+{
+	struct tern_fpdu_rx rx;
+	struct tern_fpdu f;
+	u32 len = from_hex(wire, figure5);
+
+	tern_fpdu_rx_init(&rx, true, true);
+	wire[3] = 4;
+	fix_crc(wire, len);
+	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_MPA_MARKER);
+	EQ(rx.pos, 0);
+}
+
+TEST(fpdu_rx_finish__each_of_many_markers, "MPA-032 MPA-065 4.13 R5")
+{
+	struct ref_dir d = dir(true, true, 100);
+	struct tern_fpdu_rx rx = rx_at(&d);
+	u32 len = ref_encode(&d, ulpdu, 3000, wire);
+	struct tern_fpdu f;
+
+	for (u32 off = 412; off < len; off += 512) {
+		EQ(get_unaligned_be16(wire + off + 2), off);
+		for (u32 step = 1; step < 1100; step += 97) {
+			put_unaligned_be16((u16)(off + 4), wire + off + 2);
+			fix_crc(wire, len);
+			EQ(receive(&rx, wire, len, step, &f),
+			   TERN_TERM_MPA_MARKER);
+			put_unaligned_be16((u16)off, wire + off + 2);
+		}
+	}
+	fix_crc(wire, len);
+	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
+}
+
+TEST(fpdu_rx_finish__crc_is_judged_before_markers, "R4 R5 3.9")
+{
+	struct tern_fpdu_rx rx;
+	struct tern_fpdu f;
+	u32 len = from_hex(wire, figure6);
+
+	tern_fpdu_rx_init(&rx, true, true);
+	rx.pos = 492;
+	wire[23] ^= 8;
+	EQ(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_CRC);
+	fix_crc(wire, len);
+	EQ(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_MARKER);
+}
+
+TEST(fpdu_rx_finish__markers_without_crc, "MPA-018 MPA-065 R5")
+{
+	struct ref_dir d = dir(false, true, 492);
+	struct tern_fpdu_rx rx = rx_at(&d);
+	u32 len = ref_encode(&d, ulpdu, 42, wire);
+	struct tern_fpdu f;
+
+	memset(wire + len - 4, 0xee, 4);
+	wire[23] ^= 8;
+	EQ(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_MARKER);
+	wire[23] ^= 8;
+	EQ(receive(&rx, wire, len, 9, &f), TERN_TERM_NONE);
+}
+
+TEST(fpdu_rx_finish__marker_between_pad_and_crc, "MPA-047 1.4")
+{
+	/* 2 + 25 + 1 pad ends where the marker is due */
+	struct ref_dir d = dir(true, true, 512 - 28);
+	struct tern_fpdu_rx rx = rx_at(&d);
+	u32 len = ref_encode(&d, ulpdu, 25, wire);
+	struct tern_fpdu f;
+
+	EQ(len, 36);
+	EQ(get_unaligned_be16(wire + 30), 28);
+	EQ(receive(&rx, wire, len, 30, &f), TERN_TERM_NONE);
+	EQ(rx.pos, 8);
+	put_unaligned_be16(0, wire + 30);
+	fix_crc(wire, len);
+	rx.pos = 512 - 28;
+	EQ(receive(&rx, wire, len, 30, &f), TERN_TERM_MPA_MARKER);
+}
+
+TEST(fpdu_rx_finish__marker_exactly_between_two, "MPA-029 MPA-033 4.23")
+{
+	struct ref_dir d = dir(true, true, 512 - 32);
+	struct tern_fpdu_rx rx = rx_at(&d);
+	u32 first = ref_encode(&d, ulpdu, 26, wire);
+	u32 second = ref_encode(&d, ulpdu, 26, wire + first);
+	struct tern_fpdu f;
+
+	EQ(first, 32);
+	EQ(second, 36);
+	EQ(receive(&rx, wire, first, 32, &f), TERN_TERM_NONE);
+	EQ(rx.pos, 0);
+	EQ(receive(&rx, wire + first, second, 36, &f), TERN_TERM_NONE);
+	EQ(f.start, 0);
+	MEM_EQ(f.hdr, ulpdu, 26);
+}
+
+TEST(fpdu_rx__agrees_with_the_reference_on_noise, "MPA-050 MPA-066")
+{
+	struct rng r = rng_seed(3);
+
+	for (int i = 0; i < 20000; i++) {
+		struct ref_dir d = dir(i & 1, i & 2, 4 * rng_below(&r, 128));
+		struct ref_dir e = d;
+		struct tern_fpdu_rx rx = rx_at(&d);
+		u32 n = rng_below(&r, 600);
+		u32 len = ref_encode(&e, ulpdu, n, wire);
+		enum ref_verdict want;
+		struct tern_fpdu f;
+		u32 got_len, used;
+		int term;
+
+		wire[rng_below(&r, len)] ^= (u8)(1 << rng_below(&r, 8));
+		want = ref_decode(&d, wire, len, back, &got_len, &used);
+		term = TERN_TERM_NONE;
+		if (tern_fpdu_rx_header(&rx, wire, len, &f, &term)) {
+			CHECK(want == REF_MORE || want == REF_LENGTH);
+			continue;
+		}
+		if (f.total > len) {
+			EQ(want, REF_MORE);
+			continue;
+		}
+		switch (receive(&rx, wire, len, 1 + rng_below(&r, 90), &f)) {
+		case TERN_TERM_NONE:
+			EQ(want, REF_GOOD);
+			break;
+		case TERN_TERM_MPA_CRC:
+			EQ(want, REF_CRC);
+			break;
+		default:
+			EQ(want, REF_MARKER);
+		}
+	}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "qp_fsm.h"
+#include "tap.h"
+
+static enum tern_qp_state run(enum tern_qp_state state, bool fin,
+			      const enum tern_qp_event *events, u32 n,
+			      u32 *actions)
+{
+	*actions = 0;
+	for (u32 i = 0; i < n; i++) {
+		struct tern_qp_step step;
+
+		fin |= events[i] == QP_EV_PEER_CLOSE;
+		step = tern_qp_fsm(state, events[i], fin);
+		if (!step.valid)
+			continue;
+		state = step.next;
+		*actions |= step.actions;
+	}
+	return state;
+}
+
+#define RUN(state, fin, actions, ...) ({				\
+	static const enum tern_qp_event e_[] = { __VA_ARGS__ };		\
+	run(state, fin, e_, ARRAY_SIZE(e_), actions); })
+
+TEST(qp_fsm__local_close_drains_then_waits_for_the_peer, "DDP-067, DDP-072")
+{
+	u32 a;
+
+	EQ(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE), QP_CLOSING);
+	EQ(a & (QP_ACT_FLUSH | QP_ACT_FIN), 0);
+	EQ(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE, QP_EV_DRAINED),
+	   QP_FIN_WAIT);
+	CHECK(a & QP_ACT_FIN && a & QP_ACT_FIN_SENT);
+	EQ(a & QP_ACT_FLUSH, 0);
+	EQ(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE, QP_EV_DRAINED,
+	       QP_EV_PEER_CLOSE), QP_ERROR);
+	CHECK(a & QP_ACT_FLUSH && a & QP_ACT_FINISHED);
+	EQ(a & QP_ACT_FAILED, 0);
+}
+
+TEST(qp_fsm__peer_close_lets_queued_sends_go, "DDP-070, DDP-071")
+{
+	u32 a;
+
+	EQ(RUN(QP_RTS, false, &a, QP_EV_PEER_CLOSE), QP_CLOSING);
+	CHECK(a & QP_ACT_KICK && a & QP_ACT_CLOSING);
+	EQ(a & QP_ACT_FLUSH, 0);
+	EQ(RUN(QP_RTS, false, &a, QP_EV_PEER_CLOSE, QP_EV_DRAINED), QP_ERROR);
+	CHECK(a & QP_ACT_FIN && a & QP_ACT_FINISHED && a & QP_ACT_FLUSH);
+}
+
+TEST(qp_fsm__an_error_of_ours_sends_terminate_before_fin, "DDP-075, DDP-076")
+{
+	u32 a;
+
+	EQ(RUN(QP_RTS, false, &a, QP_EV_LOCAL_ERROR), QP_TERMINATE);
+	CHECK(a & QP_ACT_FLUSH && a & QP_ACT_KICK);
+	EQ(a & (QP_ACT_FIN | QP_ACT_FINISHED), 0);
+	EQ(RUN(QP_TERMINATE, false, &a, QP_EV_TERM_SENT), QP_ERROR);
+	CHECK(a & QP_ACT_FIN && a & QP_ACT_FINISHED);
+	/* a second error, a late FIN and a late Terminate change nothing */
+	EQ(RUN(QP_TERMINATE, false, &a, QP_EV_LOCAL_ERROR, QP_EV_TERM_RX,
+	       QP_EV_PEER_CLOSE), QP_TERMINATE);
+	EQ(a, 0);
+}
+
+TEST(qp_fsm__terminate_received_ends_with_fin, "RDMAP 7.20")
+{
+	u32 a;
+
+	EQ(RUN(QP_RTS, false, &a, QP_EV_TERM_RX), QP_ERROR);
+	CHECK(a & QP_ACT_FLUSH && a & QP_ACT_FIN && a & QP_ACT_END);
+}
+
+TEST(qp_fsm__every_state_ends_in_error_by_abort_or_reset, "design 9")
+{
+	u32 a;
+
+	for (int s = QP_IDLE; s < QP_ERROR; s++) {
+		EQ(run(s, false, (enum tern_qp_event[]){ QP_EV_ABORT }, 1, &a),
+		   QP_ERROR);
+		if (s != QP_TERMINATE)
+			CHECK(a & QP_ACT_FLUSH);
+		if (s == QP_IDLE)
+			continue;
+		CHECK(a & (QP_ACT_END | QP_ACT_FAILED | QP_ACT_FINISHED));
+		EQ(run(s, false, (enum tern_qp_event[]){ QP_EV_RESET }, 1, &a),
+		   QP_ERROR);
+		CHECK(a & QP_ACT_FAILED);
+	}
+}
+
+TEST(qp_fsm__error_is_final, "design 9")
+{
+	for (int e = 0; e < QP_EVENT_COUNT; e++)
+		CHECK(!tern_qp_fsm(QP_ERROR, e, e & 1).valid);
+}
+
+/* whatever comes, in any order: one end at most, and no flush after it */
+TEST(qp_fsm__the_end_is_told_once, "cep.h")
+{
+	u32 seed = 1;
+
+	for (int round = 0; round < 20000; round++) {
+		enum tern_qp_state state = QP_RTS;
+		bool fin = false;
+		int ends = 0;
+
+		for (int i = 0; i < 12; i++) {
+			enum tern_qp_event e;
+			struct tern_qp_step step;
+
+			seed = seed * 1664525 + 1013904223;
+			e = (seed >> 16) % QP_EVENT_COUNT;
+			fin |= e == QP_EV_PEER_CLOSE;
+			step = tern_qp_fsm(state, e, fin);
+			if (!step.valid)
+				continue;
+			state = step.next;
+			if (step.actions & (QP_ACT_END | QP_ACT_FINISHED |
+					    QP_ACT_FAILED))
+				ends++;
+			EQ(state == QP_ERROR, ends == 1);
+		}
+		CHECK(ends <= 1);
+	}
+}
+
+TEST(qp_fsm__every_state_and_event_has_a_name, "style 2")
+{
+	for (int s = 0; s < QP_STATE_COUNT; s++)
+		CHECK(strcmp(tern_qp_state_name(s), "?"));
+	for (int e = 0; e < QP_EVENT_COUNT; e++)
+		CHECK(strcmp(tern_qp_event_name(e), "?"));
+	CHECK(!strcmp(tern_qp_state_name(QP_STATE_COUNT), "?"));
+	CHECK(!strcmp(tern_qp_event_name(QP_EVENT_COUNT), "?"));
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <stdlib.h>
+
+#include "tap.h"
+#include "util.h"
+
+/* offending segments */
+static u8 write_seg[14] = {
+	0xc1, 0x40, 1, 2, 3, 4, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+};
+static u8 send_inv_seg[18] = { 0x41, 0x44, 9, 9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 7 };
+static u8 read_req_seg[46] = {
+	0x41, 0x41, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0,
+	1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 9, 5, 6, 7, 8,
+};
+
+static const int all_codes[] = {
+	0x0000, 0x0100, 0x0101, 0x0102, 0x0103, 0x0104, 0x0109, 0x01ff,
+	0x0205, 0x0206, 0x0207, 0x0208, 0x0209, 0x02ff,
+	0x1000, 0x1100, 0x1101, 0x1102, 0x1103, 0x1104,
+	0x1201, 0x1202, 0x1203, 0x1204, 0x1205, 0x1206,
+	0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007,
+};
+
+/* table 2.2 for a segment that is or is not a whole Read Request */
+static u8 hdrct_of(int code, bool read_req)
+{
+	int layer = code >> 12, etype = code >> 8 & 0xf;
+
+	if (layer == 2 || etype == 0)
+		return 0;
+	return layer == 0 && read_req ? 0xe0 : 0xc0;
+}
+
+TEST(term_build__which_copies_go_along,
+	"RDMAP-027 RDMAP-030 RDMAP-031 RDMAP-122 RDMAP-123 DDP-093 2.2 7.7")
+{
+	u8 out[TERN_TERMINATE_MAX];
+
+	for (u32 i = 0; i < ARRAY_SIZE(all_codes); i++) {
+		int code = all_codes[i];
+		u8 some = hdrct_of(code, false), rr = hdrct_of(code, true);
+
+		EQ(tern_term_build(out, code, write_seg, 14, 14),
+		   some ? 20 : 4);
+		EQ(out[2], some);
+		EQ(tern_term_build(out, code, send_inv_seg, 18, 18),
+		   some ? 24 : 4);
+		EQ(out[2], some);
+		EQ(tern_term_build(out, code, read_req_seg, 46, 46),
+		   rr == 0xe0 ? 52 : rr ? 24 : 4);
+		EQ(out[2], rr);
+		EQ(tern_term_build(out, code, NULL, 0, 0), 4);
+		EQ(out[2], 0);
+	}
+}
+
+TEST(term_build__bytes, "RDMAP-024 RDMAP-025 RDMAP-028 RDMAP-029 1.7")
+{
+	u8 out[TERN_TERMINATE_MAX], want[TERN_TERMINATE_MAX];
+	u32 n = tern_term_build(out, TERN_TERM_DT_WRAP, write_seg, 14, 0x1234);
+
+	EQ(n, from_hex(want, "11 03 C0 00 1234 C140 01020304 "
+		       "1112131415161718"));
+	MEM_EQ(out, want, n);
+
+	n = tern_term_build(out, TERN_TERM_RP_CANT_INV, send_inv_seg, 18, 300);
+	EQ(n, from_hex(want, "01 09 C0 00 012C 4144 09090909 00000000 "
+		       "00000007 00000000"));
+	MEM_EQ(out, want, n);
+
+	n = tern_term_build(out, TERN_TERM_RP_ACCESS, read_req_seg, 46, 46);
+	EQ(n, from_hex(want, "01 02 E0 00 002E 4141 00000000 00000001 "
+		       "00000005 00000000 01020304 0000000000000008 00000009 "
+		       "05060708 0000000000000000"));
+	MEM_EQ(out, want, n);
+
+	n = tern_term_build(out, TERN_TERM_MPA_CRC, write_seg, 14, 14);
+	EQ(n, from_hex(want, "20 02 00 00"));
+	MEM_EQ(out, want, n);
+}
+
+TEST(term_build__segment_without_a_whole_header, "7.10 step 2")
+{
+	u8 out[TERN_TERMINATE_MAX];
+
+	for (u32 len = 0; len < 18; len++) {
+		EQ(tern_term_build(out, TERN_TERM_RO_STREAM, send_inv_seg, len,
+				   len), 4);
+		EQ(out[2], 0);
+	}
+	for (u32 len = 0; len < 14; len++)
+		EQ(tern_term_build(out, TERN_TERM_RO_STREAM, write_seg, len,
+				   len), 4);
+}
+
+TEST(term_build__only_a_complete_read_request_has_R, "RDMAP-031 7.7")
+{
+	u8 out[TERN_TERMINATE_MAX], seg[60] = { 0 };
+
+	memcpy(seg, read_req_seg, 46);
+	EQ(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 45, 45), 24);
+	EQ(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 47, 47), 24);
+	EQ(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 46, 46), 52);
+	seg[1] = 0x43;
+	EQ(tern_term_build(out, TERN_TERM_RO_OPCODE, seg, 46, 46), 24);
+	seg[0] = 0xc1;
+	seg[1] = 0x41;
+	EQ(tern_term_build(out, TERN_TERM_RO_OPCODE, seg, 46, 46), 20);
+}
+
+/* 100 of 300 octets had gone out when the source went away */
+TEST(term_build__read_that_failed_half_way, "RDMAP-032 2.2")
+{
+	u8 out[TERN_TERMINATE_MAX];
+	struct tern_term_info info;
+	struct tern_tx_msg rest;
+	u32 n;
+
+	tern_rdmap_build_read_req(&rest, 1, 5, 0x11, 0x1000 + 100, 300 - 100,
+				  0x22, 0x2000 + 100);
+	rest.hdr[0] |= TERN_DDP_LAST;
+	n = tern_term_build(out, TERN_TERM_RP_INV_STAG, rest.hdr, rest.hdr_len,
+			    rest.hdr_len);
+	EQ(n, 52);
+	EQ(tern_term_parse(out, n, &info), 0);
+	EQ(info.ddp[0], 0x41);
+	EQ(be32_to_cpu(info.rreq.sink_stag), 0x11);
+	EQ(be64_to_cpu(info.rreq.sink_to), 0x1064);
+	EQ(be32_to_cpu(info.rreq.size), 200);
+	EQ(be32_to_cpu(info.rreq.src_stag), 0x22);
+	EQ(be64_to_cpu(info.rreq.src_to), 0x2064);
+}
+
+TEST(term_build__no_offender_no_copies, "RDMAP-121 EXT-072 2.2 7.19")
+{
+	u8 out[TERN_TERMINATE_MAX];
+
+	EQ(tern_term_build(out, TERN_TERM_LOCAL, NULL, 0, 0), 4);
+	EQ(get_unaligned_be32(out), 0);
+	EQ(tern_term_build(out, TERN_TERM_LOCAL, read_req_seg, 46, 46), 4);
+}
+
+TEST(term_parse__undoes_build, "RDMAP-024 2.2")
+{
+	static const struct {
+		const u8 *seg;
+		u32 len;
+	} offs[] = {
+		{ NULL, 0 }, { write_seg, 14 }, { send_inv_seg, 18 },
+		{ read_req_seg, 46 },
+	};
+	struct tern_term_info info;
+	u8 out[TERN_TERMINATE_MAX];
+
+	for (u32 i = 0; i < ARRAY_SIZE(all_codes) * 4; i++) {
+		int code = all_codes[i / 4];
+		const u8 *seg = offs[i % 4].seg;
+		u32 len = offs[i % 4].len;
+		u8 ct = seg ? hdrct_of(code, len == 46) : 0;
+		u32 n = tern_term_build(out, code, seg, len, len);
+
+		EQ(tern_term_parse(out, n, &info), 0);
+		EQ(info.code, code);
+		EQ(info.has_len, !!(ct & 0x80));
+		EQ(info.has_ddp, !!(ct & 0x40));
+		EQ(info.has_rreq, !!(ct & 0x20));
+		if (info.has_len)
+			EQ(info.seg_len, len);
+		if (info.has_ddp)
+			MEM_EQ(info.ddp, seg, len == 14 ? 14 : 18);
+		if (info.has_rreq)
+			MEM_EQ(&info.rreq, seg + 18, 28);
+	}
+}
+
+TEST(term_parse__any_length_any_bits, "RDMAP-083 RDMAP-028 7.7")
+{
+	struct tern_term_info info;
+
+	for (u32 len = 0; len <= 52; len++) {
+		u8 *b = malloc(len ? len : 1);
+
+		for (u32 bits = 0; bits < 512; bits++) {
+			bool t = bits & 0x100;
+			u32 hl = t ? 14 : 18;
+			bool d = bits & 0x40 && len >= 6 + hl;
+
+			memset(b, 0xee, len);
+			if (len > 2)
+				b[2] = (u8)bits;
+			if (len > 6)
+				b[6] = t ? 0xc1 : 0x41;
+			if (len < 4) {
+				EQ(tern_term_parse(b, len, &info), -EINVAL);
+				continue;
+			}
+			EQ(tern_term_parse(b, len, &info), 0);
+			EQ(info.code, 0xeeee);
+			EQ(info.has_len, bits & 0x80 && len >= 6);
+			EQ(info.has_ddp, d);
+			EQ(info.has_rreq, d && bits & 0x20 && !t && len == 52);
+		}
+		free(b);
+	}
+}
+
+TEST(term_parse__every_triplet, "RDMAP-026 2.1")
+{
+	struct tern_term_info info;
+	u8 b[4] = { 0 };
+
+	for (u32 code = 0; code < 0x10000; code++) {
+		b[0] = (u8)(code >> 8);
+		b[1] = (u8)code;
+		EQ(tern_term_parse(b, 4, &info), 0);
+		EQ(info.code, code);
+		CHECK(tern_term_name(info.code));
+	}
+}
+
+TEST(term_name__each_code_of_the_table, "RDMAP-026 DDP-096 2.1")
+{
+	u32 known = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(all_codes); i++)
+		CHECK(strcmp(tern_term_name(all_codes[i]), "unknown"));
+	for (int code = 0; code < 0x10000; code++)
+		known += !!strcmp(tern_term_name(code), "unknown");
+	/* RDMAP's local catastrophic has no code space: 256 for one */
+	EQ(known, ARRAY_SIZE(all_codes) + 255);
+	CHECK(!strcmp(tern_term_name(TERN_TERM_NONE), "unknown"));
+}

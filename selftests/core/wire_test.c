@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "tap.h"
+#include "util.h"
+
+/* checklist-ddp-rdmap 1.5, opcodes 0 to 7 */
+static const struct {
+	bool tagged, payload, inv, se;
+	u8 qn, hdr;
+} rows[8] = {
+	{ true, true, false, false, 0, 0 },
+	{ false, false, false, false, 1, 28 },
+	{ true, true, false, false, 0, 0 },
+	{ false, true, false, false, 0, 0 },
+	{ false, true, true, false, 0, 0 },
+	{ false, true, false, true, 0, 0 },
+	{ false, true, true, true, 0, 0 },
+	{ false, false, false, false, 2, 4 },
+};
+
+TEST(op_table__is_table_1_5, "RDMAP-012 RDMAP-018 RDMAP-070 1.5 1.6")
+{
+	for (u32 op = 0; op < 16; op++) {
+		const struct tern_op_row *row = &tern_op_table[op];
+
+		EQ(!!row->name, op < 8);
+		if (op >= 8)
+			continue;
+		EQ(row->tagged, rows[op].tagged);
+		EQ(row->payload, rows[op].payload);
+		EQ(row->has_inv, rows[op].inv);
+		EQ(row->solicited, rows[op].se);
+		EQ(row->hdr_len, rows[op].hdr);
+		if (!row->tagged)
+			EQ(row->qn, rows[op].qn);
+	}
+}
+
+TEST(fpdu_pad__fills_to_a_multiple_of_4, "MPA-016 1.3")
+{
+	for (u32 n = 0; n <= TERN_ULPDU_MAX; n++) {
+		CHECK(tern_fpdu_pad(n) < 4);
+		EQ((2 + n + tern_fpdu_pad(n)) % 4, 0);
+	}
+}
+
+/* walk octet by octet: a marker where the position is a multiple of 512 */
+static u32 walk(u32 pos, u32 body)
+{
+	u32 len = 0;
+
+	while (body--) {
+		if ((pos + len) % 512 == 0)
+			len += 4;
+		len++;
+	}
+	return len;
+}
+
+TEST(fpdu_wire_len__agrees_with_a_walk, "MPA-026 MPA-029 1.4")
+{
+	for (u32 pos = 0; pos < 512; pos += 4)
+		for (u32 n = 0; n < 1600; n += n < 30 ? 1 : 7) {
+			u32 body = 6 + n + tern_fpdu_pad(n);
+
+			EQ(tern_fpdu_wire_len(pos, true, n), walk(pos, body));
+			EQ(tern_fpdu_wire_len(pos, false, n), body);
+			EQ(tern_markers_upto(pos, body - 1) * 4,
+			   walk(pos, body) - body);
+		}
+}
+
+TEST(markers_upto__each_octet, "MPA-026 MPA-027 1.4")
+{
+	for (u32 pos = 0; pos < 512; pos += 4)
+		for (u32 body = 0; body < 1600; body++)
+			EQ(tern_markers_upto(pos, body) * 4,
+			   walk(pos, body + 1) - (body + 1));
+}
+
+TEST(wire__mpa_keys_and_frame, "MPA-081 MPA-083 1.1")
+{
+	u8 key[16];
+
+	from_hex(key, "4D504120494420526571204672616D65");
+	MEM_EQ(key, TERN_MPA_KEY_REQ, 16);
+	from_hex(key, "4D504120494420526570204672616D65");
+	MEM_EQ(key, TERN_MPA_KEY_REP, 16);
+}
+
+TEST(wire__limits, "MPA-006 MPA-072 RDMAP-081")
+{
+	EQ(TERN_ULPDU_MAX, 64768);
+	EQ(TERN_MULPDU_MIN, 128);
+	EQ(tern_fpdu_wire_len(0, true, TERN_ULPDU_MAX), TERN_FPDU_MAX);
+	EQ(TERN_HDR_MAX, 70);
+}

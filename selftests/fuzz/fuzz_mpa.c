@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MPA frames and negotiation. Held at once: a frame is whole, bad or unfinished
+ * at the same octet however it is split, and no octet outside of what was
+ * handed in is read; a whole frame built anew reads the same; whatever the peer
+ * said, what is agreed on stays within what we can give, and what two of our
+ * own ends agree on is the same on both.
+ *
+ * Input: kind and types, our wish (8), the peer's wish (8), the frame.
+ */
+#include <stdlib.h>
+
+#include "mpa.h"
+#include "util.h"
+
+#define MUST(cond) do { if (!(cond)) abort(); } while (0)
+
+#define HEAD	17
+
+struct verdict {
+	enum tern_mpa_parse parse;
+	u32 used;
+	struct tern_mpa_msg msg;
+};
+
+/* the octets in a block of their own, so that ASan knows both ends */
+static enum tern_mpa_parse parse_alone(enum tern_mpa_kind kind, const u8 *p,
+				       u32 len, u32 *need,
+				       struct tern_mpa_msg *msg)
+{
+	enum tern_mpa_parse verdict;
+	u8 *copy = malloc(len + !len);
+
+	memcpy(copy, p, len);
+	verdict = tern_mpa_parse(kind, copy, len, need, msg);
+	if (verdict == TERN_MPA_WHOLE) {
+		MUST(msg->pd >= copy && msg->pd + msg->pd_len <= copy + len);
+		msg->pd = p + (msg->pd - copy);
+	}
+	free(copy);
+	return verdict;
+}
+
+/* as the shell reads: never more than is asked for */
+static struct verdict read_frame(enum tern_mpa_kind kind, const u8 *p, u32 len,
+				 u32 step)
+{
+	struct verdict v = { .parse = TERN_MPA_MORE };
+	u32 need = 0;
+
+	while (1) {
+		v.parse = parse_alone(kind, p, v.used, &need, &v.msg);
+		if (v.parse != TERN_MPA_MORE || v.used == len)
+			return v;
+		MUST(need > v.used && need <= TERN_MPA_FRAME_MAX);
+		v.used += min(min(step, need - v.used), len - v.used);
+	}
+}
+
+static struct tern_mpa_wish read_wish(const u8 *p)
+{
+	struct tern_mpa_wish wish = {
+		.type = p[0] % 3,
+		.rev = 1 + (p[0] >> 2) % 2,
+		.markers = p[0] & 0x10,
+		.crc = p[0] & 0x20,
+		.p2p = p[0] & 0x40,
+		.max_ird = 128,
+		.ird = p[3] & 0x7f,
+		.ord = p[4] & 0x7f,
+	};
+	u8 rtr = p[1] & 3;
+
+	wish.enhanced = wish.rev == 2 && !(p[0] & 0x80);
+	for (u32 i = 0; i < 3 && rtr; i++, rtr = (p[1] >> (2 * i)) & 3)
+		wish.rtr[i] = rtr;
+	return wish;
+}
+
+static void check_params(const struct tern_mpa_wish *wish,
+			 const struct tern_mpa_params *p)
+{
+	MUST(p->ird <= 128 && p->ord <= wish->ord);
+	MUST(p->ird >= wish->ird);
+	MUST(p->version <= 1);
+	if (!p->version)
+		MUST(p->crc && p->tx_markers && p->rx_markers);
+	if (wish->crc)
+		MUST(p->crc);
+	if (p->version)
+		MUST(p->rx_markers == wish->markers);
+}
+
+/* whatever a Reply says */
+static void judge_reply(const struct tern_mpa_wish *wish,
+			const struct tern_mpa_msg *reply)
+{
+	struct tern_mpa_params params;
+	int term;
+
+	if (tern_mpa_gate_reply(wish, reply) != TERN_MPA_GO)
+		return;
+	term = tern_mpa_settle(wish, reply, &params);
+	check_params(wish, &params);
+	MUST(params.initiator);
+	if (term != TERN_TERM_NONE) {
+		MUST(term == TERN_TERM_MPA_IRD || term == TERN_TERM_MPA_RTR);
+		MUST(params.rtr == TERN_MPA_RTR_NONE);
+	}
+	if (!reply->enhanced)
+		MUST(term == TERN_TERM_NONE && !params.p2p && !params.rtr);
+}
+
+static void check_reply(const struct tern_mpa_msg *req,
+			const struct tern_mpa_msg *reply)
+{
+	u8 out[TERN_MPA_FRAME_MAX];
+	struct tern_mpa_msg back;
+	u32 need, len;
+
+	len = tern_mpa_build(TERN_MPA_REPLY, reply, out);
+	MUST(len == (reply->enhanced ? 24 : 20));
+	MUST(parse_alone(TERN_MPA_REPLY, out, len, &need, &back) ==
+	     TERN_MPA_WHOLE);
+	MUST(back.ird == reply->ird && back.ord == reply->ord);
+	MUST(reply->rev <= 2 && !(reply->flags & 0x0f));
+	if (reply->enhanced)
+		MUST(req->enhanced && !((reply->ird ^ req->ird) &
+					TERN_MPA_IRD_P2P));
+}
+
+/* whatever a Request says */
+static void judge_request(const struct tern_mpa_wish *wish,
+			  const struct tern_mpa_msg *req)
+{
+	struct tern_mpa_params params;
+	struct tern_mpa_msg reply;
+
+	switch (tern_mpa_gate_request(wish, req)) {
+	case TERN_MPA_GO:
+		tern_mpa_accept(wish, req, &reply, &params);
+		check_params(wish, &params);
+		check_reply(req, &reply);
+		MUST(!(reply.flags & TERN_MPA_F_REJECT) && !params.rtr);
+		if (reply.enhanced && (req->ird & TERN_MPA_DEPTH_MASK) !=
+				      TERN_MPA_DEPTH_NONE)
+			MUST(params.ord <= (req->ird & TERN_MPA_DEPTH_MASK));
+		tern_mpa_reject(wish, req, &reply);
+		check_reply(req, &reply);
+		MUST(reply.flags & TERN_MPA_F_REJECT);
+		break;
+	case TERN_MPA_REFUSE:
+		tern_mpa_refuse(wish, req, &reply);
+		check_reply(req, &reply);
+		MUST(reply.flags & TERN_MPA_F_REJECT && !reply.enhanced);
+		break;
+	default:
+		break;
+	}
+}
+
+/* two of our own: both ends think the same */
+static void meet(const struct tern_mpa_wish *iw, const struct tern_mpa_wish *rw)
+{
+	struct tern_mpa_params ip, rp;
+	struct tern_mpa_msg req, reply;
+
+	tern_mpa_request(iw, &req);
+	if (tern_mpa_gate_request(rw, &req) != TERN_MPA_GO)
+		return;
+	tern_mpa_accept(rw, &req, &reply, &rp);
+	if (tern_mpa_gate_reply(iw, &reply) != TERN_MPA_GO)
+		return;
+	if (tern_mpa_settle(iw, &reply, &ip) != TERN_TERM_NONE)
+		return;
+	MUST(ip.version == rp.version && ip.crc == rp.crc);
+	MUST(ip.tx_markers == rp.rx_markers && rp.tx_markers == ip.rx_markers);
+	MUST(ip.p2p == rp.p2p && !!ip.rtr == ip.p2p);
+	if (ip.rtr)
+		MUST(rp.rtr_accept & BIT(ip.rtr));
+	if (req.enhanced)
+		MUST(ip.ord <= rp.ird && rp.ord <= ip.ird);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct tern_mpa_wish ours, theirs;
+	enum tern_mpa_kind kind;
+	struct verdict v, w;
+	u32 len;
+
+	if (size < HEAD || size > 2 * TERN_MPA_FRAME_MAX)
+		return 0;
+	kind = data[0] & 1;
+	ours = read_wish(data + 1);
+	theirs = read_wish(data + 9);
+	len = (u32)size - HEAD;
+
+	meet(&ours, &theirs);
+	v = read_frame(kind, data + HEAD, len, UINT32_MAX);
+	for (u32 step = 1; step < 40; step += 6) {
+		w = read_frame(kind, data + HEAD, len, step);
+		MUST(w.parse == v.parse);
+		if (v.parse == TERN_MPA_WHOLE)
+			MUST(w.used == v.used && w.msg.pd == v.msg.pd &&
+			     w.msg.pd_len == v.msg.pd_len);
+	}
+	if (v.parse != TERN_MPA_WHOLE)
+		return 0;
+	if (kind == TERN_MPA_REPLY)
+		judge_reply(&ours, &v.msg);
+	else
+		judge_request(&ours, &v.msg);
+	return 0;
+}

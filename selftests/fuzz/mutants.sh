@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# mutants.sh [NAME...]: plant each fault of mutants.list in a copy of the core
+# and see that the tests named there find it. QUICK=1: the first of them only.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+core=$here/../../drivers/tern/core
+seconds=${MUTANT_SECONDS:-20}
+
+# unit DIR STEM: the tests of one file
+unit() {
+	local t tests=()
+	for t in "$here/../core/$2"*_test.c; do
+		tests+=("$1/unit/$(basename "$t" .c)")
+	done
+	make -s -C "$here/../core" "${tests[@]}" CORE="$1/core" \
+		OUT="$1/unit" WARN=-w &&
+		"$here/../core/run-tap.sh" "${tests[@]}"
+}
+
+# model DIR: first the faults, then the traffic
+model() {
+	local t
+	for t in fault_test model_test; do
+		make -s -C "$here/../model" "$1/model/$t" CORE="$1/core" \
+			OUT="$1/model" WARN=-w &&
+			MODEL_SEEDS=60 "$here/../core/run-tap.sh" \
+				"$1/model/$t" || return
+	done
+}
+
+fuzzer() {
+	make -s -C "$here" "$1/fuzz/$2" "$1/fuzz/unhex" CORE="$1/core" \
+		OUT="$1/fuzz" WARN=-w &&
+		TERN_FUZZ_ONE=1 "$here/run-fuzz.sh" check "${FUZZ_CC:-clang}" \
+			"$1/fuzz" "$seconds" 1 "$2"
+}
+
+# lane DIR LETTER STEM
+lane() {
+	case $2 in
+	U) unit "$1" "$3" ;;
+	M) model "$1" ;;
+	R) fuzzer "$1" fuzz_fpdu_rx ;;
+	S) fuzzer "$1" fuzz_rx_stack ;;
+	P) fuzzer "$1" fuzz_mpa ;;
+	esac
+}
+
+# a lane that cannot be built finds nothing: its log has no TAP verdict
+killed() {
+	! lane "$@" > "$1/log.$2" 2>&1 && grep -q '^not ok' "$1/log.$2"
+}
+
+try() {
+	local name=$1 file=$2 edit=$3 lanes=$4 dir=$5 l by='' missed=''
+	rm -rf "$dir"
+	cp -a "$base" "$dir"
+	sed -i "$edit" "$dir/core/$file"
+	if cmp -s "$core/$file" "$dir/core/$file"; then
+		echo "not ok - $name: the edit changes nothing"
+		return
+	fi
+	# make knows the headers by their paths in base only
+	[ "${file##*.}" = c ] || rm -rf "$dir/unit" "$dir/model" "$dir/fuzz"
+	for l in $lanes; do
+		if killed "$dir" "$l" "${file%.*}"; then
+			by+="$l"
+		else
+			missed+="$l"
+		fi
+		[ -z "${QUICK:-}" ] || break
+	done
+	if [ -z "$missed" ]; then
+		echo "ok - $name (found by $by)"
+	else
+		tail -n 3 "$dir/log.${missed:0:1}" | sed 's/^/# /'
+		echo "not ok - $name (missed by $missed)"
+	fi
+}
+
+worker() {
+	local k=$1 n=0 name file edit lanes
+	while IFS='@' read -r name file edit lanes; do
+		n=$((n + 1))
+		[ $((n % jobs)) -eq "$k" ] || continue
+		try "$name" "$file" "$edit" "$lanes" "$top/mutant$k"
+	done < "$top/list"
+}
+
+top=$(mktemp -d)
+trap 'rm -rf "$top"' EXIT
+base=$top/base
+jobs=$(nproc)
+sed -e '/^#/d' -e '/^$/d' -e 's/ *@ */@/g' "$here/mutants.list" > "$top/list"
+if [ $# -gt 0 ]; then
+	printf '^%s@\n' "$@" > "$top/names"
+	grep -f "$top/names" "$top/list" > "$top/some"
+	mv "$top/some" "$top/list"
+fi
+
+# what no mutant touches is built once, with the paths the copies will have
+mkdir -p "$base"
+cp -a "$core" "$base/core"
+echo "# building"
+for l in U M R S P; do
+	seconds=3 lane "$base" "$l" "" > "$base/log.$l" 2>&1 || {
+		cat "$base/log.$l"
+		echo "not ok - the unchanged core fails lane $l"
+		exit 1
+	}
+done
+
+total=$(wc -l < "$top/list")
+echo "TAP version 13"
+echo "1..$total"
+n=0
+{
+	for ((k = 0; k < jobs; k++)); do
+		worker "$k" &
+	done
+	wait
+} | while IFS= read -r line; do
+	case $line in
+	*'ok - '*) n=$((n + 1)) line=${line/ok - /ok $n - } ;;
+	esac
+	echo "$line"
+done | tee "$top/all"
+failed=$(grep -c '^not ok' "$top/all" || true)
+echo "# $((total - failed)) passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

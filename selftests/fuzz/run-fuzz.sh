@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# run-fuzz.sh check|run CC OUT SECONDS SEED TARGET...
+# check: fresh corpus from the seeds, TAP. run: corpus kept in OUT, libFuzzer's
+# own output.
+set -euo pipefail
+
+mode=$1 cc=$2 out=$3 seconds=$4 seed=$5
+shift 5
+[ $# -gt 0 ] || { echo "no TARGET" >&2; exit 2; }
+
+has_libfuzzer() {
+	local t
+	t=$(mktemp)
+	echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n);
+	      int LLVMFuzzerTestOneInput(const char *d, unsigned long n)
+	      { return d && n > 9 ? 0 : 0; }' |
+		"$cc" -fsanitize=fuzzer,address -x c -o "$t" - 2>/dev/null
+	local status=$?
+	rm -f "$t"
+	return $status
+}
+
+fuzz() {
+	local target=$1 corpus=$2
+	shift 2
+	mkdir -p "$corpus"
+	[ -e "$target.seeds" ] && "$out/unhex" "$corpus" < "$target.seeds"
+	"$out/$target" -max_total_time="$seconds" -seed="$seed" -timeout=10 \
+		-rss_limit_mb=2048 -max_len=4096 \
+		-artifact_prefix="$out/$target-" "$@" "$corpus"
+}
+
+check_one() {
+	local target=$1 log="$out/$1.log" corpus runs status=0
+	corpus=$(mktemp -d)
+	fuzz "$target" "$corpus" -print_final_stats=1 > "$log" 2>&1 || status=$?
+	rm -rf "$corpus"
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+	if [ "$status" -eq 0 ]; then
+		echo "ok $n - $target (${runs:-0} inputs, ${seconds} s)"
+		return 0
+	fi
+	tail -n 30 "$log" | sed 's/^/# /'
+	echo "not ok $n - $target: see $log"
+	return 1
+}
+
+if ! has_libfuzzer; then
+	echo "TAP version 13"
+	echo "1..0 # SKIP $cc has no libFuzzer (Debian: clang libclang-rt-14-dev or newer)"
+	exit 0
+fi
+[ -n "${TERN_FUZZ_ONE:-}" ] || make -s all OUT="$out" FUZZ_CC="$cc"
+
+if [ "$mode" = run ]; then
+	for target in "$@"; do
+		fuzz "$target" "$out/corpus/$target"
+	done
+	exit 0
+fi
+
+echo "TAP version 13"
+echo "1..$#"
+n=0 failed=0
+for target in "$@"; do
+	n=$((n + 1))
+	check_one "$target" || failed=$((failed + 1))
+done
+echo "# $((n - failed)) passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <stdlib.h>
+
+#include "shell.h"
+
+void shell_init(struct shell *s, bool crc, bool markers, u8 version)
+{
+	memset(s, 0, sizeof(*s));
+	tern_fpdu_rx_init(&s->rx, crc, markers);
+	tern_ddp_rx_init(&s->ddp, version);
+	s->term = TERN_TERM_NONE;
+	s->ird = 4;
+}
+
+void shell_exit(struct shell *s)
+{
+	for (u32 i = 0; i < SHELL_REGIONS; i++)
+		free(s->region[i].data);
+	for (; s->recv_head != s->recv_tail; s->recv_head++)
+		free(s->recv[s->recv_head % SHELL_QUEUE].data);
+}
+
+void shell_add_region(struct shell *s, u32 at, u32 stag, u32 access, u64 base,
+		      u32 len)
+{
+	s->region[at] = (struct region){
+		.view = { .valid = true, .assoc = true, .access = access,
+			  .base = base, .len = len },
+		.stag = stag,
+		.data = calloc(1, len),
+	};
+}
+
+struct region *shell_find(struct shell *s, u32 stag)
+{
+	for (u32 i = 0; i < SHELL_REGIONS; i++)
+		if (s->region[i].data && s->region[i].stag == stag)
+			return &s->region[i];
+	return NULL;
+}
+
+static struct tern_mem_view view_of(struct shell *s, u32 stag)
+{
+	struct region *r = shell_find(s, stag);
+
+	return r ? r->view : (struct tern_mem_view){ 0 };
+}
+
+void shell_post_recv(struct shell *s, u32 len)
+{
+	s->recv[s->recv_tail++ % SHELL_QUEUE] = (struct recv_buf){
+		.len = len, .data = malloc(len ? len : 1),
+	};
+}
+
+void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink)
+{
+	s->read[s->read_tail++ % SHELL_QUEUE] = (struct open_read){
+		.open = { .stag = stag, .to = to, .len = len }, .sink = sink,
+	};
+}
+
+/* the payload, range by range, behind the DDP header */
+static void place(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
+		  const struct tern_seg *seg, u8 *dst)
+{
+	struct tern_fpdu_range range;
+	u32 off = f->ulpdu_len - seg->len;
+
+	while (tern_fpdu_range_next(f, s->rx.markers, &off, &range)) {
+		memcpy(dst, fpdu + range.fpdu_off, range.len);
+		dst += range.len;
+		s->placed += range.len;
+	}
+}
+
+static int take_write(struct shell *s, const struct tern_fpdu *f,
+		      const u8 *fpdu, const struct tern_seg *seg)
+{
+	struct region *r = shell_find(s, seg->stag);
+	struct tern_mem_view view = view_of(s, seg->stag);
+	int term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
+
+	if (term == TERN_TERM_NONE && seg->len)
+		place(s, f, fpdu, seg, r->data + (seg->to - view.base));
+	return term;
+}
+
+static int take_read_resp(struct shell *s, const struct tern_fpdu *f,
+			  const u8 *fpdu, const struct tern_seg *seg)
+{
+	bool any = s->read_head != s->read_tail;
+	struct open_read *o = &s->read[s->read_head % SHELL_QUEUE];
+	int term = tern_read_match(any ? &o->open : NULL, seg);
+
+	if (term != TERN_TERM_NONE)
+		return term;
+	if (seg->len)
+		place(s, f, fpdu, seg, o->sink + o->open.got);
+	o->open.got += seg->len;
+	if (seg->last)
+		s->read_head++;
+	return term;
+}
+
+static void deliver(struct shell *s, const struct tern_seg *seg)
+{
+	struct delivery d = {
+		.opcode = seg->opcode, .len = seg->mo + seg->len,
+		.buf = s->recv[s->recv_head++ % SHELL_QUEUE],
+	};
+
+	if (seg->row->has_inv) {
+		d.inv_stag = seg->inv_stag;
+		shell_find(s, seg->inv_stag)->view.valid = false;
+	}
+	if (s->on_deliver)
+		s->on_deliver(s->ctx, &d);
+	else
+		free(d.buf.data);
+}
+
+static int take_send(struct shell *s, const struct tern_fpdu *f,
+		     const u8 *fpdu, const struct tern_seg *seg)
+{
+	if (seg->row->has_inv) {
+		struct tern_mem_view view = view_of(s, seg->inv_stag);
+		int term = tern_mem_check(&view, TERN_USE_INVALIDATE, 0, 0);
+
+		if (term != TERN_TERM_NONE)
+			return term;
+	}
+	if (seg->len)
+		place(s, f, fpdu, seg,
+		      s->recv[s->recv_head % SHELL_QUEUE].data + seg->mo);
+	if (seg->last)
+		deliver(s, seg);
+	return TERN_TERM_NONE;
+}
+
+static int take_read_req(struct shell *s, const struct tern_seg *seg)
+{
+	struct tern_mem_view view = view_of(s, seg->rreq.src_stag);
+	int term = tern_mem_check(&view, TERN_USE_READ_SRC, seg->rreq.src_to,
+				  seg->rreq.size);
+
+	if (term != TERN_TERM_NONE)
+		return term;
+	s->slot[s->slot_tail++ % SHELL_QUEUE] = (struct read_slot){
+		.sink_stag = seg->rreq.sink_stag,
+		.sink_to = seg->rreq.sink_to,
+		.size = seg->rreq.size,
+		.src_stag = seg->rreq.src_stag,
+		.src_to = seg->rreq.src_to,
+	};
+	return TERN_TERM_NONE;
+}
+
+static int take_terminate(struct shell *s, const struct tern_fpdu *f,
+			  const struct tern_seg *seg)
+{
+	if (tern_term_parse(f->hdr + sizeof(struct tern_ddp_untagged),
+			    seg->len, &s->peer_term))
+		abort();
+	s->got_term = true;
+	return TERN_TERM_NONE;
+}
+
+static int take(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
+		const struct tern_seg *seg)
+{
+	switch (seg->opcode) {
+	case TERN_OP_WRITE:
+		return take_write(s, f, fpdu, seg);
+	case TERN_OP_READ_RESP:
+		return take_read_resp(s, f, fpdu, seg);
+	case TERN_OP_READ_REQ:
+		return take_read_req(s, seg);
+	case TERN_OP_TERMINATE:
+		return take_terminate(s, f, seg);
+	default:
+		return take_send(s, f, fpdu, seg);
+	}
+}
+
+/* step 6: is there a buffer on this queue, and how long is it? */
+static bool find_buffer(const struct shell *s, const struct tern_seg *seg,
+			u64 *len)
+{
+	switch (seg->qn) {
+	case TERN_QN_SEND:
+		*len = s->recv[s->recv_head % SHELL_QUEUE].len;
+		return s->recv_head != s->recv_tail;
+	case TERN_QN_READ_REQ:
+		*len = sizeof(struct tern_read_req);
+		return s->slot_tail - s->slot_head < s->ird;
+	default:
+		*len = TERN_TERMINATE_MAX;
+		return !s->got_term;
+	}
+}
+
+static int judge(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu)
+{
+	struct tern_seg seg;
+	u64 buf_len = 0;
+	bool have;
+	int term = tern_ddp_segment(&s->ddp, f->hdr, f->hdr_len, f->ulpdu_len,
+				    &seg);
+
+	if (term != TERN_TERM_NONE)
+		return term;
+	if (!seg.tagged) {
+		have = find_buffer(s, &seg, &buf_len);
+		term = tern_ddp_untagged(&s->ddp, &seg, have, buf_len);
+		if (term != TERN_TERM_NONE)
+			return term;
+	}
+	term = tern_rdmap_segment(&s->ddp, f->hdr, f->hdr_len, &seg);
+	if (term == TERN_TERM_NONE)
+		term = take(s, f, fpdu, &seg);
+	if (term == TERN_TERM_NONE)
+		tern_ddp_advance(&s->ddp, &seg);
+	return term;
+}
+
+static void verify(struct shell *s, struct tern_fpdu *f, const u8 *fpdu,
+		   struct rng *r)
+{
+	u32 at = 0, n;
+
+	for (; f->verify && at < f->total; at += n) {
+		n = f->total - at;
+		if (r && rng_below(r, 4))
+			n = 1 + rng_below(r, min(n, 1500u));
+		tern_fpdu_rx_verify(&s->rx, f, fpdu + at, n);
+	}
+}
+
+static void end_stream(struct shell *s, int term, const struct tern_fpdu *f)
+{
+	s->term = term;
+	if (!f)
+		return;
+	memcpy(s->bad_hdr, f->hdr, f->hdr_len);
+	s->bad_hdr_len = f->hdr_len;
+	s->bad_len = f->ulpdu_len;
+}
+
+/* Return: octets of the FPDU at the head, 0 when it is not whole or bad */
+static u32 input_one(struct shell *s, const u8 *buf, u32 len, struct rng *r)
+{
+	struct tern_fpdu f;
+	int term = TERN_TERM_NONE;
+	int need = tern_fpdu_rx_header(&s->rx, buf, len, &f, &term);
+
+	if (need < 0)
+		end_stream(s, term, NULL);
+	if (need > 0 && need <= (int)len)
+		abort();
+	if (need || len < f.total)
+		return 0;
+	verify(s, &f, buf, r);
+	term = tern_fpdu_rx_finish(&s->rx, &f);
+	if (term != TERN_TERM_NONE) {
+		end_stream(s, term, NULL);
+		return 0;
+	}
+	term = judge(s, &f, buf);
+	if (term != TERN_TERM_NONE) {
+		end_stream(s, term, &f);
+		return 0;
+	}
+	s->accepted++;
+	return f.total;
+}
+
+u32 shell_input(struct shell *s, const u8 *buf, u32 len, struct rng *r)
+{
+	u32 used = 0, n;
+
+	/* MPA 3.9 R8, DDP-094: nothing goes up behind a failure */
+	while (s->term == TERN_TERM_NONE && !s->got_term && used < len) {
+		n = input_one(s, buf + used, len - used, r);
+		if (!n)
+			break;
+		used += n;
+	}
+	return used;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A shell around the receiving core, for the model and the fuzz targets: it
+ * has memory, receive buffers, Read slots and open Reads, and follows the
+ * calls that fpdu_rx.h and ddp.h prescribe. Memory is sparse: each region is a
+ * heap block of its own, so ASan sees an octet placed beside it.
+ */
+#ifndef TERN_MODEL_SHELL_H
+#define TERN_MODEL_SHELL_H
+
+#include "util.h"
+
+#define SHELL_REGIONS	8
+#define SHELL_QUEUE	64
+
+struct region {
+	struct tern_mem_view view;
+	u32 stag;
+	u8 *data;
+};
+
+struct recv_buf {
+	u32 len;
+	u8 *data;
+};
+
+struct read_slot {
+	u32 sink_stag;
+	u64 sink_to;
+	u32 size;
+	u32 src_stag;
+	u64 src_to;
+};
+
+struct open_read {
+	struct tern_read_open open;
+	u8 *sink;
+};
+
+/* a Send that was delivered */
+struct delivery {
+	u8 opcode;
+	u32 inv_stag;
+	u32 len;
+	struct recv_buf buf;
+};
+
+/**
+ * struct shell - one end's receive half
+ * @ird: inbound Reads it has room for
+ * @term: why the stream ended, or TERN_TERM_NONE
+ * @bad_hdr: headers of the offending segment
+ * @bad_hdr_len: their number; 0 when the FPDU itself was bad
+ * @bad_len: its ULPDU_Length
+ * @accepted: FPDUs that were good in every step
+ * @placed: payload octets written
+ * @on_deliver: a Send is complete; its buffer changes hands
+ */
+struct shell {
+	struct tern_fpdu_rx rx;
+	struct tern_ddp_rx ddp;
+	struct region region[SHELL_REGIONS];
+	struct recv_buf recv[SHELL_QUEUE];
+	u32 recv_head, recv_tail;
+	struct read_slot slot[SHELL_QUEUE];
+	u32 slot_head, slot_tail;
+	u32 ird;
+	struct open_read read[SHELL_QUEUE];
+	u32 read_head, read_tail;
+	int term;
+	u8 bad_hdr[TERN_HDR_MAX];
+	u32 bad_hdr_len;
+	u32 bad_len;
+	bool got_term;
+	struct tern_term_info peer_term;
+	u32 accepted;
+	u32 placed;
+	void (*on_deliver)(void *ctx, const struct delivery *d);
+	void *ctx;
+};
+
+void shell_init(struct shell *s, bool crc, bool markers, u8 version);
+void shell_exit(struct shell *s);
+void shell_add_region(struct shell *s, u32 at, u32 stag, u32 access, u64 base,
+		      u32 len);
+struct region *shell_find(struct shell *s, u32 stag);
+void shell_post_recv(struct shell *s, u32 len);
+void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink);
+
+/**
+ * shell_input() - take the whole FPDUs at the head of the stream
+ * @s: shell
+ * @buf: octets that were not consumed yet
+ * @len: their number
+ * @r: splits what verify() sees; NULL: one chunk
+ *
+ * Return: octets consumed.
+ */
+u32 shell_input(struct shell *s, const u8 *buf, u32 len, struct rng *r);
+
+#endif /* TERN_MODEL_SHELL_H */
