@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "burst.h"
+
+#include <linux/mm.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
+
+/* a fragment with less room than this is left as it is */
+#define FRAG_MIN	64U
+
+/* the next @n octets of the current fragment become part of the burst */
+static bool append_frag(struct tern_burst *b, u32 n)
+{
+	struct page_frag *f = &b->frag;
+	struct bio_vec *last = b->nr ? &b->bv[b->nr - 1] : NULL;
+
+	if (last && last->bv_page == f->page &&
+	    last->bv_offset + last->bv_len == f->offset) {
+		last->bv_len += n;
+	} else {
+		if (b->nr == TERN_BURST_FRAGS)
+			return false;
+		/*
+		 * Our own reference: without it skb_page_frag_refill() takes
+		 * a fragment that TCP dropped for unused and starts it anew.
+		 */
+		get_page(f->page);
+		bvec_set_page(&b->bv[b->nr++], f->page, n, f->offset);
+	}
+	f->offset += n;
+	b->len += n;
+	return true;
+}
+
+int tern_burst_reserve(struct tern_burst *b, u32 size,
+		       struct tern_burst_pos *pos)
+{
+	struct page_frag *f = &b->frag;
+	u32 done = 0;
+
+	pos->i = b->nr ? b->nr - 1 : 0;
+	pos->off = b->nr ? b->bv[b->nr - 1].bv_len : 0;
+	while (done < size) {
+		u32 n;
+
+		if (!skb_page_frag_refill(min(size - done, FRAG_MIN), f,
+					  GFP_ATOMIC | __GFP_NOWARN))
+			break;
+		n = min(size - done, f->size - f->offset);
+		if (!append_frag(b, n))
+			break;
+		done += n;
+	}
+	if (done == size)
+		return 0;
+	tern_burst_trim(b, done);
+	return -ENOMEM;
+}
+
+void tern_burst_trim(struct tern_burst *b, u32 size)
+{
+	b->len -= size;
+	while (size) {
+		struct bio_vec *last = &b->bv[b->nr - 1];
+		u32 n = min(size, last->bv_len);
+
+		last->bv_len -= n;
+		size -= n;
+		if (last->bv_len)
+			continue;
+		put_page(last->bv_page);
+		b->nr--;
+	}
+}
+
+u8 *tern_burst_at(struct tern_burst *b, const struct tern_burst_pos *pos,
+		  u32 *room)
+{
+	struct bio_vec *bv = &b->bv[pos->i];
+
+	*room = bv->bv_len - pos->off;
+	return (u8 *)page_address(bv->bv_page) + bv->bv_offset + pos->off;
+}
+
+void tern_burst_advance(struct tern_burst *b, struct tern_burst_pos *pos,
+			u32 len)
+{
+	pos->off += len;
+	if (pos->off == b->bv[pos->i].bv_len && pos->i + 1 < b->nr) {
+		pos->i++;
+		pos->off = 0;
+	}
+}
+
+void tern_burst_write(struct tern_burst *b, struct tern_burst_pos *pos,
+		      const void *src, u32 len)
+{
+	while (len) {
+		u32 room;
+		u8 *dst = tern_burst_at(b, pos, &room);
+		u32 n = min(len, room);
+
+		memcpy(dst, src, n);
+		tern_burst_advance(b, pos, n);
+		src += n;
+		len -= n;
+	}
+}
+
+void tern_burst_reset(struct tern_burst *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		put_page(b->bv[i].bv_page);
+	b->nr = 0;
+	b->len = 0;
+	b->sent = 0;
+}
+
+void tern_burst_exit(struct tern_burst *b)
+{
+	tern_burst_reset(b);
+	if (b->frag.page)
+		put_page(b->frag.page);
+	b->frag.page = NULL;
+}

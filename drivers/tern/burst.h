@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A burst: FPDUs built into page fragments, for one sendmsg. TCP takes
+ * references on the pages; ours go when the burst is sent.
+ */
+#ifndef TERN_BURST_H
+#define TERN_BURST_H
+
+#include <linux/bvec.h>
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+#define TERN_BURST_BYTES	(64 * 1024)
+#define TERN_BURST_FRAGS	20
+
+/**
+ * struct tern_burst - fragments built and not yet taken by TCP
+ * @bv: fragments, each with a page reference of ours
+ * @nr: elements in use
+ * @len: octets in them
+ * @sent: octets of them that TCP took
+ * @frag: where the next octets go
+ */
+struct tern_burst {
+	struct bio_vec bv[TERN_BURST_FRAGS];
+	u32 nr;
+	u32 len;
+	u32 sent;
+	struct page_frag frag;
+};
+
+/**
+ * struct tern_burst_pos - a write position within a burst
+ * @i: fragment
+ * @off: octets into it
+ */
+struct tern_burst_pos {
+	u32 i;
+	u32 off;
+};
+
+/**
+ * tern_burst_reserve() - make room at the end
+ * @b: burst
+ * @size: octets
+ * @pos: where they start
+ *
+ * Context: any. Return: 0 or -ENOMEM, with nothing changed.
+ */
+int tern_burst_reserve(struct tern_burst *b, u32 size,
+		       struct tern_burst_pos *pos);
+
+/* take the last @size octets back */
+void tern_burst_trim(struct tern_burst *b, u32 size);
+
+/* contiguous memory at @pos, *@room octets of it */
+u8 *tern_burst_at(struct tern_burst *b, const struct tern_burst_pos *pos,
+		  u32 *room);
+void tern_burst_advance(struct tern_burst *b, struct tern_burst_pos *pos,
+			u32 len);
+
+/* copy @len octets to @pos and move it on */
+void tern_burst_write(struct tern_burst *b, struct tern_burst_pos *pos,
+		      const void *src, u32 len);
+
+/* forget the fragments: all was sent, or never will be */
+void tern_burst_reset(struct tern_burst *b);
+
+/* free the current fragment too */
+void tern_burst_exit(struct tern_burst *b);
+
+#endif /* TERN_BURST_H */

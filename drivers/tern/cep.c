@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The endpoint as an object: its references, lists, work, timer and states.
+ *
+ * Everything that happens to an endpoint becomes an event, and events are
+ * stepped one at a time under its lock: by its work, or right away by iw_cm's
+ * calls and by aborts. What comes in from softirq or under the socket lock
+ * (callbacks, the stream) is only noted under @event_lock.
+ */
+#include "cep_impl.h"
+
+#include <linux/bitops.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <rdma/iw_cm.h>
+
+#include "device.h"
+#include "event.h"
+#include "listen.h"
+#include "qp.h"
+#include "trace.h"
+
+/* a graceful close may drain this many times longer than a FIN is awaited */
+#define DRAIN_FACTOR	15
+
+struct workqueue_struct *tern_cep_wq;
+static LIST_HEAD(all_ceps);
+static DEFINE_SPINLOCK(all_lock);
+static DECLARE_WAIT_QUEUE_HEAD(gone_wait);
+static atomic_t next_nr;
+
+/* ---- lifetime ----------------------------------------------------------- */
+
+static void free_cep(struct kref *ref)
+{
+	struct tern_cep *cep = container_of(ref, struct tern_cep, ref);
+
+	mutex_destroy(&cep->lock);
+	kfree(cep);
+}
+
+void tern_cep_get(struct tern_cep *cep)
+{
+	kref_get(&cep->ref);
+}
+
+void tern_cep_put(struct tern_cep *cep)
+{
+	kref_put(&cep->ref, free_cep);
+}
+
+static void set_wish(struct tern_cep *cep)
+{
+	const struct tern_settings *s = &cep->settings;
+
+	static_assert((int)TERN_MPA_RTR_WRITE == (int)TERN_RTR_WRITE);
+	static_assert((int)TERN_MPA_RTR_READ == (int)TERN_RTR_READ);
+	static_assert((int)TERN_MPA_RTR_SEND == (int)TERN_RTR_SEND);
+	cep->wish = (struct tern_mpa_wish) {
+		.type = TERN_MPA_NONPERMISSIVE,
+		.rev = s->mpa_rev,
+		.enhanced = s->mpa_rev == 2,
+		.markers = s->markers,
+		.crc = s->crc,
+		.p2p = s->p2p,
+		.max_ird = TERN_MAX_RD_ATOM,
+	};
+	memcpy(cep->wish.rtr, s->rtr, sizeof(cep->wish.rtr));
+}
+
+static void enlist(struct tern_cep *cep)
+{
+	spin_lock_bh(&cep->dev->cep_lock);
+	list_add_tail(&cep->dev_node, &cep->dev->ceps);
+	spin_unlock_bh(&cep->dev->cep_lock);
+	spin_lock(&all_lock);
+	list_add_tail(&cep->all_node, &all_ceps);
+	spin_unlock(&all_lock);
+}
+
+static void work_fn(struct work_struct *work);
+static void timer_fn(struct work_struct *work);
+
+struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
+{
+	struct tern_cep *cep = kzalloc_obj(*cep, GFP_KERNEL);
+
+	if (!cep)
+		return NULL;
+	kref_init(&cep->ref);
+	cep->nr = atomic_inc_return(&next_nr);
+	cep->dev = dev;
+	cep->net = net;
+	mutex_init(&cep->lock);
+	spin_lock_init(&cep->event_lock);
+	INIT_LIST_HEAD(&cep->listen_node);
+	INIT_WORK(&cep->work, work_fn);
+	INIT_DELAYED_WORK(&cep->timer, timer_fn);
+	cep->term = TERN_TERM_NONE;
+	tern_settings_get(dev, &cep->settings);
+	set_wish(cep);
+	/* an abort that finds it listed waits until it was stepped */
+	mutex_lock(&cep->lock);
+	enlist(cep);
+	return cep;
+}
+
+/* behind the unlisting the device and the netns may go */
+void tern_cep_drop(struct tern_cep *cep)
+{
+	struct tern_sock *sock = cep->sock;
+
+	lockdep_assert_held(&cep->lock);
+	cep->sock = NULL;
+	if (sock) {
+		tern_sock_release(sock);
+		tern_sock_put(sock);
+	}
+	spin_lock_bh(&cep->dev->cep_lock);
+	list_del(&cep->dev_node);
+	spin_unlock_bh(&cep->dev->cep_lock);
+	spin_lock(&all_lock);
+	list_del(&cep->all_node);
+	spin_unlock(&all_lock);
+	wake_up_all(&gone_wait);
+	tern_cep_put(cep);
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+void tern_cep_kick(struct tern_cep *cep)
+{
+	tern_cep_get(cep);
+	if (!queue_work(tern_cep_wq, &cep->work))
+		tern_cep_put(cep);
+}
+
+void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event)
+{
+	spin_lock_bh(&cep->event_lock);
+	cep->events |= BIT(event);
+	spin_unlock_bh(&cep->event_lock);
+	tern_cep_kick(cep);
+}
+
+void tern_cep_stream_event(struct tern_cep *cep, enum tern_stream_event event,
+			   int term)
+{
+	static_assert(CM_EV_STREAM_CLOSING - CM_EV_STREAM_OPEN ==
+		      TERN_STREAM_CLOSING);
+	static_assert(CM_EV_STREAM_FAILED - CM_EV_STREAM_OPEN ==
+		      TERN_STREAM_FAILED);
+
+	spin_lock_bh(&cep->event_lock);
+	cep->events |= BIT(CM_EV_STREAM_OPEN + event);
+	if (term != TERN_TERM_NONE)
+		cep->term = term;
+	spin_unlock_bh(&cep->event_lock);
+	tern_cep_kick(cep);
+}
+
+static u32 take_events(struct tern_cep *cep)
+{
+	u32 events;
+
+	spin_lock_bh(&cep->event_lock);
+	events = cep->events;
+	cep->events = 0;
+	spin_unlock_bh(&cep->event_lock);
+	return events;
+}
+
+/* the timer was set anew, or off, behind the event */
+static bool too_early(const struct tern_cep *cep, enum tern_cm_event event)
+{
+	return event == CM_EV_TIMER &&
+	       (!cep->timed || time_before(jiffies, cep->deadline));
+}
+
+static void work_fn(struct work_struct *work)
+{
+	struct tern_cep *cep = container_of(work, struct tern_cep, work);
+	unsigned long events;
+	unsigned int event;
+
+	mutex_lock(&cep->lock);
+	do {
+		events = take_events(cep);
+		for_each_set_bit(event, &events, CM_EVENT_COUNT)
+			if (!too_early(cep, event))
+				tern_cep_step(cep, event);
+	} while (tern_startup_look(cep) || READ_ONCE(cep->events));
+	mutex_unlock(&cep->lock);
+	tern_cep_put(cep);
+}
+
+/* ---- timer -------------------------------------------------------------- */
+
+static void timer_fn(struct work_struct *work)
+{
+	struct tern_cep *cep = container_of(to_delayed_work(work),
+					    struct tern_cep, timer);
+
+	tern_cep_post(cep, CM_EV_TIMER);
+	tern_cep_put(cep);
+}
+
+static u32 timer_ms(struct tern_cep *cep, enum tern_cm_timer timer)
+{
+	const struct tern_settings *s = &cep->settings;
+
+	switch (timer) {
+	case CM_TIMER_REQUEST:
+		return s->request_ms;
+	case CM_TIMER_REPLY:
+		return s->reply_ms;
+	case CM_TIMER_RTR:
+		return s->rtr_ms;
+	case CM_TIMER_DRAIN:
+		if (READ_ONCE(cep->term) == TERN_TERM_NONE)
+			return s->close_ms * DRAIN_FACTOR;
+		fallthrough;
+	default:
+		return s->close_ms;
+	}
+}
+
+static void set_timer(struct tern_cep *cep, enum tern_cm_timer timer)
+{
+	unsigned long delay;
+
+	lockdep_assert_held(&cep->lock);
+	if (timer == CM_TIMER_KEEP)
+		return;
+	cep->timed = timer != CM_TIMER_OFF;
+	if (!cep->timed) {
+		if (cancel_delayed_work(&cep->timer))
+			tern_cep_put(cep);
+		return;
+	}
+	delay = msecs_to_jiffies(timer_ms(cep, timer));
+	cep->deadline = jiffies + delay;
+	tern_cep_get(cep);
+	/* it was armed: that reference serves on */
+	if (mod_delayed_work(tern_cep_wq, &cep->timer, delay))
+		tern_cep_put(cep);
+}
+
+/* ---- actions, in the order of CM_ACT_* ---------------------------------- */
+
+static void cep_data_ready(void *owner)
+{
+	tern_cep_kick(owner);
+}
+
+static const struct tern_sock_ops cep_sock_ops = {
+	.data_ready = cep_data_ready,
+	.write_space = cep_data_ready,
+	.state_change = cep_data_ready,
+};
+
+void tern_cep_own_sock(struct tern_cep *cep)
+{
+	tern_sock_set_owner(cep->sock, &cep_sock_ops, cep);
+	/* for what came before */
+	tern_cep_kick(cep);
+}
+
+static void send_fin(struct tern_cep *cep)
+{
+	tern_sock_lock(cep->sock);
+	tern_sock_shutdown_locked(cep->sock);
+	tern_sock_unlock(cep->sock);
+	tern_cep_kick(cep);
+}
+
+static void put_qp(struct tern_cep *cep)
+{
+	tern_qp_put(cep->qp);
+	cep->qp = NULL;
+}
+
+static void unbind(struct tern_cep *cep)
+{
+	tern_qp_unbind_cep(cep->qp, cep);
+	put_qp(cep);
+}
+
+/* the stream answers with its last event */
+static void abort_stream(struct tern_cep *cep)
+{
+	tern_qp_close(cep->qp, true);
+}
+
+static void reply_ok(struct tern_cep *cep)
+{
+	tern_stat_inc(cep->dev, CM_ESTABLISHED);
+	tern_event_reply(cep, 0);
+}
+
+static void reply_err(struct tern_cep *cep)
+{
+	tern_event_reply(cep, cep->status);
+}
+
+static void established(struct tern_cep *cep)
+{
+	tern_stat_inc(cep->dev, CM_ESTABLISHED);
+	tern_event_established(cep, 0);
+}
+
+static void established_err(struct tern_cep *cep)
+{
+	tern_event_established(cep, cep->status);
+}
+
+/* the last event was given */
+static void put_id(struct tern_cep *cep)
+{
+	struct iw_cm_id *id = cep->id;
+
+	cep->id = NULL;
+	id->rem_ref(id);
+}
+
+static void reset(struct tern_cep *cep)
+{
+	if (!cep->sock)
+		return;
+	tern_stat_inc(cep->dev, CM_ABORT);
+	tern_sock_abort(cep->sock);
+}
+
+static void (*const actions[])(struct tern_cep *cep) = {
+	tern_cep_own_sock,
+	send_fin,
+	unbind,
+	abort_stream,
+	reply_ok,
+	reply_err,
+	established,
+	established_err,
+	tern_event_disconnect,
+	tern_event_close,
+	put_id,
+	put_qp,
+	reset,
+	tern_cep_drop,
+};
+
+static int status_of(enum tern_cm_event event)
+{
+	switch (event) {
+	case CM_EV_REJECTED:
+		return -ECONNREFUSED;
+	case CM_EV_TIMER:
+		return -ETIMEDOUT;
+	case CM_EV_BAD:
+		return -EPROTO;
+	case CM_EV_ABORT:
+		return -ECONNABORTED;
+	default:
+		return -ECONNRESET;
+	}
+}
+
+/* the first cause counts */
+#define TELLS_STATUS	(CM_ACT_REPLY_ERR | CM_ACT_EST_ERR | CM_ACT_QP_ABORT)
+
+static bool counts_as_half_open(enum tern_cm_state state)
+{
+	return state == CM_REQUEST_WAIT || state == CM_ULP_WAIT;
+}
+
+void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
+{
+	enum tern_cm_state from = cep->state;
+	struct tern_cm_step step = tern_cm_fsm(from, event);
+	unsigned long todo = step.actions;
+	unsigned int i;
+
+	static_assert(BIT(ARRAY_SIZE(actions) - 1) == CM_ACT_DROP);
+	lockdep_assert_held(&cep->lock);
+	if (!step.valid)
+		return;
+	trace_tern_cm_state(cep->nr, tern_cm_state_name(from),
+			    tern_cm_state_name(step.next),
+			    tern_cm_event_name(event));
+	if (event == CM_EV_TIMER)
+		tern_stat_inc(cep->dev, CM_TIMEOUT);
+	if (todo & TELLS_STATUS && !cep->status)
+		cep->status = status_of(event);
+	WRITE_ONCE(cep->state, step.next);
+	set_timer(cep, step.timer);
+	if (from == CM_ULP_WAIT)
+		tern_event_forget(cep);
+	if (cep->listen && !counts_as_half_open(step.next))
+		tern_listen_leave(cep);
+	for_each_set_bit(i, &todo, ARRAY_SIZE(actions))
+		actions[i](cep);
+}
+
+/* ---- aborts ------------------------------------------------------------- */
+
+static void abort_now(struct tern_cep *cep)
+{
+	mutex_lock(&cep->lock);
+	tern_cep_step(cep, CM_EV_ABORT);
+	mutex_unlock(&cep->lock);
+	tern_cep_put(cep);
+}
+
+void tern_cep_abort_qp(struct tern_qp *qp)
+{
+	struct tern_cep *cep;
+
+	spin_lock_bh(&qp->state_lock);
+	cep = qp->cep;
+	if (cep)
+		tern_cep_get(cep);
+	spin_unlock_bh(&qp->state_lock);
+	if (!cep)
+		return;
+	mutex_lock(&cep->lock);
+	if (cep->qp == qp)
+		tern_cep_step(cep, CM_EV_ABORT);
+	mutex_unlock(&cep->lock);
+	tern_cep_put(cep);
+}
+
+static struct tern_cep *next_of_dev(struct tern_device *dev)
+{
+	struct tern_cep *cep, *found = NULL;
+
+	spin_lock_bh(&dev->cep_lock);
+	list_for_each_entry(cep, &dev->ceps, dev_node) {
+		if (!cep->dev_aborted) {
+			cep->dev_aborted = true;
+			tern_cep_get(cep);
+			found = cep;
+			break;
+		}
+	}
+	spin_unlock_bh(&dev->cep_lock);
+	return found;
+}
+
+static struct tern_cep *next_of_net(struct net *net)
+{
+	struct tern_cep *cep, *found = NULL;
+
+	spin_lock(&all_lock);
+	list_for_each_entry(cep, &all_ceps, all_node) {
+		if (cep->net == net && !cep->net_aborted) {
+			cep->net_aborted = true;
+			tern_cep_get(cep);
+			found = cep;
+			break;
+		}
+	}
+	spin_unlock(&all_lock);
+	return found;
+}
+
+static bool dev_is_free(struct tern_device *dev)
+{
+	bool is_free;
+
+	spin_lock_bh(&dev->cep_lock);
+	is_free = list_empty(&dev->ceps);
+	spin_unlock_bh(&dev->cep_lock);
+	return is_free;
+}
+
+static bool net_is_free(struct net *net)
+{
+	struct tern_cep *cep;
+	bool is_free = true;
+
+	spin_lock(&all_lock);
+	list_for_each_entry(cep, &all_ceps, all_node)
+		is_free &= cep->net != net;
+	spin_unlock(&all_lock);
+	return is_free;
+}
+
+/*
+ * What is attached takes its stream's last event to go, and endpoints may be
+ * made while we wait: look for them again.
+ */
+void tern_cep_abort_device(struct tern_device *dev)
+{
+	struct tern_cep *cep;
+
+	do {
+		while ((cep = next_of_dev(dev)))
+			abort_now(cep);
+	} while (!wait_event_timeout(gone_wait, dev_is_free(dev), HZ / 10));
+}
+
+void tern_cep_abort_net(struct net *net)
+{
+	struct tern_cep *cep;
+
+	do {
+		while ((cep = next_of_net(net)))
+			abort_now(cep);
+	} while (!wait_event_timeout(gone_wait, net_is_free(net), HZ / 10));
+}
+
+/* ---- module ------------------------------------------------------------- */
+
+int tern_cep_init(void)
+{
+	tern_cep_wq = alloc_workqueue("tern_cep", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return tern_cep_wq ? 0 : -ENOMEM;
+}
+
+void tern_cep_exit(void)
+{
+	destroy_workqueue(tern_cep_wq);
+}

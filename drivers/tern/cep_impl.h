@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The inside of a connection endpoint, for cep.c (object, work, states),
+ * startup.c (MPA exchange), cm.c (iw_cm's calls), listen.c and event.c.
+ */
+#ifndef TERN_CEP_IMPL_H
+#define TERN_CEP_IMPL_H
+
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+
+#include "cep.h"
+#include "core/cm_fsm.h"
+#include "core/mpa.h"
+#include "settings.h"
+#include "sock.h"
+
+struct iw_cm_id;
+struct net;
+struct tern_listen_id;
+
+/* private data that iw_cm's events have room for (checklist-mpa 4.32) */
+#define TERN_UP_PD_MAX		255
+
+/**
+ * struct tern_cep - connection endpoint
+ * @ref: one while it is listed (from creation to CM_ACT_DROP), one of the QP,
+ *	one of each queued @work and armed @timer
+ * @nr: number for traces
+ * @dev: device; does not end while the endpoint is listed
+ * @net: netns of @sock, without a reference: its end drops the endpoint
+ * @lock: guards all below up to @event_lock; taken before the socket lock;
+ *	readers of the state for users take it too
+ * @state: written under @lock
+ * @id: iw_cm's, with a reference, from connect or accept to CM_ACT_PUT_ID
+ * @request_nr: what iw_cm's id knows us by in CM_ULP_WAIT, see event.c
+ * @qp: bound or attached, with a reference
+ * @sock: the TCP connection; NULL once dropped
+ * @listen: passive, in startup: where it came from, with a reference
+ * @listen_node: in its list
+ * @settings: of the device when the endpoint was made
+ * @wish: what we ask for
+ * @request, @reply: the frames; their @pd is good during startup only
+ * @params: what was agreed on, from @state CM_OPEN or CM_RTR_WAIT on
+ * @addr: addresses
+ * @tos, @tos_set: what the user asked for
+ * @status: why it failed, negative, or 0
+ * @retried: this is the plain attempt behind an enhanced one
+ * @deadline: when @timer is to act; a timer that ran early or late is ignored
+ * @timed: @deadline is set
+ * @pd, @pd_len: active: the ULP's private data
+ * @frame, @frame_len: octets of the peer's frame so far
+ * @event_lock: guards @events and @term; BH-safe, the innermost lock
+ * @events: BIT(enum tern_cm_event) to be stepped by @work
+ * @term: last Terminate sent or received, or TERN_TERM_NONE
+ * @work: steps @events and looks at the socket
+ * @timer: the one timer
+ * @dev_node: in @dev's list, guarded by its cep_lock
+ * @all_node: in the list of all, guarded by that list's lock
+ * @dev_aborted, @net_aborted: seen by an abort of @dev or @net; guarded likewise
+ */
+struct tern_cep {
+	struct kref ref;
+	u32 nr;
+	struct tern_device *dev;
+	struct net *net;
+
+	struct mutex lock;	/* see above */
+	enum tern_cm_state state;
+	struct iw_cm_id *id;
+	u32 request_nr;
+	struct tern_qp *qp;
+	struct tern_sock *sock;
+	struct tern_listen_id *listen;
+	struct list_head listen_node;
+	struct tern_settings settings;
+	struct tern_mpa_wish wish;
+	struct tern_mpa_msg request;
+	struct tern_mpa_msg reply;
+	struct tern_mpa_params params;
+	struct tern_sock_addr addr;
+	u8 tos;
+	bool tos_set;
+	bool retried;
+	bool timed;
+	int status;
+	unsigned long deadline;
+	u16 pd_len;
+	u8 pd[TERN_MPA_MAX_PD];
+	u32 frame_len;
+	u8 frame[TERN_MPA_FRAME_MAX];
+
+	spinlock_t event_lock;	/* see above */
+	u32 events;
+	int term;
+	struct work_struct work;
+	struct delayed_work timer;
+	struct list_head dev_node;
+	struct list_head all_node;
+	bool dev_aborted;
+	bool net_aborted;
+};
+
+/* startup, close and listening run here; nothing in it waits for a peer */
+extern struct workqueue_struct *tern_cep_wq;
+
+/* ---- cep.c -------------------------------------------------------------- */
+
+/**
+ * tern_cep_create() - a listed endpoint in CM_IDLE
+ * @dev: its device
+ * @net: netns of its socket; must not end before this returns
+ *
+ * Context: process. Return: it, locked, with the list's reference, or NULL.
+ */
+struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net);
+
+/* step the state machine and do what it says; @cep->lock is held */
+void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event);
+
+/* CM_ACT_DROP, also what undoes tern_cep_create(); @cep->lock is held */
+void tern_cep_drop(struct tern_cep *cep);
+
+/* have the work step @event, or look at the socket; Context: any BH-safe */
+void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event);
+void tern_cep_kick(struct tern_cep *cep);
+
+/* the socket's callbacks come to @cep */
+void tern_cep_own_sock(struct tern_cep *cep);
+
+/* a netns ends: end its endpoints, and wait for that; Context: process */
+void tern_cep_abort_net(struct net *net);
+
+int tern_cep_init(void);
+void tern_cep_exit(void);
+
+/* ---- startup.c: @cep->lock is held in all ------------------------------- */
+
+/* bind a socket to @cep and begin to connect; Return: 0 or an error */
+int tern_startup_connect(struct tern_cep *cep);
+
+/* see what the socket has for the state; Return: true when it was stepped */
+bool tern_startup_look(struct tern_cep *cep);
+
+/**
+ * tern_startup_accept() - attach @cep->qp and send the Reply
+ * @cep: in CM_ULP_WAIT, bound
+ * @pd: private data
+ * @pd_len: its octets, as many as a Reply to this Request has room for
+ *
+ * Return: 0 when the QP is attached, whatever becomes of the Reply; else an
+ * error, and nothing was sent.
+ */
+int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len);
+
+/* most private data that a Reply to the Request has room for */
+u16 tern_startup_room(const struct tern_mpa_msg *frame);
+
+/* send a Reply with R=1 */
+void tern_startup_reject(struct tern_cep *cep, const void *pd, u16 pd_len);
+
+#endif /* TERN_CEP_IMPL_H */

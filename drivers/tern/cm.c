@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The iw_cm operations. iw_cm calls them from process context, with no lock of
+ * its own, also from the work that delivers our events.
+ */
+#include "cm.h"
+
+#include <net/net_namespace.h>
+
+#include "cep_impl.h"
+#include "device.h"
+#include "event.h"
+#include "listen.h"
+#include "peer.h"
+#include "qp.h"
+
+static int check_param(const struct iw_cm_conn_param *param, u16 room)
+{
+	if (param->private_data_len > room)
+		return -EMSGSIZE;
+	if (param->ird > TERN_MAX_RD_ATOM || param->ord > TERN_MAX_RD_ATOM)
+		return -EINVAL;
+	return 0;
+}
+
+/* the endpoint's reference on its QP, and the QP's on its endpoint */
+static int bind_qp(struct tern_cep *cep, u32 qpn)
+{
+	struct tern_qp *qp = tern_qp_find(cep->dev, qpn);
+	int rc;
+
+	lockdep_assert_held(&cep->lock);
+	if (!qp)
+		return -EINVAL;
+	rc = tern_qp_bind_cep(qp, cep);
+	if (rc)
+		tern_qp_put(qp);
+	else
+		cep->qp = qp;
+	return rc;
+}
+
+static void unbind_qp(struct tern_cep *cep)
+{
+	lockdep_assert_held(&cep->lock);
+	tern_qp_unbind_cep(cep->qp, cep);
+	tern_qp_put(cep->qp);
+	cep->qp = NULL;
+}
+
+/* put_id() in cep.c undoes this */
+static void take_id(struct tern_cep *cep, struct iw_cm_id *id)
+{
+	id->add_ref(id);
+	cep->id = id;
+}
+
+/* ---- connect ------------------------------------------------------------ */
+
+static void set_up(struct tern_cep *cep, struct iw_cm_id *id,
+		   const struct iw_cm_conn_param *param)
+{
+	cep->addr.local = id->local_addr;
+	cep->addr.remote = id->remote_addr;
+	cep->tos = id->tos;
+	cep->tos_set = id->tos_set;
+	cep->wish.ird = param->ird;
+	cep->wish.ord = param->ord;
+	cep->pd_len = param->private_data_len;
+	if (cep->pd_len)
+		memcpy(cep->pd, param->private_data, cep->pd_len);
+	if (tern_peer_is_plain(cep->net, &cep->addr.remote))
+		tern_mpa_fall_back(&cep->wish);
+}
+
+static int start(struct tern_cep *cep, struct iw_cm_id *id,
+		 const struct iw_cm_conn_param *param)
+{
+	int rc;
+
+	set_up(cep, id, param);
+	rc = bind_qp(cep, param->qpn);
+	if (rc)
+		return rc;
+	rc = tern_startup_connect(cep);
+	if (rc) {
+		unbind_qp(cep);
+		return rc;
+	}
+	take_id(cep, id);
+	tern_cep_step(cep, CM_EV_CONNECT);
+	return 0;
+}
+
+static int connect_in(struct net *net, struct iw_cm_id *id,
+		      const struct iw_cm_conn_param *param)
+{
+	struct tern_cep *cep = tern_cep_create(to_tern_dev(id->device), net);
+	int rc;
+
+	if (!cep)
+		return -ENOMEM;
+	/* drop may put the last reference but ours */
+	tern_cep_get(cep);
+	tern_stat_inc(cep->dev, CM_CONNECT);
+	rc = start(cep, id, param);
+	if (rc)
+		tern_cep_drop(cep);
+	mutex_unlock(&cep->lock);
+	tern_cep_put(cep);
+	return rc;
+}
+
+int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct tern_device *dev = to_tern_dev(id->device);
+	struct net *net;
+	int rc;
+
+	rc = check_param(param, TERN_MPA_ENHANCED_PD);
+	if (rc)
+		return rc;
+	if (id->local_addr.ss_family != id->remote_addr.ss_family)
+		return -EAFNOSUPPORT;
+	/* held until the endpoint is listed: then the netns' end sees it */
+	rcu_read_lock();
+	net = maybe_get_net(dev_net(dev->netdev));
+	rcu_read_unlock();
+	if (!net)
+		return -ENETDOWN;
+	rc = connect_in(net, id, param);
+	put_net(net);
+	return rc;
+}
+
+/* ---- accept and reject -------------------------------------------------- */
+
+static int accept(struct tern_cep *cep, const struct iw_cm_conn_param *param)
+{
+	int rc;
+
+	rc = check_param(param, tern_startup_room(&cep->request));
+	if (rc)
+		return rc;
+	cep->wish.ird = param->ird;
+	cep->wish.ord = param->ord;
+	rc = bind_qp(cep, param->qpn);
+	if (rc)
+		return rc;
+	rc = tern_startup_accept(cep, param->private_data,
+				 param->private_data_len);
+	if (rc)
+		unbind_qp(cep);
+	return rc;
+}
+
+static void confirm(struct tern_cep *cep, struct iw_cm_id *id)
+{
+	tern_stat_inc(cep->dev, CM_ACCEPT);
+	take_id(cep, id);
+	tern_cep_step(cep, cep->params.p2p ? CM_EV_ACCEPT_P2P : CM_EV_ACCEPT);
+}
+
+static void deny(struct tern_cep *cep, const void *pd, u8 pd_len)
+{
+	tern_startup_reject(cep, pd, pd_len);
+	tern_cep_step(cep, CM_EV_REJECT);
+}
+
+/* iw_cm has done with the id when this fails: the peer is told so */
+int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct tern_cep *cep = tern_event_find(id);
+	int rc = -ECONNRESET;
+
+	if (!cep)
+		return rc;
+	mutex_lock(&cep->lock);
+	if (cep->state == CM_ULP_WAIT) {
+		rc = accept(cep, param);
+		if (rc)
+			deny(cep, NULL, 0);
+		else
+			confirm(cep, id);
+	}
+	mutex_unlock(&cep->lock);
+	tern_cep_put(cep);
+	return rc;
+}
+
+/* also what iw_cm calls for an id that is destroyed unanswered */
+int tern_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
+{
+	struct tern_cep *cep = tern_event_find(id);
+
+	if (!cep)
+		return 0;
+	mutex_lock(&cep->lock);
+	if (cep->state == CM_ULP_WAIT)
+		deny(cep, pdata, pdata_len);
+	mutex_unlock(&cep->lock);
+	tern_cep_put(cep);
+	return 0;
+}
+
+/* ---- listen ------------------------------------------------------------- */
+
+int tern_cm_create_listen(struct iw_cm_id *id, int backlog)
+{
+	return tern_listen_create(id, backlog);
+}
+
+int tern_cm_destroy_listen(struct iw_cm_id *id)
+{
+	tern_listen_destroy(id);
+	return 0;
+}
+
+/* ---- module ------------------------------------------------------------- */
+
+/* sockets hold no reference on their netns: none may be left behind this */
+static void __net_exit net_pre_exit(struct net *net)
+{
+	tern_listen_abort_net(net);
+	tern_cep_abort_net(net);
+}
+
+static struct pernet_operations net_ops = {
+	.pre_exit = net_pre_exit,
+};
+
+int tern_cm_init(void)
+{
+	int rc;
+
+	rc = tern_sock_init();
+	if (rc)
+		return rc;
+	rc = tern_cep_init();
+	if (rc)
+		goto err_sock;
+	rc = register_pernet_subsys(&net_ops);
+	if (rc)
+		goto err_cep;
+	return 0;
+
+err_cep:
+	tern_cep_exit();
+err_sock:
+	tern_sock_exit();
+	return rc;
+}
+
+void tern_cm_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+	tern_cep_exit();
+	tern_sock_exit();
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The only place that knows that kernels differ; included before everything
+ * else by Kbuild. TERN_HAVE_* come from Kbuild.probe. Each entry names the
+ * interface as tern uses it and is gone once its older form is.
+ */
+#ifndef TERN_COMPAT_H
+#define TERN_COMPAT_H
+
+#include <linux/net.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+
+/* reg_user_mr() got a DMA handle argument, which tern refuses */
+#ifdef TERN_HAVE_DMAH
+#define TERN_DMAH_PARAM		struct ib_dmah *dmah,
+#define tern_dmah_given()	(!!dmah)
+#else
+#define TERN_DMAH_PARAM
+#define tern_dmah_given()	false
+#endif
+
+/* ib_umem_get() became ib_umem_get_va() */
+#ifndef TERN_HAVE_UMEM_GET_VA
+#define ib_umem_get_va(device, addr, size, access) \
+	ib_umem_get(device, addr, size, access)
+#endif
+
+/*
+ * In exclusive RDMA namespace mode a new link starts in the namespace of its
+ * netdev, or, on a kernel that cannot, in init_net.
+ */
+#ifndef ib_alloc_device_with_net
+#define ib_alloc_device_with_net(type, member, net) \
+	((void)(net), ib_alloc_device(type, member))
+#endif
+
+/* the core may know how to report a port's state, and each change only once */
+static inline void tern_compat_port_event(struct ib_device *ibdev,
+					  struct net_device *netdev, bool up)
+{
+#ifdef TERN_HAVE_PORT_STATE_EVENT
+	ib_dispatch_port_state_event(ibdev, netdev);
+#else
+	struct ib_event event = {
+		.device = ibdev,
+		.element.port_num = 1,
+		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ib_dispatch_event(&event);
+#endif
+}
+
+/* allocation by type; older kernels have no default for the flags */
+#ifndef kzalloc_obj
+#define kzalloc_obj(obj, gfp)	kzalloc(sizeof(obj), gfp)
+#endif
+
+/* per-CPU workqueues have to say so, where there is a way to */
+#ifndef TERN_HAVE_WQ_PERCPU
+#define WQ_PERCPU		0
+#endif
+#ifdef TERN_HAVE_WQ_BH_PERCPU
+#define TERN_WQ_BH		(WQ_BH | WQ_PERCPU)
+#else
+#define TERN_WQ_BH		WQ_BH
+#endif
+
+/* kernel_bind(), kernel_connect(): type of the address */
+#ifdef TERN_HAVE_SOCKADDR_UNSIZED
+#define tern_sockaddr(sa)	((struct sockaddr_unsized *)(sa))
+#else
+#define tern_sockaddr(sa)	((struct sockaddr *)(sa))
+#endif
+
+#endif /* TERN_COMPAT_H */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "complete.h"
+
+#include "core/ring.h"
+#include "cq.h"
+#include "device.h"
+#include "mr.h"
+#include "qp.h"
+#include "trace.h"
+
+static struct tern_sq_slot *slot_of(struct tern_sq *sq, u32 index)
+{
+	return &sq->slots[index & (sq->q.size - 1)];
+}
+
+void tern_sq_started(struct tern_qp *qp, const struct tern_wqe *wqe)
+{
+	struct tern_sq *sq = &qp->sq;
+
+	tern_qp_assert_locked(qp);
+	*slot_of(sq, wqe->index) = (struct tern_sq_slot) {
+		.wr_id = wqe->wr_id,
+		.opcode = wqe->opcode,
+		.flags = wqe->flags,
+		.len = wqe->len,
+		.stag = wqe->opcode == TERN_WR_READ_WITH_INV ? wqe->ex : 0,
+	};
+	sq->head = wqe->index + 1;
+}
+
+void tern_sq_done(struct tern_qp *qp, u32 index, enum ib_wc_status status)
+{
+	struct tern_sq *sq = &qp->sq;
+	struct tern_sq_slot *slot = slot_of(sq, index);
+
+	if (!slot->done && (s32)(index - sq->tail) >= 0) {
+		slot->status = status;
+		slot->done = true;
+	}
+}
+
+static bool awaits_response(const struct tern_sq_slot *slot)
+{
+	return slot->opcode == TERN_WR_RDMA_READ ||
+	       slot->opcode == TERN_WR_READ_WITH_INV;
+}
+
+void tern_sq_sent(struct tern_qp *qp, u32 head)
+{
+	struct tern_sq *sq = &qp->sq;
+
+	for (; sq->sent != head; sq->sent++) {
+		struct tern_sq_slot *slot = slot_of(sq, sq->sent);
+
+		if (!awaits_response(slot))
+			tern_sq_done(qp, sq->sent, IB_WC_SUCCESS);
+	}
+	tern_sq_complete(qp);
+}
+
+static void sq_fill_cqe(struct tern_qp *qp, const struct tern_sq_slot *slot,
+			struct tern_cqe *cqe)
+{
+	*cqe = (struct tern_cqe) {
+		.wr_id = slot->wr_id,
+		.opcode = slot->opcode,
+		.status = slot->status,
+		.qpn = tern_qpn(qp),
+		.byte_len = awaits_response(slot) ? slot->len : 0,
+	};
+	if (slot->status != IB_WC_SUCCESS && qp->term_rx >= 0)
+		cqe->vendor_err = qp->term_rx;
+}
+
+static bool sq_wants_cqe(const struct tern_sq *sq,
+			 const struct tern_sq_slot *slot)
+{
+	return sq->sig_all || slot->flags & TERN_WR_SIGNALED ||
+	       slot->status != IB_WC_SUCCESS;
+}
+
+/* take up to TERN_CQE_BATCH completions that are due; true if more may be */
+static bool sq_collect(struct tern_qp *qp, struct tern_cqe *cqes, u32 *n)
+{
+	struct tern_sq *sq = &qp->sq;
+
+	*n = 0;
+	while (sq->tail != sq->head) {
+		struct tern_sq_slot *slot = slot_of(sq, sq->tail);
+
+		if (!slot->done)
+			return false;
+		if (*n == TERN_CQE_BATCH)
+			return true;
+		if (sq_wants_cqe(sq, slot))
+			sq_fill_cqe(qp, slot, &cqes[(*n)++]);
+		slot->done = false;
+		sq->tail++;
+	}
+	return false;
+}
+
+void tern_sq_complete(struct tern_qp *qp)
+{
+	struct tern_sq *sq = &qp->sq;
+	struct tern_cqe cqes[TERN_CQE_BATCH];
+	bool more;
+	u32 n;
+
+	do {
+		more = sq_collect(qp, cqes, &n);
+		tern_ring_publish(&sq->q.hdr->cons, sq->tail);
+		if (n)
+			tern_cq_push(qp->scq, cqes, n);
+	} while (more);
+}
+
+void tern_recv_complete(struct tern_qp *qp, const struct tern_recv *recv,
+			enum ib_wc_status status, u32 byte_len, u32 flags,
+			u32 inv_stag)
+{
+	struct tern_rx *rx = &qp->rx;
+
+	if (rx->cqe_nr == TERN_CQE_BATCH)
+		tern_recv_publish(qp);
+	rx->cqes[rx->cqe_nr++] = (struct tern_cqe) {
+		.wr_id = recv->wr_id,
+		.opcode = TERN_WR_RECV,
+		.status = status,
+		.flags = flags,
+		.qpn = tern_qpn(qp),
+		.byte_len = byte_len,
+		.inv_stag = inv_stag,
+	};
+}
+
+void tern_recv_publish(struct tern_qp *qp)
+{
+	struct tern_rx *rx = &qp->rx;
+
+	if (rx->cqe_nr)
+		tern_cq_push(qp->rcq, rx->cqes, rx->cqe_nr);
+	rx->cqe_nr = 0;
+}
+
+/* entries in hand get the flush status, in order with what was done before */
+static void flush_started(struct tern_qp *qp)
+{
+	struct tern_sq *sq = &qp->sq;
+	u32 i;
+
+	for (i = sq->tail; i != sq->head; i++) {
+		struct tern_sq_slot *slot = slot_of(sq, i);
+
+		if (!slot->done) {
+			slot->status = IB_WC_WR_FLUSH_ERR;
+			slot->done = true;
+		}
+	}
+	tern_sq_complete(qp);
+}
+
+/* the next entry that was posted and never started, as a flush completion */
+static bool flush_posted(struct tern_qp *qp)
+{
+	struct tern_sq *sq = &qp->sq;
+	const struct tern_sqe *sqe;
+	struct tern_wqe wqe = {};
+
+	if (tern_ring_avail(&sq->q.hdr->prod, sq->head, sq->q.size) <= 0)
+		return false;
+	sqe = tern_queue_entry(&sq->q, sq->head);
+	wqe.index = sq->head;
+	wqe.wr_id = READ_ONCE(sqe->wr_id);
+	wqe.opcode = READ_ONCE(sqe->opcode);
+	tern_sq_started(qp, &wqe);
+	sq->sent = sq->head;
+	tern_sq_done(qp, wqe.index, IB_WC_WR_FLUSH_ERR);
+	tern_sq_complete(qp);
+	return true;
+}
+
+static void flush_sq(struct tern_qp *qp)
+{
+	/* from here on each post rings: see enum tern_ring_flags */
+	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
+	smp_mb(); /* flags before prod */
+	flush_started(qp);
+	while (flush_posted(qp))
+		;
+}
+
+static void flush_rq(struct tern_qp *qp)
+{
+	struct tern_rx *rx = &qp->rx;
+	struct tern_recv *recv = &rx->recv;
+	int ret;
+
+	if (rx->have_recv) {
+		rx->have_recv = false;
+		tern_recv_complete(qp, recv, IB_WC_WR_FLUSH_ERR, 0, 0, 0);
+	}
+	if (!qp->srq) {
+		WRITE_ONCE(qp->rq.q.hdr->flags, TERN_RING_KICK);
+		smp_mb(); /* flags before prod */
+		/* a malformed entry is consumed too: it has its wr_id */
+		while ((ret = tern_recvq_take(&qp->rq, recv)) != -ENOENT) {
+			if (ret == -EOVERFLOW)
+				break;
+			tern_recv_complete(qp, recv, IB_WC_WR_FLUSH_ERR,
+					   0, 0, 0);
+		}
+	}
+	tern_recv_publish(qp);
+}
+
+void tern_flush(struct tern_qp *qp)
+{
+	tern_qp_assert_locked(qp);
+	flush_sq(qp);
+	flush_rq(qp);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Completions of a QP: in posting order on the send side (RFC 5040 5.5(15)),
+ * in Delivery order on the receive side, and flushed when the stream ends.
+ */
+#ifndef TERN_COMPLETE_H
+#define TERN_COMPLETE_H
+
+#include <rdma/ib_verbs.h>
+
+struct tern_qp;
+struct tern_recv;
+
+/**
+ * tern_sq_started() - the entry at sq.head is taken in hand
+ * @qp: queue pair
+ * @wqe: its validated copy
+ *
+ * Context: the socket lock is ours.
+ */
+struct tern_wqe;
+void tern_sq_started(struct tern_qp *qp, const struct tern_wqe *wqe);
+
+/**
+ * tern_sq_done() - an entry has its result
+ * @qp: queue pair
+ * @index: of the entry, sq.tail <= @index < sq.head
+ * @status: result
+ */
+void tern_sq_done(struct tern_qp *qp, u32 index, enum ib_wc_status status);
+
+/**
+ * tern_sq_sent() - TCP took all octets of the entries before @head
+ *
+ * All of them but Reads, which wait for their Response, are done.
+ */
+void tern_sq_sent(struct tern_qp *qp, u32 head);
+
+/**
+ * tern_sq_complete() - write the completions that are due, in order
+ *
+ * Context: any; no CQ lock held.
+ */
+void tern_sq_complete(struct tern_qp *qp);
+
+/* queue a receive completion; tern_recv_publish() makes it visible */
+void tern_recv_complete(struct tern_qp *qp, const struct tern_recv *recv,
+			enum ib_wc_status status, u32 byte_len, u32 flags,
+			u32 inv_stag);
+
+/* publish what tern_recv_complete() queued; Context: the socket lock is ours */
+void tern_recv_publish(struct tern_qp *qp);
+
+/**
+ * tern_flush() - complete everything in error
+ * @qp: in TERMINATE or ERROR, or going there
+ *
+ * Also called when something is posted later. Context: the socket lock is ours,
+ * or the QP never had a socket.
+ */
+void tern_flush(struct tern_qp *qp);
+
+#endif /* TERN_COMPLETE_H */

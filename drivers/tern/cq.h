@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef TERN_CQ_H
+#define TERN_CQ_H
+
+#include <rdma/ib_verbs.h>
+
+#include "queue.h"
+
+/**
+ * struct tern_cq - completion queue
+ * @ibcq: the core's part
+ * @dev: device
+ * @lock: guards @prod, @overflow and the ring; taken with interrupts off
+ *	(kernel users poll and post from any context)
+ * @q: the ring
+ * @prod: next index to fill, ours
+ * @cons: kernel users: next index to poll (a program keeps its own)
+ * @overflow: an entry was lost; everything after it is lost too
+ * @timestamps: fill in struct tern_cqe.timestamp
+ * @cqn: number for traces
+ * @overflow_work: moves the QPs that complete here to ERROR (MPA-223)
+ */
+struct tern_cq {
+	struct ib_cq ibcq;
+	struct tern_device *dev;
+	spinlock_t lock;	/* see above */
+	struct tern_queue q;
+	u32 prod;
+	u32 cons;
+	bool overflow;
+	bool timestamps;
+	u32 cqn;
+	struct work_struct overflow_work;
+};
+
+static inline struct tern_cq *to_tern_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct tern_cq, ibcq);
+}
+
+/**
+ * tern_cq_push() - write completions
+ * @cq: the queue
+ * @cqes: what to write, in order; @timestamp is filled in here if the CQ asked
+ *	for timestamps
+ * @n: how many
+ *
+ * Publishes once and notifies once: for TERN_CQ_ARM_SOLICITED only when one of
+ * them has TERN_CQE_SOLICITED or a status other than success. When the ring is
+ * full the CQ overflows: async event IB_EVENT_CQ_ERR, and every QP on it goes to
+ * ERROR.
+ *
+ * Context: any, interrupts on or off; no lock of a CQ held. Calls the user's
+ * completion handler after the CQ lock is dropped.
+ */
+void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n);
+
+/* verbs */
+int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		   struct uverbs_attr_bundle *attrs);
+int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int tern_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
+int tern_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+#endif /* TERN_CQ_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef TERN_DEVICE_H
+#define TERN_DEVICE_H
+
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "mem.h"
+#include "settings.h"
+#include "stats.h"
+
+/**
+ * struct tern_device - one RNIC on one netdev
+ * @ibdev: the core's part
+ * @netdev: the Ethernet (or any IP) device below; a reference is held through
+ *	ib_device_set_netdev()
+ * @gid: the one GID: its upper half is the MAC (or random where the netdev has
+ *	none), its lower half the node GUID, which is never zero
+ * @settings: set through the netlink family, read at each connection's start
+ * @settings_lock: guards @settings and @gid
+ * @link: in link.c's list of registered devices
+ * @name: copy of the device's name, guarded by link.c's lock
+ * @port_up: state of the port that was last reported; under RTNL
+ * @mem: STag table
+ * @qps: QPN to struct tern_qp; read under RCU
+ * @next_qpn: where the search for a free QPN goes on
+ * @stats: counters, per CPU
+ * @ceps: connection endpoints of this device, guarded by @cep_lock
+ * @cep_lock: BH-safe
+ * @num_pd ...: objects in use, for limits
+ */
+struct tern_device {
+	struct ib_device ibdev;
+	struct net_device *netdev;
+	union ib_gid gid;
+	struct tern_settings settings;
+	spinlock_t settings_lock;	/* see above */
+	struct list_head link;
+	char name[IB_DEVICE_NAME_MAX];
+	bool port_up;
+	struct tern_mem_table mem;
+	struct xarray qps;
+	u32 next_qpn;
+	struct tern_stats __percpu *stats;
+	struct list_head ceps;
+	spinlock_t cep_lock;		/* see above */
+	atomic_t num_pd;
+	atomic_t num_mr;
+	atomic_t num_cq;
+	atomic_t num_qp;
+	atomic_t num_srq;
+	atomic_t num_ctx;
+	atomic_t next_cqn;
+	atomic_t next_srqn;
+};
+
+static inline struct tern_device *to_tern_dev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct tern_device, ibdev);
+}
+
+/* limits that query_device tells; each is enforced at creation */
+#define TERN_MAX_QP		(64 * 1024)
+#define TERN_MAX_QP_WR		(32 * 1024)
+#define TERN_MAX_CQ		(128 * 1024)
+#define TERN_MAX_CQE		(1024 * 1024)
+#define TERN_MAX_SRQ		(16 * 1024)
+#define TERN_MAX_SRQ_WR		(256 * 1024)
+#define TERN_MAX_MR		(1024 * 1024)
+#define TERN_MAX_MR_SIZE	(512ULL << 30)
+#define TERN_MAX_PD		(128 * 1024)
+#define TERN_MAX_CTX		(64 * 1024)
+#define TERN_MAX_RD_ATOM	128	/* IRD and ORD of a QP */
+#define TERN_MAX_FR_PAGES	512	/* fast registration page list */
+
+#define TERN_VERSION		"0.1"
+
+/**
+ * tern_device_create() - make a device and register it
+ * @name: of the device, no pattern
+ * @netdev: checked by the caller
+ *
+ * Context: process, RTNL not held. Return: 0, -EEXIST for a name in use, or the
+ * core's error.
+ */
+int tern_device_create(const char *name, struct net_device *netdev);
+
+/* the netdev's MAC address changed: so does the GID */
+void tern_device_set_gid(struct tern_device *dev);
+
+#endif /* TERN_DEVICE_H */

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The doorbell: a file per context whose ioctl() wakes a QP, without the
+ * parsing and locking of a uverbs command.
+ *
+ * Lifetime: the file may outlive its context (link delete). The core destroys
+ * the uverbs object first; from then on @uctx is NULL and, behind a grace
+ * period, nobody looks QPs up through it. Rings in flight hold a QP reference,
+ * which destroying the QP waits for, and the QPs go before context and device.
+ */
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <rdma/uverbs_types.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "device.h"
+#include "doorbell.h"
+#include "qp.h"
+#include "ucontext.h"
+#include "uapi/rdma/tern-abi.h"
+
+#define UVERBS_MODULE_NAME tern
+#include <rdma/uverbs_named_ioctl.h>
+
+/**
+ * struct tern_doorbell - the object behind the file
+ * @uobj: the core's part
+ * @uctx: the context whose QPs it wakes, NULL once that is gone
+ */
+struct tern_doorbell {
+	struct ib_uobject uobj;
+	struct tern_ucontext __rcu *uctx;
+};
+
+/* a QP of this context, with a reference */
+static struct tern_qp *find_own_qp(struct tern_doorbell *db, u32 qpn)
+{
+	struct tern_ucontext *uctx;
+	struct tern_qp *qp;
+
+	rcu_read_lock();
+	uctx = rcu_dereference(db->uctx);
+	qp = uctx ? tern_qp_find(uctx->dev, qpn) : ERR_PTR(-EIO);
+	rcu_read_unlock();
+	if (!qp)
+		return ERR_PTR(-ENOENT);
+	if (!IS_ERR(qp) && qp->uctx != uctx) {
+		tern_qp_put(qp);
+		return ERR_PTR(-ENOENT);
+	}
+	return qp;
+}
+
+static long doorbell_ioctl(struct file *file, unsigned int cmd,
+			   unsigned long arg)
+{
+	struct tern_doorbell *db = container_of(file->private_data,
+						struct tern_doorbell, uobj);
+	struct tern_qp *qp;
+
+	if (cmd != TERN_IOC_DOORBELL || arg > U32_MAX)
+		return -EINVAL;
+	qp = find_own_qp(db, arg);
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	tern_stat_inc(qp->dev, DOORBELL);
+	tern_qp_doorbell(qp);
+	tern_qp_put(qp);
+	return 0;
+}
+
+/* .owner: rmmod is refused while a program holds a doorbell */
+static const struct file_operations doorbell_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = doorbell_ioctl,
+	.compat_ioctl = doorbell_ioctl,
+	.release = uverbs_uobject_fd_release,
+};
+
+static void destroy_doorbell(struct ib_uobject *uobj,
+			     enum rdma_remove_reason why)
+{
+	struct tern_doorbell *db = container_of(uobj, struct tern_doorbell,
+						uobj);
+
+	rcu_assign_pointer(db->uctx, NULL);
+	synchronize_rcu_expedited();
+}
+
+static int UVERBS_HANDLER(TERN_METHOD_DOORBELL_ALLOC)
+	(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs,
+						TERN_ATTR_DOORBELL_ALLOC_FD);
+	struct tern_doorbell *db = container_of(uobj, struct tern_doorbell,
+						uobj);
+
+	rcu_assign_pointer(db->uctx, to_tern_uctx(uobj->context));
+	return 0;
+}
+
+DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DOORBELL_ALLOC,
+			    UVERBS_ATTR_FD(TERN_ATTR_DOORBELL_ALLOC_FD,
+					   TERN_OBJECT_DOORBELL,
+					   UVERBS_ACCESS_NEW, UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(TERN_OBJECT_DOORBELL,
+			    UVERBS_TYPE_ALLOC_FD(sizeof(struct tern_doorbell),
+						 destroy_doorbell,
+						 &doorbell_fops,
+						 "[tern_doorbell]", O_RDWR),
+			    &UVERBS_METHOD(TERN_METHOD_DOORBELL_ALLOC));
+
+const struct uapi_definition tern_uapi_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(TERN_OBJECT_DOORBELL),
+	{},
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef TERN_DOORBELL_H
+#define TERN_DOORBELL_H
+
+#include <rdma/uverbs_ioctl.h>
+
+/* driver methods of the uverbs ioctl interface: the doorbell file descriptor */
+extern const struct uapi_definition tern_uapi_defs[];
+
+#endif /* TERN_DOORBELL_H */

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Devices as users add and delete them.
+ *
+ * tern is an ib_client of its own devices: its add and remove callbacks frame
+ * exactly the time in which a device is registered, whoever ends it: `rdma link
+ * delete`, a netdev that goes, a change of the RDMA namespace, or rmmod. Clients
+ * are removed in the reverse order of their registration, so endpoints are
+ * aborted before rdma_cm and uverbs, which tern depends on, wait for them.
+ */
+#include <linux/if_arp.h>
+#include <linux/rtnetlink.h>
+#include <net/ip.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_netlink.h>
+
+#include "cep.h"
+#include "device.h"
+#include "link.h"
+#include "uapi/rdma/tern-abi.h"
+
+static LIST_HEAD(links);
+/* guards links and each device's @name; never held with RTNL */
+static DEFINE_MUTEX(links_lock);
+
+/* ---- the client ----------------------------------------------------------- */
+
+static int client_add(struct ib_device *ibdev)
+{
+	struct tern_device *dev = to_tern_dev(ibdev);
+
+	if (ibdev->ops.driver_id != (enum rdma_driver_id)TERN_DRIVER_ID)
+		return -EOPNOTSUPP;
+	mutex_lock(&links_lock);
+	strscpy(dev->name, dev_name(&ibdev->dev));
+	list_add_tail(&dev->link, &links);
+	mutex_unlock(&links_lock);
+	return 0;
+}
+
+static void client_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct tern_device *dev = to_tern_dev(ibdev);
+
+	mutex_lock(&links_lock);
+	list_del(&dev->link);
+	mutex_unlock(&links_lock);
+	tern_cep_abort_device(dev);
+}
+
+static void client_rename(struct ib_device *ibdev, void *client_data)
+{
+	struct tern_device *dev = to_tern_dev(ibdev);
+
+	mutex_lock(&links_lock);
+	strscpy(dev->name, dev_name(&ibdev->dev));
+	mutex_unlock(&links_lock);
+}
+
+static struct ib_client client = {
+	.name = "tern",
+	.add = client_add,
+	.remove = client_remove,
+	.rename = client_rename,
+};
+
+/* on the list, so that the client's reference is there */
+static bool get_visible(struct tern_device *dev, struct net *net)
+{
+	lockdep_assert_held(&links_lock);
+	return rdma_dev_access_netns(&dev->ibdev, net) &&
+	       ib_device_try_get(&dev->ibdev);
+}
+
+struct tern_device *tern_link_get(struct net *net, const char *name)
+{
+	struct tern_device *dev, *found = NULL;
+
+	mutex_lock(&links_lock);
+	list_for_each_entry(dev, &links, link) {
+		if (!strcmp(dev->name, name)) {
+			if (get_visible(dev, net))
+				found = dev;
+			break;
+		}
+	}
+	mutex_unlock(&links_lock);
+	return found;
+}
+
+struct tern_device *tern_link_next(struct net *net, int after)
+{
+	struct tern_device *dev, *best = NULL;
+
+	mutex_lock(&links_lock);
+	list_for_each_entry(dev, &links, link) {
+		if ((int)dev->ibdev.index <= after ||
+		    (best && dev->ibdev.index > best->ibdev.index) ||
+		    !get_visible(dev, net))
+			continue;
+		if (best)
+			tern_link_put(best);
+		best = dev;
+	}
+	mutex_unlock(&links_lock);
+	return best;
+}
+
+void tern_link_put(struct tern_device *dev)
+{
+	ib_device_put(&dev->ibdev);
+}
+
+void tern_link_name(struct tern_device *dev, char *name)
+{
+	mutex_lock(&links_lock);
+	strscpy(name, dev->name, IB_DEVICE_NAME_MAX);
+	mutex_unlock(&links_lock);
+}
+
+/* ---- rdma link add ---------------------------------------------------------- */
+
+/* kinds of netdev that carry IP and so TCP */
+static bool carries_ip(const struct net_device *netdev)
+{
+	switch (netdev->type) {
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
+	case ARPHRD_NONE:
+	case ARPHRD_RAWIP:
+	case ARPHRD_PPP:
+	case ARPHRD_INFINIBAND:
+	case ARPHRD_TUNNEL:
+	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
+		return netdev->mtu >= IPV4_MIN_MTU;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The netdev may have been unregistered while its device was registered: then
+ * the notifier found nothing, and the netdev would wait for us forever.
+ */
+static int check_still_there(struct net_device *netdev)
+{
+	struct ib_device *ibdev;
+	bool there;
+
+	rtnl_lock();
+	there = netdev->reg_state == NETREG_REGISTERED;
+	rtnl_unlock();
+	if (there)
+		return 0;
+	ibdev = ib_device_get_by_netdev(netdev,
+					(enum rdma_driver_id)TERN_DRIVER_ID);
+	if (ibdev)
+		ib_unregister_device_and_put(ibdev);
+	return -ENODEV;
+}
+
+/* one at a time: two of the same netdev would both find it free */
+static DEFINE_MUTEX(newlink_lock);
+
+static int newlink(const char *name, struct net_device *netdev)
+{
+	struct ib_device *ibdev;
+	int ret;
+
+	if (!carries_ip(netdev))
+		return -EOPNOTSUPP;
+	mutex_lock(&newlink_lock);
+	ibdev = ib_device_get_by_netdev(netdev,
+					(enum rdma_driver_id)TERN_DRIVER_ID);
+	if (ibdev) {
+		ib_device_put(ibdev);
+		ret = -EEXIST;
+	} else {
+		ret = tern_device_create(name, netdev);
+	}
+	mutex_unlock(&newlink_lock);
+	return ret ?: check_still_there(netdev);
+}
+
+static struct rdma_link_ops link_ops = {
+	.type = "tern",
+	.newlink = newlink,
+};
+
+/* ---- what happens to the netdev --------------------------------------------- */
+
+static void port_changed(struct tern_device *dev, struct net_device *netdev)
+{
+	bool up = netif_running(netdev) && netif_carrier_ok(netdev);
+
+	ASSERT_RTNL();
+	if (up == dev->port_up)
+		return;
+	dev->port_up = up;
+	tern_compat_port_event(&dev->ibdev, netdev, up);
+}
+
+static void address_changed(struct tern_device *dev)
+{
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = 1,
+		.event = IB_EVENT_GID_CHANGE,
+	};
+
+	tern_device_set_gid(dev);
+	ib_dispatch_event(&event);
+}
+
+/* a new MTU needs nothing: each burst asks TCP for its segment size */
+static void netdev_changed(struct tern_device *dev, struct net_device *netdev,
+			   unsigned long event)
+{
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		port_changed(dev, netdev);
+		break;
+	case NETDEV_CHANGEADDR:
+		address_changed(dev);
+		break;
+	case NETDEV_CHANGENAME:
+		strscpy(dev->ibdev.iw_ifname, netdev->name);
+		break;
+	case NETDEV_UNREGISTER:
+		/* also when the netdev moves to another namespace */
+		ib_unregister_device_queued(&dev->ibdev);
+		break;
+	}
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *info)
+{
+	struct net_device *netdev = netdev_notifier_info_to_dev(info);
+	struct ib_device *ibdev;
+
+	ibdev = ib_device_get_by_netdev(netdev,
+					(enum rdma_driver_id)TERN_DRIVER_ID);
+	if (ibdev) {
+		netdev_changed(to_tern_dev(ibdev), netdev, event);
+		ib_device_put(ibdev);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_nb = {
+	.notifier_call = netdev_event,
+};
+
+/* ---- life -------------------------------------------------------------------- */
+
+int tern_link_init(void)
+{
+	int ret;
+
+	ret = ib_register_client(&client);
+	if (ret)
+		return ret;
+	ret = register_netdevice_notifier(&netdev_nb);
+	if (ret)
+		goto err_client;
+	rdma_link_register(&link_ops);
+	return 0;
+
+err_client:
+	ib_unregister_client(&client);
+	return ret;
+}
+
+void tern_link_exit(void)
+{
+	/* no device comes, */
+	rdma_link_unregister(&link_ops);
+	/* none is queued to go, */
+	unregister_netdevice_notifier(&netdev_nb);
+	/* and those that are left, or were queued, are gone behind this */
+	ib_unregister_driver((enum rdma_driver_id)TERN_DRIVER_ID);
+	ib_unregister_client(&client);
+}

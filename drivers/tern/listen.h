@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Listening. rdma_cm puts a wildcard listener on every device, so devices of
+ * one netns share TCP listeners, which are bound to no device; a connection
+ * goes to the device that has its local address.
+ */
+#ifndef TERN_LISTEN_H
+#define TERN_LISTEN_H
+
+#include <rdma/iw_cm.h>
+
+struct net;
+struct tern_cep;
+struct tern_listen_id;
+
+int tern_listen_create(struct iw_cm_id *id, int backlog);
+void tern_listen_destroy(struct iw_cm_id *id);
+
+/* the id to report a request to, NULL when it was destroyed */
+struct iw_cm_id *tern_listen_iw(struct tern_listen_id *lid);
+
+/* the startup of @cep is decided: it counts no more; @cep->lock is held */
+void tern_listen_leave(struct tern_cep *cep);
+
+/* a netns ends: close its listeners; Context: process */
+void tern_listen_abort_net(struct net *net);
+
+#endif /* TERN_LISTEN_H */

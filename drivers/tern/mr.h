@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory regions: user, DMA and fast-registration. */
+#ifndef TERN_MR_H
+#define TERN_MR_H
+
+#include <rdma/ib_verbs.h>
+
+#include "mem.h"
+
+struct tern_qp;
+struct tern_umem;
+
+/**
+ * struct tern_mr - memory region
+ * @ibmr: the core's part
+ * @mem: its entry in the STag table
+ * @umem: user MR: pinned pages, whose list @mem.pages is
+ * @fr_max: fast registration: elements of @mem.pages, which is the MR's own
+ * @fr_count: elements that map_mr_sg filled in
+ */
+struct tern_mr {
+	struct ib_mr ibmr;
+	struct tern_mem mem;
+	struct tern_umem *umem;
+	u32 fr_max;
+	u32 fr_count;
+};
+
+static inline struct tern_mr *to_tern_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct tern_mr, ibmr);
+}
+
+/* TERN_ACCESS_* of enum ib_access_flags, for MRs and QPs */
+u32 tern_access_from_ib(int access);
+
+/**
+ * tern_mr_reg() - execute REG_MR: make a mapped fast-registration MR valid
+ * @qp: kernel user's QP; its peer may invalidate the MR from here on
+ * @lkey: a key of the MR: its index counts
+ * @key: its key from now on: the same index, any low 8 bits
+ * @iova: first TO
+ * @access: enum ib_access_flags
+ *
+ * Context: any. Return: 0, or -EINVAL: no such fast-registration MR in the QP's
+ * PD, it is valid already, nothing was mapped, or bad rights.
+ */
+int tern_mr_reg(struct tern_qp *qp, u32 lkey, u32 key, u64 iova, u32 access);
+
+/**
+ * tern_mr_invalidate_local() - execute LOCAL_INV or the end of READ_WITH_INV
+ * @qp: QP that asks
+ * @stag: fast-registration MR of the QP's PD; good if it is invalid already
+ *
+ * Context: any. Return: 0 or -EINVAL.
+ */
+int tern_mr_invalidate_local(struct tern_qp *qp, u32 stag);
+
+/**
+ * tern_mr_invalidate_remote() - the peer sent SEND_WITH_INV
+ * @qp: QP that it came on
+ * @stag: what the peer named: it must be valid, of the QP's PD, and registered
+ *	through this QP
+ *
+ * Context: any. Return: 0 or -EINVAL (TERN_TERM_RP_CANT_INV is due).
+ */
+int tern_mr_invalidate_remote(struct tern_qp *qp, u32 stag);
+
+/* verbs */
+struct ib_mr *tern_get_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			       u64 iova, int access,
+			       TERN_DMAH_PARAM struct ib_udata *udata);
+int tern_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
+			    u32 max_num_sg);
+int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		   unsigned int *offset);
+
+#endif /* TERN_MR_H */

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The generic netlink family "tern": see tern.yaml. */
+#ifndef TERN_NL_H
+#define TERN_NL_H
+
+int tern_nl_init(void);
+void tern_nl_exit(void);
+
+#endif /* TERN_NL_H */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "peer.h"
+
+#include <linux/jiffies.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#define PEERS		16
+#define REMEMBER	(60 * HZ)
+
+/**
+ * struct peer - one that is asked plainly
+ * @net: a key only, never followed
+ * @addr: its address and port
+ * @until: when it is forgotten
+ */
+struct peer {
+	const struct net *net;
+	struct sockaddr_storage addr;
+	unsigned long until;
+};
+
+static struct peer peers[PEERS];
+static u32 next_peer;
+static DEFINE_SPINLOCK(peers_lock);
+
+static struct peer *find(const struct net *net,
+			 const struct sockaddr_storage *addr)
+{
+	struct peer *p;
+
+	lockdep_assert_held(&peers_lock);
+	for (p = peers; p < peers + PEERS; p++)
+		if (p->net == net && !memcmp(&p->addr, addr, sizeof(*addr)))
+			return p;
+	return NULL;
+}
+
+bool tern_peer_is_plain(const struct net *net,
+			const struct sockaddr_storage *addr)
+{
+	struct peer *p;
+	bool plain;
+
+	spin_lock(&peers_lock);
+	p = find(net, addr);
+	plain = p && time_before(jiffies, p->until);
+	spin_unlock(&peers_lock);
+	return plain;
+}
+
+void tern_peer_set_plain(const struct net *net,
+			 const struct sockaddr_storage *addr)
+{
+	struct peer *p;
+
+	spin_lock(&peers_lock);
+	p = find(net, addr);
+	if (!p)
+		p = &peers[next_peer++ % PEERS];
+	p->net = net;
+	p->addr = *addr;
+	p->until = jiffies + REMEMBER;
+	spin_unlock(&peers_lock);
+}

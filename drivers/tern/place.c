@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "place.h"
+
+#include "device.h"
+#include "mem.h"
+#include "qp.h"
+#include "sgl.h"
+#include "trace.h"
+
+/* call @fn for each contiguous piece of the payload, markers left out */
+static int walk_payload(struct tern_qp *qp, const struct tern_place_src *src,
+			int (*fn)(void *arg, const u8 *data, u32 n), void *arg)
+{
+	struct tern_fpdu_range range;
+	u32 off = src->seg->hdr_len;
+	int ret = 0;
+
+	while (!ret && tern_fpdu_range_next(src->fpdu, qp->rx.fpdu.markers,
+					    &off, &range))
+		ret = tern_skb_cursor_walk(&src->at, range.fpdu_off, range.len,
+					   fn, arg);
+	return ret;
+}
+
+struct write_arg {
+	const struct tern_mem *mem;
+	u64 to;
+};
+
+static int write_piece(void *arg, const u8 *data, u32 n)
+{
+	struct write_arg *w = arg;
+
+	tern_mem_write(w->mem, w->to, data, n);
+	w->to += n;
+	return 0;
+}
+
+int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
+{
+	const struct tern_seg *seg = src->seg;
+	struct write_arg w = { .to = seg->to };
+	struct tern_mem_view view;
+	int term;
+
+	/* RFC 5041 5.2: nothing is checked in an empty segment */
+	if (!seg->len)
+		return TERN_TERM_NONE;
+	rcu_read_lock();
+	w.mem = tern_mem_find(qp->dev, seg->stag);
+	tern_mem_view(w.mem, qp->ibqp.pd, &view);
+	view.access &= qp->access;
+	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
+	if (term == TERN_TERM_NONE)
+		walk_payload(qp, src, write_piece, &w);
+	rcu_read_unlock();
+	trace_tern_place(tern_qpn(qp), seg->stag, seg->to, seg->len);
+	return term;
+}
+
+struct sgl_arg {
+	struct tern_qp *qp;
+	const struct tern_sge *sge;
+	u32 num_sge;
+	u64 skip;
+};
+
+static int sgl_piece(void *arg, const u8 *data, u32 n)
+{
+	struct sgl_arg *s = arg;
+	int ret;
+
+	ret = tern_sgl_write(s->qp->dev, s->qp->ibqp.pd, !s->qp->uctx, s->sge,
+			     s->num_sge, s->skip, data, n);
+	s->skip += n;
+	return ret;
+}
+
+int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
+		   const struct tern_sge *sge, u32 num_sge, u64 skip)
+{
+	struct sgl_arg s = {
+		.qp = qp, .sge = sge, .num_sge = num_sge, .skip = skip,
+	};
+
+	trace_tern_place(tern_qpn(qp), 0, skip, src->seg->len);
+	return walk_payload(qp, src, sgl_piece, &s);
+}

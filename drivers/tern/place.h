@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Placement: payload of a verified FPDU into the memory it is meant for. */
+#ifndef TERN_PLACE_H
+#define TERN_PLACE_H
+
+#include "core/ddp.h"
+#include "core/fpdu_rx.h"
+#include "skb_cursor.h"
+#include "uapi/rdma/tern-abi.h"
+
+struct tern_qp;
+
+/**
+ * struct tern_place_src - where the payload is
+ * @fpdu: the FPDU
+ * @at: its first octet in the receive queue
+ * @seg: its segment; the payload starts at @seg->hdr_len
+ */
+struct tern_place_src {
+	const struct tern_fpdu *fpdu;
+	struct tern_skb_cursor at;
+	const struct tern_seg *seg;
+};
+
+/**
+ * tern_place_write() - an RDMA Write: steps 11 to 15, then the copy
+ *
+ * Context: the socket lock is ours. Return: TERN_TERM_NONE or the triplet, with
+ * nothing written.
+ */
+int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src);
+
+/**
+ * tern_place_sgl() - a Send or a Read Response
+ * @qp: queue pair
+ * @src: payload
+ * @sge: scatter list
+ * @num_sge: its elements
+ * @skip: octets of it that were filled before
+ *
+ * Return: 0, or the error of tern_sgl_write().
+ */
+int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
+		   const struct tern_sge *sge, u32 num_sge, u64 skip);
+
+#endif /* TERN_PLACE_H */

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "qp.h"
+
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "cep.h"
+#include "complete.h"
+#include "cq.h"
+#include "device.h"
+#include "sock.h"
+#include "sq.h"
+#include "srq.h"
+#include "stream.h"
+#include "tx_sched.h"
+#include "ucontext.h"
+
+#define QPN_LIMIT	XA_LIMIT(2, 0xffffff)
+
+/* ---- references --------------------------------------------------------- */
+
+static void release_qp(struct kref *ref)
+{
+	complete(&container_of(ref, struct tern_qp, ref)->released);
+}
+
+void tern_qp_get(struct tern_qp *qp)
+{
+	kref_get(&qp->ref);
+}
+
+void tern_qp_put(struct tern_qp *qp)
+{
+	kref_put(&qp->ref, release_qp);
+}
+
+/* the memory stays for a grace period behind tern_destroy_qp()'s xa_erase() */
+struct tern_qp *tern_qp_find(struct tern_device *dev, u32 qpn)
+{
+	struct tern_qp *qp;
+
+	rcu_read_lock();
+	qp = xa_load(&dev->qps, qpn);
+	if (qp && !kref_get_unless_zero(&qp->ref))
+		qp = NULL;
+	rcu_read_unlock();
+	return qp;
+}
+
+int tern_qp_bind_cep(struct tern_qp *qp, struct tern_cep *cep)
+{
+	int ret = -EISCONN;
+
+	spin_lock_bh(&qp->state_lock);
+	if (!qp->cep && READ_ONCE(qp->state) == QP_IDLE) {
+		tern_cep_get(cep);
+		qp->cep = cep;
+		ret = 0;
+	}
+	spin_unlock_bh(&qp->state_lock);
+	return ret;
+}
+
+void tern_qp_unbind_cep(struct tern_qp *qp, struct tern_cep *cep)
+{
+	bool bound;
+
+	spin_lock_bh(&qp->state_lock);
+	/* an attached stream keeps its endpoint until the QP is destroyed */
+	bound = qp->cep == cep && !qp->sock;
+	if (bound)
+		qp->cep = NULL;
+	spin_unlock_bh(&qp->state_lock);
+	if (bound)
+		tern_cep_put(cep);
+}
+
+/* ---- create ------------------------------------------------------------- */
+
+static int check_init(const struct ib_qp_init_attr *init)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	if (init->qp_type != IB_QPT_RC || init->create_flags)
+		return -EOPNOTSUPP;
+	if (!init->send_cq || !init->recv_cq)
+		return -EINVAL;
+	if (cap->max_send_wr > TERN_MAX_QP_WR ||
+	    cap->max_recv_wr > TERN_MAX_QP_WR ||
+	    cap->max_send_sge > TERN_MAX_SGE ||
+	    cap->max_recv_sge > TERN_MAX_SGE ||
+	    cap->max_inline_data > TERN_MAX_INLINE)
+		return -EINVAL;
+	return 0;
+}
+
+static int create_sq(struct tern_qp *qp, const struct ib_qp_init_attr *init)
+{
+	struct tern_sq *sq = &qp->sq;
+	u32 payload;
+	int ret;
+
+	sq->max_sge = max(init->cap.max_send_sge, 1U);
+	payload = max_t(u32, sq->max_sge * sizeof(struct tern_sge),
+			init->cap.max_inline_data);
+	ret = tern_queue_create(&sq->q, qp->uctx,
+				max(init->cap.max_send_wr, 1U),
+				sizeof(struct tern_sqe) + payload);
+	if (ret)
+		return ret;
+	sq->slots = kvcalloc(sq->q.size, sizeof(*sq->slots), GFP_KERNEL);
+	if (!sq->slots) {
+		tern_queue_destroy(&sq->q);
+		return -ENOMEM;
+	}
+	spin_lock_init(&sq->lock);
+	sq->max_wr = sq->q.size;
+	sq->max_inline = min_t(u32, sq->q.stride - sizeof(struct tern_sqe),
+			       TERN_MAX_INLINE);
+	sq->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	return 0;
+}
+
+static void destroy_queues(struct tern_qp *qp)
+{
+	if (!qp->srq)
+		tern_recvq_destroy(&qp->rq);
+	kvfree(qp->sq.slots);
+	tern_queue_destroy(&qp->sq.q);
+}
+
+static int create_queues(struct tern_qp *qp, const struct ib_qp_init_attr *init)
+{
+	int ret = create_sq(qp, init);
+
+	if (ret || qp->srq)
+		return ret;
+	ret = tern_recvq_create(&qp->rq, qp->uctx,
+				max(init->cap.max_recv_wr, 1U),
+				max(init->cap.max_recv_sge, 1U));
+	if (ret) {
+		kvfree(qp->sq.slots);
+		tern_queue_destroy(&qp->sq.q);
+	}
+	return ret;
+}
+
+static void tell_cap(const struct tern_qp *qp, struct ib_qp_cap *cap)
+{
+	cap->max_send_wr = qp->sq.max_wr;
+	cap->max_send_sge = qp->sq.max_sge;
+	cap->max_inline_data = qp->sq.max_inline;
+	cap->max_recv_wr = qp->srq ? 0 : qp->rq.max_wr;
+	cap->max_recv_sge = qp->srq ? 0 : qp->rq.max_sge;
+}
+
+static int tell_program(const struct tern_qp *qp, struct ib_udata *udata)
+{
+	struct tern_uresp_create_qp resp = {
+		.qpn = tern_qpn(qp),
+		.max_inline = qp->sq.max_inline,
+	};
+
+	tern_queue_describe(&qp->sq.q, &resp.sq);
+	if (!qp->srq)
+		tern_queue_describe(&qp->rq.q, &resp.rq);
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	kref_init(&qp->ref);
+	init_completion(&qp->released);
+	spin_lock_init(&qp->state_lock);
+	mutex_init(&qp->idle_lock);
+	qp->dev = to_tern_dev(qp->ibqp.device);
+	qp->scq = to_tern_cq(init->send_cq);
+	qp->rcq = to_tern_cq(init->recv_cq);
+	qp->srq = init->srq ? to_tern_srq(init->srq) : NULL;
+	qp->state = QP_IDLE;
+	qp->ib_state = IB_QPS_RESET;
+	qp->term_rx = TERN_TERM_NONE;
+	qp->term_tx = TERN_TERM_NONE;
+	qp->tx.term_code = TERN_TERM_NONE;
+	if (udata)
+		qp->uctx = rdma_udata_to_drv_context(udata, struct tern_ucontext,
+						     ibctx);
+	tern_tx_sched_init_qp(qp);
+}
+
+int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		   struct ib_udata *udata)
+{
+	struct tern_device *dev = to_tern_dev(ibqp->device);
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	u32 qpn;
+	int ret;
+
+	ret = check_init(init);
+	if (ret)
+		return ret;
+	init_qp(qp, init, udata);
+	if (!atomic_add_unless(&dev->num_qp, 1, TERN_MAX_QP))
+		return -ENOMEM;
+	ret = create_queues(qp, init);
+	if (ret)
+		goto err_count;
+	/* reserved, so that nobody finds a QP that is half made */
+	ret = xa_alloc_cyclic(&dev->qps, &qpn, NULL, QPN_LIMIT, &dev->next_qpn,
+			      GFP_KERNEL);
+	if (ret < 0)
+		goto err_queues;
+	ibqp->qp_num = qpn;
+	ret = udata ? tell_program(qp, udata) : 0;
+	if (ret)
+		goto err_qpn;
+	tell_cap(qp, &init->cap);
+	ret = xa_err(xa_store(&dev->qps, qpn, qp, GFP_KERNEL));
+	if (ret)
+		goto err_qpn;
+	return 0;
+
+err_qpn:
+	xa_erase(&dev->qps, qpn);
+err_queues:
+	destroy_queues(qp);
+err_count:
+	atomic_dec(&dev->num_qp);
+	return ret;
+}
+
+/*
+ * Why each context that can see the QP ends, in this order:
+ * 1. the stream is aborted, and a startup in progress told off;
+ * 2. no callback of the socket comes any more;
+ * 3. nobody finds the QP by its number any more, and who did has a reference;
+ * 4. the last reference goes: iw_cm's with its CLOSE, or failed startup, event;
+ *    the endpoint's startup work; a doorbell that was rung;
+ * 5. its works are disabled: only the above queued them.
+ */
+int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	struct tern_device *dev = qp->dev;
+
+	tern_qp_close(qp, true);
+	tern_stream_detach(qp);
+	xa_erase(&dev->qps, tern_qpn(qp));
+	synchronize_rcu_expedited();
+	tern_qp_put(qp);
+	wait_for_completion(&qp->released);
+	tern_tx_sched_exit_qp(qp);
+
+	if (qp->cep)
+		tern_cep_put(qp->cep);
+	if (qp->sock) {
+		tern_tx_exit(qp);
+		tern_sock_put(qp->sock);
+	}
+	tern_readq_exit(&qp->readq);
+	destroy_queues(qp);
+	mutex_destroy(&qp->idle_lock);
+	atomic_dec(&dev->num_qp);
+	return 0;
+}
+
+/* ---- modify and query --------------------------------------------------- */
+
+static u32 peer_access(int ib_access)
+{
+	u32 access = 0;
+
+	if (ib_access & IB_ACCESS_REMOTE_WRITE)
+		access |= TERN_ACCESS_REMOTE_WRITE;
+	if (ib_access & IB_ACCESS_REMOTE_READ)
+		access |= TERN_ACCESS_REMOTE_READ;
+	if (ib_access & IB_ACCESS_REMOTE_ATOMIC)
+		access |= TERN_ACCESS_REMOTE_ATOMIC;
+	return access;
+}
+
+static int ib_access(u32 access)
+{
+	int flags = 0;
+
+	if (access & TERN_ACCESS_REMOTE_WRITE)
+		flags |= IB_ACCESS_REMOTE_WRITE;
+	if (access & TERN_ACCESS_REMOTE_READ)
+		flags |= IB_ACCESS_REMOTE_READ;
+	if (access & TERN_ACCESS_REMOTE_ATOMIC)
+		flags |= IB_ACCESS_REMOTE_ATOMIC;
+	return flags;
+}
+
+/* states in which the connection manager alone moves the QP on */
+static int modify_idle(struct tern_qp *qp, enum ib_qp_state to)
+{
+	int ret = -EINVAL;
+
+	spin_lock_bh(&qp->state_lock);
+	if (READ_ONCE(qp->state) == QP_IDLE) {
+		qp->ib_state = to;
+		ret = 0;
+	}
+	spin_unlock_bh(&qp->state_lock);
+	return ret;
+}
+
+static int modify_state(struct tern_qp *qp, enum ib_qp_state to)
+{
+	switch (to) {
+	case IB_QPS_RESET:
+	case IB_QPS_INIT:
+	case IB_QPS_RTR:
+		return modify_idle(qp, to);
+	case IB_QPS_RTS:
+		return READ_ONCE(qp->state) == QP_RTS ? 0 : -EINVAL;
+	case IB_QPS_SQD:
+		if (READ_ONCE(qp->state) == QP_IDLE)
+			return -EINVAL;
+		tern_qp_close(qp, false);
+		return 0;
+	case IB_QPS_ERR:
+		tern_qp_close(qp, true);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/*
+ * rdma_cm moves the QP of an active end to INIT before it has a connection, and
+ * then says no rights at all without meaning it: such a QP gets what iw_cm gives
+ * to every other one. Rights that are set apart from INIT, or are not empty, are
+ * meant.
+ */
+static u32 meant_access(const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_INIT &&
+	    !attr->qp_access_flags)
+		return TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ;
+	return peer_access(attr->qp_access_flags);
+}
+
+int tern_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_udata *udata)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
+	    attr->max_rd_atomic > TERN_MAX_RD_ATOM)
+		return -EINVAL;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	    attr->max_dest_rd_atomic > TERN_MAX_RD_ATOM)
+		return -EINVAL;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		WRITE_ONCE(qp->access, meant_access(attr, mask));
+	if (mask & IB_QP_STATE)
+		return modify_state(qp, attr->qp_state);
+	return 0;
+}
+
+static enum ib_qp_state ib_state(const struct tern_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case QP_IDLE:
+		return qp->ib_state;
+	case QP_RTS:
+		return IB_QPS_RTS;
+	case QP_CLOSING:
+	case QP_FIN_WAIT:
+		return IB_QPS_SQD;
+	default:
+		return IB_QPS_ERR;
+	}
+}
+
+int tern_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_qp_init_attr *init)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+
+	memset(attr, 0, sizeof(*attr));
+	attr->qp_state = ib_state(qp);
+	attr->cur_qp_state = attr->qp_state;
+	attr->path_mtu = ib_mtu_int_to_enum(READ_ONCE(qp->dev->netdev->mtu));
+	attr->qp_access_flags = ib_access(READ_ONCE(qp->access));
+	attr->port_num = 1;
+	attr->max_rd_atomic = qp->params.ord;
+	attr->max_dest_rd_atomic = qp->params.ird;
+	tell_cap(qp, &attr->cap);
+
+	memset(init, 0, sizeof(*init));
+	init->qp_type = ibqp->qp_type;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR :
+					     IB_SIGNAL_REQ_WR;
+	init->cap = attr->cap;
+	return 0;
+}
+
+/* ---- posting ------------------------------------------------------------ */
+
+int tern_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		   const struct ib_send_wr **bad_wr)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	int ret;
+
+	if (qp->uctx) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	ret = tern_sq_post(qp, wr, bad_wr);
+	smp_mb(); /* enum tern_ring_flags: publish, full barrier, look */
+	if (!(READ_ONCE(qp->sq.q.hdr->flags) & TERN_RING_BUSY))
+		tern_tx_kick(qp);
+	return ret;
+}
+
+int tern_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	int ret;
+
+	if (qp->uctx || qp->srq) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	ret = tern_recvq_post(&qp->rq, wr, bad_wr);
+	smp_mb(); /* as above, for the RQ */
+	if (READ_ONCE(qp->rq.q.hdr->flags) & TERN_RING_KICK)
+		tern_tx_kick(qp);
+	return ret;
+}
+
+void tern_qp_doorbell(struct tern_qp *qp)
+{
+	tern_tx_run_here(qp);
+}

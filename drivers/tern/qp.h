@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef TERN_QP_H
+#define TERN_QP_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "core/ddp.h"
+#include "core/fpdu_rx.h"
+#include "core/fpdu_tx.h"
+#include "core/qp_fsm.h"
+#include "burst.h"
+#include "queue.h"
+#include "readq.h"
+#include "recvq.h"
+
+struct tern_cep;
+struct tern_cq;
+struct tern_device;
+struct tern_sock;
+struct tern_srq;
+
+/**
+ * struct tern_stream_params - what MPA agreed on for a stream
+ * @version: DDP and RDMAP version: 0 or 1
+ * @initiator: our end sent the MPA Request
+ * @crc: CRC both ways
+ * @tx_markers: the peer wants markers
+ * @rx_markers: we asked for markers
+ * @rtr: initiator: RTR to send as the first message, or TERN_RTR_NONE
+ * @rtr_accept: responder in the peer-to-peer model: RTR types that were listed,
+ *	BIT(enum tern_rtr); 0 in client-server mode
+ * @ord: outbound Reads in flight, 0..TERN_MAX_RD_ATOM
+ * @ird: inbound Reads in flight (slots), 0..TERN_MAX_RD_ATOM
+ */
+struct tern_stream_params {
+	u8 version;
+	bool initiator;
+	bool crc;
+	bool tx_markers;
+	bool rx_markers;
+	u8 rtr;
+	u8 rtr_accept;
+	u16 ord;
+	u16 ird;
+};
+
+/**
+ * struct tern_sq_slot - a send queue entry between its start and its completion
+ * @wr_id: the user's
+ * @opcode: enum tern_wr_opcode
+ * @flags: enum tern_wr_flags
+ * @status: enum ib_wc_status, valid when @done
+ * @done: may complete when all before it have
+ * @len: octets, for byte_len of Reads
+ * @stag: READ_WITH_INV: local STag to invalidate
+ */
+struct tern_sq_slot {
+	u64 wr_id;
+	u8 opcode;
+	u8 status;
+	bool done;
+	u32 flags;
+	u32 len;
+	u32 stag;
+};
+
+/**
+ * struct tern_sq - send queue
+ * @q: the ring
+ * @lock: guards @prod (kernel users' posts); interrupts off
+ * @prod: kernel users: next index to fill
+ * @slots: entries in progress, by index & (q.size - 1)
+ * @head: next entry to start; written by the send engine only
+ * @sent: entries before it were taken by TCP
+ * @tail: oldest entry without a completion; @slots, @head, @tail and @stop are
+ *	guarded by the stream lock, see tern_qp_lock()
+ * @stop: in CLOSING: entries from this index on are flushed, not sent
+ * @max_wr, @max_sge, @max_inline: granted
+ * @sig_all: every entry is signalled
+ */
+struct tern_sq {
+	struct tern_queue q;
+	spinlock_t lock;		/* see above */
+	u32 prod;
+	struct tern_sq_slot *slots;
+	u32 head;
+	u32 sent;
+	u32 tail;
+	u32 stop;
+	u32 max_wr;
+	u32 max_sge;
+	u32 max_inline;
+	bool sig_all;
+};
+
+/**
+ * struct tern_wqe - the send queue entry being sent: a private, validated copy
+ * @sge: where the payload is
+ * @num_sge: elements
+ * @inl: inline payload
+ */
+struct tern_wqe {
+	u64 wr_id;
+	u64 remote_addr;
+	u32 index;
+	u8 opcode;
+	u32 flags;
+	u32 rkey;
+	u32 ex;
+	u32 access;
+	u32 len;
+	u32 num_sge;
+	u32 inline_len;
+	struct tern_sge sge[TERN_MAX_SGE];
+	u8 inl[TERN_MAX_INLINE];
+};
+
+#define TERN_CQE_BATCH		8
+enum tern_tx_source {
+	TERN_TX_NONE,		/* between two messages */
+	TERN_TX_WQE,		/* a send queue entry */
+	TERN_TX_RESPONSE,	/* the oldest inbound Read */
+	TERN_TX_TERMINATE,
+	TERN_TX_RTR,
+};
+
+/**
+ * struct tern_tx - send engine of one stream; all of it guarded by the socket
+ * lock
+ * @fpdu: framing
+ * @msg: message in progress
+ * @source: where @msg comes from
+ * @wqe: copy of the entry, with @source TERN_TX_WQE
+ * @sge_at, @sge_off: how far its payload was read
+ * @send_msn, @read_msn: next MSN of queues 0 and 1
+ * @active: the engine is running: a nested call only sets @again
+ * @again: look once more before you end
+ * @stalled: the entry at the head of the SQ waits for an event of the stream,
+ *	which will run the engine
+ * @burst: FPDUs built and not yet taken by TCP
+ * @burst_head: SQ entries before this index are done when @burst is sent
+ * @prefer_wqe: the last message was a Response: an SQ entry is next
+ * @term_code: Terminate to be sent, TERN_TERM_NONE for none
+ * @term_hdr, @term_hdr_len, @term_seg_len: headers of the offending segment
+ * @term_sent: the one Terminate went out
+ * @fin: our FIN went out
+ * @rtr: RTR to be sent first
+ */
+struct tern_tx {
+	struct tern_fpdu_tx fpdu;
+	struct tern_tx_msg msg;
+	enum tern_tx_source source;
+	struct tern_wqe wqe;
+	u32 sge_at;
+	u32 sge_off;
+	u32 send_msn;
+	u32 read_msn;
+	bool active;
+	bool again;
+	bool stalled;
+	struct tern_burst burst;
+	u32 burst_head;
+	bool prefer_wqe;
+	int term_code;
+	u8 term_hdr[TERN_HDR_MAX + 2];
+	u32 term_hdr_len;
+	u32 term_seg_len;
+	bool term_sent;
+	bool fin;
+	u8 rtr;
+};
+
+/**
+ * struct tern_rx - receive engine of one stream; guarded by the socket lock
+ * @fpdu: framing
+ * @ddp: MSN, MO and message state
+ * @skip: octets of a judged FPDU still to be consumed from the queue
+ * @need: octets the FPDU at the head of the queue needs in all
+ * @fence: responder: no valid FPDU came yet
+ * @rtr_accept: see struct tern_stream_params
+ * @recv: receive entry of the Send under reassembly
+ * @have_recv: it was taken
+ * @discard: throw away what comes (an error was reported, or closed)
+ * @eof: the peer's FIN was handled
+ * @reply: a Read Request was queued or a Read completed: run the send engine
+ * @cqes, @cqe_nr: completions not yet published, all for @cqe_cq
+ */
+struct tern_rx {
+	struct tern_fpdu_rx fpdu;
+	struct tern_ddp_rx ddp;
+	u32 skip;
+	u32 need;
+	bool fence;
+	u8 rtr_accept;
+	struct tern_recv recv;
+	bool have_recv;
+	bool discard;
+	bool eof;
+	bool reply;
+	struct tern_cq *cqe_cq;
+	u32 cqe_nr;
+	struct tern_cqe cqes[TERN_CQE_BATCH];
+};
+
+/**
+ * struct tern_qp - queue pair
+ * @ibqp: the core's part
+ * @dev: device
+ * @ref: references of iw_cm, of doorbells in flight and of work; destroy waits
+ *	for the last
+ * @released: completed with the last reference
+ * @uctx: the program's context, NULL for a kernel user
+ * @state_lock: guards @cep; BH-safe
+ * @idle_lock: the stream lock before there is a socket
+ * @state: guarded by the stream lock; read without where a stale value is good
+ * @cep: endpoint of the connection in startup or attached, with a reference
+ * @sock: the connection, set once at attach (release), good until destroy
+ * @scq, @rcq, @srq: where it completes and receives
+ * @sq, @rq: its queues; @rq is unused with an SRQ
+ * @tx, @rx, @readq: engines
+ * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
+ * @term_rx, @term_tx: Terminate received and sent, or TERN_TERM_NONE
+ * @bh_work: runs the send engine in BH context
+ * @work: runs it, and flushes, where a process must wait for the socket
+ * @ib_state: IB_QPS_RESET, INIT or RTR while @state is IDLE
+ * @params: of the stream
+ */
+struct tern_qp {
+	struct ib_qp ibqp;
+	struct tern_device *dev;
+	struct kref ref;
+	struct completion released;
+	struct tern_ucontext *uctx;
+	spinlock_t state_lock;		/* see above */
+	struct mutex idle_lock;		/* see above */
+	enum tern_qp_state state;
+	struct tern_cep *cep;
+	struct tern_sock *sock;
+	struct tern_cq *scq;
+	struct tern_cq *rcq;
+	struct tern_srq *srq;
+	struct tern_sq sq;
+	struct tern_recvq rq;
+	struct tern_tx tx;
+	struct tern_rx rx;
+	struct tern_readq readq;
+	u32 access;
+	int term_rx;
+	int term_tx;
+	struct work_struct bh_work;
+	struct delayed_work work;
+	enum ib_qp_state ib_state;
+	struct tern_stream_params params;
+};
+
+static inline struct tern_qp *to_tern_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct tern_qp, ibqp);
+}
+
+static inline u32 tern_qpn(const struct tern_qp *qp)
+{
+	return qp->ibqp.qp_num;
+}
+
+/* find a QP by number, with a reference; Context: any */
+struct tern_qp *tern_qp_find(struct tern_device *dev, u32 qpn);
+void tern_qp_get(struct tern_qp *qp);
+void tern_qp_put(struct tern_qp *qp);
+
+/**
+ * tern_qp_lock() - take the stream lock: the socket lock, or, before there is a
+ * socket, @idle_lock
+ *
+ * All state of the engines, the send queue's slots and @state are guarded by
+ * it. The socket's callbacks hold it when they run. Context: process.
+ */
+void tern_qp_lock(struct tern_qp *qp);
+void tern_qp_unlock(struct tern_qp *qp);
+void tern_qp_assert_locked(const struct tern_qp *qp);
+
+/**
+ * tern_qp_event() - step the state machine and do what it says
+ * @qp: queue pair
+ * @event: what happened
+ *
+ * Context: the stream lock is ours.
+ */
+void tern_qp_event(struct tern_qp *qp, enum tern_qp_event event);
+
+/* responder: the first valid FPDU came; Context: the socket lock is ours */
+void tern_qp_opened(struct tern_qp *qp);
+
+/* raise an async event of the QP; Context: any */
+void tern_qp_async_event(struct tern_qp *qp, enum ib_event_type type);
+
+/**
+ * tern_qp_bind_cep() - a startup begins for this QP
+ *
+ * Takes a reference on @cep. Context: process. Return: 0, -EISCONN when the QP
+ * has an endpoint already or is not in IDLE.
+ */
+int tern_qp_bind_cep(struct tern_qp *qp, struct tern_cep *cep);
+
+/* the startup failed: forget @cep (drops the reference); the QP stays IDLE */
+void tern_qp_unbind_cep(struct tern_qp *qp, struct tern_cep *cep);
+
+/**
+ * tern_qp_attach() - Full Operation begins: IDLE to RTS
+ * @qp: bound to its endpoint
+ * @sock: becomes the QP's (it takes a reference); callbacks are routed to it
+ * @params: what MPA agreed on
+ *
+ * Responder: before the Reply is sent; nothing is sent until the first valid
+ * FPDU came. Initiator: after the Reply was read; the RTR goes out first.
+ * Context: process, socket lock not held. Return: 0, or -EINVAL when the QP left
+ * IDLE meanwhile.
+ */
+int tern_qp_attach(struct tern_qp *qp, struct tern_sock *sock,
+		   const struct tern_stream_params *params);
+
+/**
+ * tern_qp_close() - the ULP, the endpoint or the device ends the stream
+ * @qp: attached or not
+ * @abrupt: false: send what is queued, then FIN; true: flush now
+ *
+ * Context: process. The endpoint learns of the end by tern_cep_stream_event().
+ */
+void tern_qp_close(struct tern_qp *qp, bool abrupt);
+
+/**
+ * tern_qp_error() - we found an error: Terminate, flush, async event
+ * @qp: attached
+ * @code: triplet to send, TERN_TERM_NONE for none
+ * @seg: headers of the offending segment, or NULL
+ * @seg_hdr_len: octets at @seg
+ * @seg_len: its ULPDU_Length
+ *
+ * Context: the stream lock is ours.
+ */
+void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
+		   u32 seg_hdr_len, u32 seg_len);
+
+/* a program rang: look at all queues of the QP; Context: process */
+void tern_qp_doorbell(struct tern_qp *qp);
+
+/* CQ overflow and other faults of our own; Context: process */
+void tern_qp_fatal(struct tern_qp *qp);
+
+/* verbs */
+int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		   struct ib_udata *udata);
+int tern_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_udata *udata);
+int tern_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_qp_init_attr *init);
+int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int tern_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		   const struct ib_send_wr **bad_wr);
+int tern_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr);
+
+#endif /* TERN_QP_H */

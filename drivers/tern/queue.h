@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The memory of one ring: SQ, RQ, SRQ or CQ. It is laid out as tern-abi.h says,
+ * for programs and kernel users alike; only a program's is mapped.
+ */
+#ifndef TERN_QUEUE_H
+#define TERN_QUEUE_H
+
+#include <rdma/ib_verbs.h>
+
+#include "uapi/rdma/tern-abi.h"
+
+struct tern_device;
+struct tern_ucontext;
+
+/**
+ * struct tern_queue - one ring
+ * @hdr: the shared control words
+ * @size: entries, a power of two
+ * @stride: octets from entry to entry, a multiple of 64
+ * @bytes: octets of the mapping, a multiple of PAGE_SIZE
+ * @mmap_entry: NULL for a kernel user
+ */
+struct tern_queue {
+	struct tern_ring_hdr *hdr;
+	u32 size;
+	u32 stride;
+	size_t bytes;
+	struct tern_mmap_entry *mmap_entry;
+};
+
+/**
+ * struct tern_mmap_entry - what a program may map
+ * @rdma_entry: the core's part
+ * @addr: vmalloc_user() memory; the entry owns it, so that a mapping can
+ *	outlive its queue
+ */
+struct tern_mmap_entry {
+	struct rdma_user_mmap_entry rdma_entry;
+	void *addr;
+};
+
+/**
+ * tern_queue_create() - allocate a ring, zeroed
+ * @q: result
+ * @uctx: the program's context, NULL for a kernel user
+ * @entries: wanted, rounded up to a power of two (at least 1)
+ * @entry_size: octets an entry needs, rounded up to 64
+ *
+ * Context: process, may sleep. Return: 0 or -ENOMEM, -EINVAL.
+ */
+int tern_queue_create(struct tern_queue *q, struct tern_ucontext *uctx,
+		      u32 entries, u32 entry_size);
+
+/**
+ * tern_queue_destroy() - free a ring; a zeroed @q is good
+ *
+ * Context: process, may sleep. The program's mappings stay valid and point to
+ * memory of their own from here on.
+ */
+void tern_queue_destroy(struct tern_queue *q);
+
+/* fill in the program's description of the ring; all zero if q->size is 0 */
+void tern_queue_describe(const struct tern_queue *q, struct tern_uring *out);
+
+int tern_queue_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
+void tern_queue_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
+
+/* the entry for a free-running @index */
+static inline void *tern_queue_entry(const struct tern_queue *q, u32 index)
+{
+	return (void *)q->hdr + TERN_RING_DATA +
+	       (size_t)(index & (q->size - 1)) * q->stride;
+}
+
+#endif /* TERN_QUEUE_H */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Receive entries: posting by kernel users, taking by the receive engine. */
+#include <linux/overflow.h>
+#include <linux/spinlock.h>
+
+#include "core/ring.h"
+#include "recvq.h"
+
+static_assert(sizeof(struct tern_sge) == sizeof(struct ib_sge) &&
+	      offsetof(struct tern_sge, addr) == offsetof(struct ib_sge, addr) &&
+	      offsetof(struct tern_sge, length) == offsetof(struct ib_sge, length) &&
+	      offsetof(struct tern_sge, lkey) == offsetof(struct ib_sge, lkey));
+
+int tern_recvq_create(struct tern_recvq *rq, struct tern_ucontext *uctx,
+		      u32 max_wr, u32 max_sge)
+{
+	int ret;
+
+	if (max_sge > TERN_MAX_SGE)
+		return -EINVAL;
+	spin_lock_init(&rq->lock);
+	rq->prod = 0;
+	rq->cons = 0;
+	rq->max_sge = max(max_sge, 1U);
+	ret = tern_queue_create(&rq->q, uctx, max_wr,
+				offsetof(struct tern_rqe, sge) +
+				rq->max_sge * sizeof(struct tern_sge));
+	if (ret)
+		return ret;
+	rq->max_wr = max_wr;
+	return 0;
+}
+
+void tern_recvq_destroy(struct tern_recvq *rq)
+{
+	tern_queue_destroy(&rq->q);
+}
+
+/* fill the entry at @rq->prod; it is not published yet */
+static int post_one(struct tern_recvq *rq, const struct ib_recv_wr *wr)
+{
+	struct tern_rqe *rqe = tern_queue_entry(&rq->q, rq->prod);
+
+	lockdep_assert_held(&rq->lock);
+	if (rq->prod - rq->cons >= rq->max_wr)
+		return -ENOMEM;
+	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
+		return -EINVAL;
+	rqe->wr_id = wr->wr_id;
+	rqe->num_sge = wr->num_sge;
+	memcpy(rqe->sge, wr->sg_list, flex_array_size(rqe, sge, wr->num_sge));
+	rq->prod++;
+	return 0;
+}
+
+int tern_recvq_post(struct tern_recvq *rq, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	for (; wr; wr = wr->next) {
+		ret = post_one(rq, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	tern_ring_publish(&rq->q.hdr->prod, rq->prod);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return ret;
+}
+
+/* the program may change the entry under our eyes: each word is read once */
+static int copy_entry(const struct tern_recvq *rq, const struct tern_rqe *rqe,
+		      struct tern_recv *recv)
+{
+	u32 i, n = READ_ONCE(rqe->num_sge);
+
+	recv->wr_id = READ_ONCE(rqe->wr_id);
+	recv->num_sge = 0;
+	recv->len = 0;
+	if (n > rq->max_sge || READ_ONCE(rqe->reserved))
+		return -EINVAL;
+	memcpy(recv->sge, rqe->sge, flex_array_size(recv, sge, n));
+	barrier_data(recv->sge);
+	recv->num_sge = n;
+	for (i = 0; i < n; i++)
+		recv->len += recv->sge[i].length;
+	return 0;
+}
+
+static int take_one(struct tern_recvq *rq, struct tern_recv *recv)
+{
+	int avail, ret;
+
+	lockdep_assert_held(&rq->lock);
+	avail = tern_ring_avail(&rq->q.hdr->prod, rq->cons, rq->q.size);
+	if (avail <= 0) {
+		memset(recv, 0, offsetof(struct tern_recv, sge));
+		return avail ?: -ENOENT;
+	}
+	ret = copy_entry(rq, tern_queue_entry(&rq->q, rq->cons), recv);
+	tern_ring_publish(&rq->q.hdr->cons, ++rq->cons);
+	return ret;
+}
+
+int tern_recvq_take(struct tern_recvq *rq, struct tern_recv *recv)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	ret = take_one(rq, recv);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return ret;
+}
+
+u32 tern_recvq_level(const struct tern_recvq *rq)
+{
+	u32 level = READ_ONCE(rq->q.hdr->prod) - READ_ONCE(rq->cons);
+
+	return min(level, rq->q.size);
+}

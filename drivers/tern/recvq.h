@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A queue of receive entries, as an RQ or SRQ has it: posting by kernel users,
+ * taking by the receive engine.
+ */
+#ifndef TERN_RECVQ_H
+#define TERN_RECVQ_H
+
+#include <rdma/ib_verbs.h>
+
+#include "queue.h"
+
+/**
+ * struct tern_recvq - receive entries
+ * @q: the ring
+ * @lock: guards @cons and, for kernel users, @prod; interrupts off
+ * @prod: kernel users: next index to fill
+ * @cons: next index to take
+ * @max_sge: elements an entry may have
+ * @max_wr: entries the user asked for (granted), at most @q.size
+ */
+struct tern_recvq {
+	struct tern_queue q;
+	spinlock_t lock;	/* see above */
+	u32 prod;
+	u32 cons;
+	u32 max_sge;
+	u32 max_wr;
+};
+
+/**
+ * struct tern_recv - a receive entry, taken: a private, validated copy
+ * @wr_id: the user's
+ * @len: sum of the SGE lengths
+ * @num_sge: elements in @sge
+ * @sge: scatter list
+ */
+struct tern_recv {
+	u64 wr_id;
+	u64 len;
+	u32 num_sge;
+	struct tern_sge sge[TERN_MAX_SGE];
+};
+
+/**
+ * tern_recvq_create() - set a queue up
+ * @rq: the queue
+ * @uctx: the program's context or NULL
+ * @max_wr: entries wanted; @rq->max_wr says how many were granted
+ * @max_sge: elements per entry wanted
+ *
+ * Context: process. Return: 0, -ENOMEM or -EINVAL.
+ */
+int tern_recvq_create(struct tern_recvq *rq, struct tern_ucontext *uctx,
+		      u32 max_wr, u32 max_sge);
+void tern_recvq_destroy(struct tern_recvq *rq);
+
+/**
+ * tern_recvq_post() - kernel users' post_recv
+ *
+ * Context: any, interrupts on or off. Return: 0; -ENOMEM when full, -EINVAL for
+ * too many elements, with *@bad_wr set; earlier ones stay posted.
+ */
+int tern_recvq_post(struct tern_recvq *rq, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr);
+
+/**
+ * tern_recvq_take() - take the next entry
+ * @rq: the queue
+ * @recv: private copy
+ *
+ * Context: any, interrupts on or off. Return: 0; -ENOENT when the queue is
+ * empty; -EINVAL when the entry is malformed (it is consumed, and @recv->wr_id is
+ * valid); -EOVERFLOW when the program's index is out of range.
+ */
+int tern_recvq_take(struct tern_recvq *rq, struct tern_recv *recv);
+
+/* entries posted and not taken, 0..q.size; for query and the SRQ's limit */
+u32 tern_recvq_level(const struct tern_recvq *rq);
+
+#endif /* TERN_RECVQ_H */

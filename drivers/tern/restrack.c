@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Driver details of `rdma resource show -dd`. Values are read without their
+ * locks: each is right by itself, not with the others.
+ */
+#include <net/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
+
+#include "cq.h"
+#include "mr.h"
+#include "qp.h"
+#include "restrack.h"
+#include "srq.h"
+
+/**
+ * struct detail - one line of the details
+ * @name: what users see
+ * @value: a number, unless there is @text
+ * @text: a word, or NULL
+ */
+struct detail {
+	const char *name;
+	u64 value;
+	const char *text;
+};
+
+static int put_one(struct sk_buff *msg, const struct detail *d)
+{
+	if (d->text)
+		return rdma_nl_put_driver_string(msg, d->name, d->text);
+	return rdma_nl_put_driver_u64(msg, d->name, d->value);
+}
+
+static int put_details(struct sk_buff *msg, const struct detail *d, size_t n)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	for (; n; n--, d++) {
+		if (put_one(msg, d)) {
+			nla_nest_cancel(msg, table);
+			return -EMSGSIZE;
+		}
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	const struct tern_qp *qp = to_tern_qp(ibqp);
+	enum tern_qp_state state = READ_ONCE(qp->state);
+	const struct detail details[] = {
+		{ "stream", .text = tern_qp_state_name(state) },
+		{ "sq_size", qp->sq.max_wr },
+		{ "sq_open", READ_ONCE(qp->sq.head) - READ_ONCE(qp->sq.tail) },
+		{ "rq_size", qp->rq.max_wr },
+		{ "rq_level", qp->rq.q.hdr ? tern_recvq_level(&qp->rq) : 0 },
+		{ "mpa_crc", .text = qp->params.crc ? "on" : "off" },
+		{ "tx_markers", .text = qp->params.tx_markers ? "on" : "off" },
+		{ "rx_markers", .text = qp->params.rx_markers ? "on" : "off" },
+		{ "ord", qp->params.ord },
+		{ "ird", qp->params.ird },
+	};
+
+	return put_details(msg, details, ARRAY_SIZE(details));
+}
+
+int tern_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	const struct tern_cq *cq = to_tern_cq(ibcq);
+	u32 prod = READ_ONCE(cq->prod);
+	const struct detail details[] = {
+		{ "cqn_trace", cq->cqn },
+		{ "size", cq->q.size },
+		{ "level", min(prod - READ_ONCE(cq->q.hdr->cons), cq->q.size) },
+		{ "armed", READ_ONCE(cq->q.hdr->flags) },
+		{ "overflow", READ_ONCE(cq->overflow) },
+	};
+
+	return put_details(msg, details, ARRAY_SIZE(details));
+}
+
+int tern_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	const struct tern_mem *mem = &to_tern_mr(ibmr)->mem;
+	const struct detail details[] = {
+		{ "kind", .text = mem->kva ? "dma" :
+				  mem->fast ? "fast" : "user" },
+		{ "valid", READ_ONCE(mem->valid) },
+		{ "base", mem->base },
+		{ "access", mem->access },
+	};
+
+	return put_details(msg, details, ARRAY_SIZE(details));
+}
+
+int tern_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	const struct tern_srq *srq = to_tern_srq(ibsrq);
+	const struct detail details[] = {
+		{ "size", srq->rq.max_wr },
+		{ "level", tern_recvq_level(&srq->rq) },
+		{ "limit", READ_ONCE(srq->limit) },
+	};
+
+	return put_details(msg, details, ARRAY_SIZE(details));
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "rx.h"
+
+#include <net/tcp.h>
+
+#include "complete.h"
+#include "core/term.h"
+#include "device.h"
+#include "mr.h"
+#include "place.h"
+#include "qp.h"
+#include "sock.h"
+#include "srq.h"
+#include "trace.h"
+
+void tern_rx_init(struct tern_qp *qp)
+{
+	const struct tern_stream_params *p = &qp->params;
+	struct tern_rx *rx = &qp->rx;
+
+	tern_fpdu_rx_init(&rx->fpdu, p->crc, p->rx_markers);
+	tern_ddp_rx_init(&rx->ddp, p->version);
+	rx->fence = !p->initiator;
+	rx->rtr_accept = p->rtr_accept;
+}
+
+/* ---- buffers ------------------------------------------------------------ */
+
+/* a receive entry that is not what it should be: the program's fault */
+static int recv_broken(struct tern_qp *qp, int err)
+{
+	struct tern_rx *rx = &qp->rx;
+
+	tern_stat_inc(qp->dev, RQ_BAD_ENTRY);
+	if (err == -EINVAL)
+		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_QP_OP_ERR, 0, 0, 0);
+	return TERN_TERM_LOCAL;
+}
+
+/* QN 0: the first segment of a message takes an entry */
+static int take_recv(struct tern_qp *qp, const struct tern_seg *seg)
+{
+	struct tern_rx *rx = &qp->rx;
+	int ret;
+
+	if (!seg->first || rx->have_recv)
+		return TERN_TERM_NONE;
+	if (qp->srq)
+		ret = tern_srq_take(qp->srq, &rx->recv);
+	else
+		ret = tern_recvq_take(&qp->rq, &rx->recv);
+	if (ret == -ENOENT) {
+		tern_stat_inc(qp->dev, RX_NO_BUFFER);
+		return TERN_TERM_NONE;
+	}
+	if (ret)
+		return recv_broken(qp, ret);
+	rx->have_recv = true;
+	return TERN_TERM_NONE;
+}
+
+/* checklist-mpa 4.10: the RTR Send uses MSN 1 and nothing else */
+static bool is_rtr_send(const struct tern_qp *qp, const struct tern_seg *seg)
+{
+	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_SEND) &&
+	       seg->opcode == TERN_OP_SEND && !seg->tagged &&
+	       seg->qn == TERN_QN_SEND && seg->last && !seg->len;
+}
+
+/* checklist-mpa 4.8: one slot beyond IRD for the RTR Read */
+static bool have_read_slot(const struct tern_qp *qp)
+{
+	if (qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_READ))
+		return true;
+	return !tern_readq_in_full(&qp->readq);
+}
+
+/* steps 6 to 8 */
+static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
+{
+	struct tern_rx *rx = &qp->rx;
+	int term;
+
+	switch (seg->qn) {
+	case TERN_QN_SEND:
+		if (is_rtr_send(qp, seg))
+			return TERN_TERM_NONE;
+		term = take_recv(qp, seg);
+		if (term != TERN_TERM_NONE)
+			return term;
+		return tern_ddp_untagged(&rx->ddp, seg, rx->have_recv,
+					 rx->recv.len);
+	case TERN_QN_READ_REQ:
+		return tern_ddp_untagged(&rx->ddp, seg, have_read_slot(qp),
+					 sizeof(struct tern_read_req));
+	default:
+		return tern_ddp_untagged(&rx->ddp, seg, true,
+					 TERN_TERMINATE_MAX);
+	}
+}
+
+/* ---- messages ----------------------------------------------------------- */
+
+static int invalidate(struct tern_qp *qp, u32 stag)
+{
+	struct tern_mem_view view;
+	int term;
+
+	rcu_read_lock();
+	tern_mem_view(tern_mem_find(qp->dev, stag), qp->ibqp.pd, &view);
+	term = tern_mem_check(&view, TERN_USE_INVALIDATE, 0, 0);
+	rcu_read_unlock();
+	if (term == TERN_TERM_NONE && tern_mr_invalidate_remote(qp, stag))
+		term = TERN_TERM_RP_CANT_INV;
+	return term;
+}
+
+static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
+{
+	struct tern_rx *rx = &qp->rx;
+	u32 flags = 0;
+	int term;
+
+	if (seg->row->has_inv) {
+		term = invalidate(qp, seg->inv_stag);
+		if (term != TERN_TERM_NONE)
+			return term;
+		flags |= TERN_CQE_WITH_INV;
+	}
+	if (seg->row->solicited)
+		flags |= TERN_CQE_SOLICITED;
+	rx->have_recv = false;
+	tern_recv_complete(qp, &rx->recv, IB_WC_SUCCESS, seg->mo + seg->len,
+			   flags, seg->row->has_inv ? seg->inv_stag : 0);
+	return TERN_TERM_NONE;
+}
+
+static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
+{
+	const struct tern_seg *seg = src->seg;
+	struct tern_rx *rx = &qp->rx;
+
+	if (is_rtr_send(qp, seg))
+		return TERN_TERM_NONE;
+	if (seg->len && tern_place_sgl(qp, src, rx->recv.sge, rx->recv.num_sge,
+				       seg->mo)) {
+		rx->have_recv = false;
+		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_PROT_ERR, 0, 0, 0);
+		return TERN_TERM_LOCAL;
+	}
+	return seg->last ? deliver_send(qp, seg) : TERN_TERM_NONE;
+}
+
+static void read_done(struct tern_qp *qp, struct tern_read_out *out)
+{
+	struct tern_sq_slot *slot;
+	enum ib_wc_status status = IB_WC_SUCCESS;
+
+	if (!out->hidden) {
+		slot = &qp->sq.slots[out->slot & (qp->sq.q.size - 1)];
+		if (slot->stag && tern_mr_invalidate_local(qp, slot->stag))
+			status = IB_WC_LOC_PROT_ERR;
+		tern_sq_done(qp, out->slot, status);
+	}
+	tern_readq_out_pop(&qp->readq);
+	tern_sq_complete(qp);
+	/* an ORD slot is free, or a fence is down */
+	qp->rx.reply = true;
+}
+
+static int handle_read_resp(struct tern_qp *qp,
+			    const struct tern_place_src *src)
+{
+	const struct tern_seg *seg = src->seg;
+	struct tern_read_out *out = tern_readq_out_first(&qp->readq);
+	int term;
+
+	term = tern_read_match(out ? &out->open : NULL, seg);
+	if (term != TERN_TERM_NONE)
+		return term;
+	if (seg->len && tern_place_sgl(qp, src, out->sge, out->num_sge,
+				       out->open.got)) {
+		tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
+		return TERN_TERM_LOCAL;
+	}
+	out->open.got += seg->len;
+	if (seg->last)
+		read_done(qp, out);
+	return TERN_TERM_NONE;
+}
+
+/* step 17; the source is looked at again when it is read */
+static int check_read_source(struct tern_qp *qp, const struct tern_seg *seg)
+{
+	struct tern_mem_view view;
+	int term;
+
+	if (!seg->rreq.size)
+		return TERN_TERM_NONE;
+	rcu_read_lock();
+	tern_mem_view(tern_mem_find(qp->dev, seg->rreq.src_stag), qp->ibqp.pd,
+		      &view);
+	view.access &= qp->access;
+	term = tern_mem_check(&view, TERN_USE_READ_SRC, seg->rreq.src_to,
+			      seg->rreq.size);
+	rcu_read_unlock();
+	return term;
+}
+
+static int handle_read_req(struct tern_qp *qp, const struct tern_seg *seg)
+{
+	int term = check_read_source(qp, seg);
+	struct tern_read_in rd = {
+		.sink_stag = seg->rreq.sink_stag,
+		.sink_to = seg->rreq.sink_to,
+		.src_stag = seg->rreq.src_stag,
+		.src_to = seg->rreq.src_to,
+		.size = seg->rreq.size,
+		.msn = seg->msn,
+	};
+
+	if (term != TERN_TERM_NONE)
+		return term;
+	tern_readq_in_push(&qp->readq, &rd);
+	qp->rx.reply = true;
+	return TERN_TERM_NONE;
+}
+
+/* the open Read that a Terminate's copied headers name, or NULL */
+static struct tern_read_out *find_failed_read(struct tern_qp *qp,
+					      const struct tern_term_info *info)
+{
+	const struct tern_ddp_untagged *ddp = (const void *)info->ddp;
+	struct tern_readq *rq = &qp->readq;
+	u32 i;
+
+	if (!info->has_ddp || ddp->ddp_ctrl & TERN_DDP_TAGGED ||
+	    be32_to_cpu(ddp->qn) != TERN_QN_READ_REQ)
+		return NULL;
+	for (i = 0; i < rq->out_count; i++) {
+		struct tern_read_out *out = tern_readq_out_at(rq, i);
+
+		if (out->msn == be32_to_cpu(ddp->msn) && !out->hidden)
+			return out;
+	}
+	return NULL;
+}
+
+static enum ib_wc_status term_status(int code)
+{
+	if (code == TERN_TERM_RO_OPCODE)
+		return IB_WC_REM_INV_REQ_ERR;
+	if (TERN_TERM_LAYER(code) == 0 && TERN_TERM_ETYPE(code) == 1)
+		return IB_WC_REM_ACCESS_ERR;
+	return IB_WC_REM_OP_ERR;
+}
+
+/* checklist-ddp-rdmap section 6, "Terminate to verbs" */
+static void handle_terminate(struct tern_qp *qp, const struct tern_fpdu *f,
+			     const struct tern_seg *seg)
+{
+	struct tern_term_info info;
+	struct tern_read_out *out;
+
+	tern_stat_inc(qp->dev, RX_TERMINATE);
+	if (tern_term_parse(f->hdr + sizeof(struct tern_ddp_untagged), seg->len,
+			    &info))
+		info.code = TERN_TERM_RO_UNSPEC;
+	qp->term_rx = info.code;
+	qp->rx.discard = true;
+	out = find_failed_read(qp, &info);
+	if (out)
+		tern_sq_done(qp, out->slot, term_status(info.code));
+	else if (qp->sq.tail != qp->sq.head)
+		tern_sq_done(qp, qp->sq.tail, IB_WC_REM_OP_ERR);
+	tern_qp_event(qp, QP_EV_TERM_RX);
+}
+
+static int handle_message(struct tern_qp *qp, const struct tern_place_src *src)
+{
+	const struct tern_seg *seg = src->seg;
+
+	switch (seg->opcode) {
+	case TERN_OP_WRITE:
+		return tern_place_write(qp, src);
+	case TERN_OP_READ_REQ:
+		return handle_read_req(qp, seg);
+	case TERN_OP_READ_RESP:
+		return handle_read_resp(qp, src);
+	case TERN_OP_TERMINATE:
+		handle_terminate(qp, src->fpdu, seg);
+		return TERN_TERM_NONE;
+	default:
+		return handle_send(qp, src);
+	}
+}
+
+/* ---- FPDUs -------------------------------------------------------------- */
+
+static void count_error(struct tern_qp *qp, int term)
+{
+	if (term == TERN_TERM_MPA_CRC)
+		tern_stat_inc(qp->dev, RX_CRC_ERR);
+	else if (TERN_TERM_LAYER(term) == 2)
+		tern_stat_inc(qp->dev, RX_MARKER_ERR);
+	else if (TERN_TERM_LAYER(term) == 1)
+		tern_stat_inc(qp->dev, RX_DDP_ERR);
+	else
+		tern_stat_inc(qp->dev, RX_RDMAP_ERR);
+}
+
+/* checklist-ddp-rdmap section 6, "Terminate to verbs" */
+static enum ib_event_type error_event(int term)
+{
+	if (TERN_TERM_LAYER(term) == 2 || TERN_TERM_ETYPE(term) == 0)
+		return IB_EVENT_QP_FATAL;
+	return TERN_TERM_ETYPE(term) == 1 ? IB_EVENT_QP_ACCESS_ERR :
+					    IB_EVENT_QP_REQ_ERR;
+}
+
+/* 5044 8: nothing more of this half connection goes up (MPA-130) */
+static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
+{
+	struct tern_rx *rx = &qp->rx;
+
+	count_error(qp, term);
+	rx->discard = true;
+	if (term == TERN_TERM_DU_TOO_LONG && rx->have_recv) {
+		rx->have_recv = false;
+		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_LEN_ERR, 0, 0, 0);
+	}
+	if (f && TERN_TERM_LAYER(term) != 2)
+		tern_qp_error(qp, term, f->hdr, f->hdr_len, f->ulpdu_len);
+	else
+		tern_qp_error(qp, term, NULL, 0, 0);
+	tern_qp_async_event(qp, error_event(term));
+}
+
+/* step R6: any FPDU that passed CRC and markers opens the fence */
+static void open_fence(struct tern_qp *qp)
+{
+	/* a Terminate opens nothing: row F69 */
+	if (!qp->rx.fence || qp->rx.discard)
+		return;
+	qp->rx.fence = false;
+	qp->rx.reply = true;
+	tern_qp_opened(qp);
+}
+
+static int judge_segment(struct tern_qp *qp, const struct tern_fpdu *f,
+			 const struct tern_skb_cursor *at)
+{
+	struct tern_seg seg;
+	struct tern_place_src src = { .fpdu = f, .at = *at, .seg = &seg };
+	struct tern_rx *rx = &qp->rx;
+	int term;
+
+	term = tern_ddp_segment(&rx->ddp, f->hdr, f->hdr_len, f->ulpdu_len,
+				&seg);
+	if (term == TERN_TERM_NONE && !seg.tagged)
+		term = take_buffer(qp, &seg);
+	if (term == TERN_TERM_NONE)
+		term = tern_rdmap_segment(&rx->ddp, f->hdr, f->hdr_len, &seg);
+	if (term != TERN_TERM_NONE)
+		return term;
+	trace_tern_fpdu_rx(tern_qpn(qp), seg.opcode, f->ulpdu_len, seg.last);
+	term = handle_message(qp, &src);
+	if (term == TERN_TERM_NONE)
+		tern_ddp_advance(&rx->ddp, &seg);
+	return term;
+}
+
+struct verify_arg {
+	struct tern_rx *rx;
+	struct tern_fpdu *fpdu;
+};
+
+static int verify_piece(void *arg, const u8 *data, u32 n)
+{
+	struct verify_arg *v = arg;
+
+	tern_fpdu_rx_verify(&v->rx->fpdu, v->fpdu, data, n);
+	return 0;
+}
+
+/* is the FPDU at the cursor whole? 0 when it is, else wait (or an error) */
+static int find_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at,
+		     struct tern_fpdu *f, int *term)
+{
+	u8 peek[TERN_FPDU_PEEK];
+	u32 n = tern_skb_cursor_peek(at, peek, sizeof(peek));
+	int ret = tern_fpdu_rx_header(&qp->rx.fpdu, peek, n, f, term);
+
+	if (ret)
+		return ret;
+	if (tern_skb_cursor_avail(at, f->total) == f->total)
+		return 0;
+	tern_sock_expect_locked(qp->sock, f->total);
+	return f->total;
+}
+
+/* Return: octets of the FPDU at the cursor, 0 to wait, negative: discard */
+static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
+{
+	struct tern_rx *rx = &qp->rx;
+	struct tern_fpdu f;
+	struct verify_arg v = { .rx = rx, .fpdu = &f };
+	int ret, term = TERN_TERM_NONE;
+
+	ret = find_fpdu(qp, at, &f, &term);
+	if (ret > 0)
+		return 0;
+	if (ret < 0) {
+		rx_error(qp, term, NULL);
+		return ret;
+	}
+	if (f.verify)
+		tern_skb_cursor_walk(at, 0, f.total, verify_piece, &v);
+	term = tern_fpdu_rx_finish(&rx->fpdu, &f);
+	if (term == TERN_TERM_NONE) {
+		tern_stat_inc(qp->dev, RX_FPDU);
+		tern_stat_add(qp->dev, RX_BYTES, f.total);
+		term = judge_segment(qp, &f, at);
+		open_fence(qp);
+	}
+	if (term != TERN_TERM_NONE) {
+		rx_error(qp, term, &f);
+		return -EPROTO;
+	}
+	return f.total;
+}
+
+/*
+ * tcp_read_sock() offers the queue buffer by buffer. An FPDU that spans several
+ * is judged and placed by looking ahead; its octets are then consumed as they
+ * are offered.
+ */
+static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
+		    unsigned int offset, size_t len)
+{
+	struct tern_qp *qp = desc->arg.data;
+	struct tern_rx *rx = &qp->rx;
+	struct tern_skb_cursor at = {
+		.queue = &qp->sock->sk->sk_receive_queue, .skb = skb,
+	};
+	u32 used = 0;
+	int ret;
+
+	while (used < len) {
+		if (rx->discard) {
+			tern_stat_add(qp->dev, RX_LATE, len - used);
+			rx->skip = 0;
+			return len;
+		}
+		if (rx->skip) {
+			u32 n = min_t(u32, rx->skip, len - used);
+
+			rx->skip -= n;
+			used += n;
+			continue;
+		}
+		at.off = offset + used;
+		ret = handle_fpdu(qp, &at);
+		if (!ret)
+			break;
+		if (ret > 0)
+			rx->skip = ret;
+	}
+	return used;
+}
+
+/* FIN at an FPDU boundary is a close, inside an FPDU an error (4.23) */
+static void check_eof(struct tern_qp *qp)
+{
+	struct tern_rx *rx = &qp->rx;
+
+	if (rx->eof || !tern_sock_fin_seen_locked(qp->sock))
+		return;
+	rx->eof = true;
+	if (tern_sock_pending_locked(qp->sock) && !rx->discard)
+		tern_qp_event(qp, QP_EV_RESET);
+	else
+		tern_qp_event(qp, QP_EV_PEER_CLOSE);
+}
+
+void tern_rx_run(struct tern_qp *qp)
+{
+	tern_qp_assert_locked(qp);
+	tern_sock_read_locked(qp->sock, rx_actor, qp);
+	tern_recv_publish(qp);
+	check_eof(qp);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Per-device settings. */
+#include "device.h"
+#include "settings.h"
+
+void tern_settings_init(struct tern_settings *s)
+{
+	*s = (struct tern_settings) {
+		.mpa_rev = 2,
+		.crc = true,
+		.p2p = true,
+		.rtr = { TERN_RTR_WRITE, TERN_RTR_READ, TERN_RTR_SEND },
+		.request_ms = 10000,
+		.reply_ms = 30000,
+		.rtr_ms = 10000,
+		.close_ms = 2000,
+		.half_open = 256,
+	};
+}
+
+void tern_settings_get(struct tern_device *dev, struct tern_settings *s)
+{
+	spin_lock_bh(&dev->settings_lock);
+	*s = dev->settings;
+	spin_unlock_bh(&dev->settings_lock);
+}
+
+void tern_settings_set(struct tern_device *dev, const struct tern_settings *s)
+{
+	spin_lock_bh(&dev->settings_lock);
+	dev->settings = *s;
+	spin_unlock_bh(&dev->settings_lock);
+}

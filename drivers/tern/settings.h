@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Per-device settings, set and read through the generic netlink family "tern".
+ * A connection takes a copy when it starts; a change is for later connections.
+ */
+#ifndef TERN_SETTINGS_H
+#define TERN_SETTINGS_H
+
+#include <linux/types.h>
+
+enum tern_rtr {
+	TERN_RTR_NONE = 0,
+	TERN_RTR_WRITE,
+	TERN_RTR_READ,
+	TERN_RTR_SEND,
+	TERN_RTR_COUNT,
+};
+
+/**
+ * struct tern_settings - one device's settings
+ * @mpa_rev: revision of our Request: 1 or 2
+ * @crc: ask for CRC (default true)
+ * @markers: ask the peer for markers (default false)
+ * @p2p: ask for the peer-to-peer model (default true)
+ * @rtr: RTR types in order of preference, TERN_RTR_NONE ends the list
+ *	(default Write, Read, Send)
+ * @request_ms: responder: the whole Request, from TCP accept (default 10000)
+ * @reply_ms: initiator: TCP connect and the whole Reply (default 30000)
+ * @rtr_ms: responder: the RTR, from the Reply (default 10000)
+ * @close_ms: FIN of either side, Terminate flush (default 2000)
+ * @half_open: startups a listener holds at once (default 256)
+ */
+struct tern_settings {
+	u8 mpa_rev;
+	bool crc;
+	bool markers;
+	bool p2p;
+	u8 rtr[TERN_RTR_COUNT - 1];
+	u32 request_ms;
+	u32 reply_ms;
+	u32 rtr_ms;
+	u32 close_ms;
+	u32 half_open;
+};
+
+struct tern_device;
+
+void tern_settings_init(struct tern_settings *s);
+
+/* a copy; Context: any BH-safe */
+void tern_settings_get(struct tern_device *dev, struct tern_settings *s);
+
+/* checked by the caller (nl.c); Context: any BH-safe */
+void tern_settings_set(struct tern_device *dev, const struct tern_settings *s);
+
+#endif /* TERN_SETTINGS_H */

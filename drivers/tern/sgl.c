@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Local scatter/gather lists. */
+#include <linux/errno.h>
+#include <linux/rcupdate.h>
+
+#include "device.h"
+#include "mem.h"
+#include "sgl.h"
+
+static int to_errno(int term)
+{
+	switch (term) {
+	case TERN_TERM_NONE:
+		return 0;
+	case TERN_TERM_RP_NOT_ASSOC:
+		return -EPERM;
+	case TERN_TERM_RP_ACCESS:
+		return -EACCES;
+	case TERN_TERM_RP_WRAP:
+	case TERN_TERM_RP_BOUNDS:
+		return -ERANGE;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* local_dma_lkey: the address is the kernel's own */
+static bool is_kva(bool kernel, const struct tern_sge *sge)
+{
+	return kernel && !sge->lkey;
+}
+
+/* the whole element is judged, so no later octet of it can wrap */
+static int resolve(struct tern_device *dev, struct ib_pd *pd,
+		   const struct tern_sge *sge, u32 use, struct tern_mem **mem)
+{
+	struct tern_mem_view view;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no rcu_read_lock()");
+	*mem = tern_mem_find(dev, sge->lkey);
+	tern_mem_view(*mem, pd, &view);
+	return to_errno(tern_mem_check(&view, use, sge->addr, sge->length));
+}
+
+static int check_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		     const struct tern_sge *sge, u32 use)
+{
+	struct tern_mem *mem;
+
+	if (!sge->length || is_kva(kernel, sge))
+		return 0;
+	return resolve(dev, pd, sge, use, &mem);
+}
+
+int tern_sgl_check(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		   const struct tern_sge *sge, u32 n, u32 use)
+{
+	int ret = 0;
+	u32 i;
+
+	rcu_read_lock();
+	for (i = 0; i < n && !ret; i++)
+		ret = check_one(dev, pd, kernel, &sge[i], use);
+	rcu_read_unlock();
+	return ret;
+}
+
+static int read_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		    const struct tern_sge *sge, u32 off, void *dst, u32 len)
+{
+	struct tern_mem *mem;
+	int ret;
+
+	if (is_kva(kernel, sge)) {
+		memcpy(dst, (void *)(uintptr_t)(sge->addr + off), len);
+		return 0;
+	}
+	ret = resolve(dev, pd, sge, TERN_USE_LOCAL_READ, &mem);
+	if (!ret)
+		tern_mem_read(mem, sge->addr + off, dst, len);
+	return ret;
+}
+
+int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		  const struct tern_sge *sge, u32 n, u32 *at, u32 *off,
+		  void *dst, u32 len)
+{
+	int ret = 0;
+	u32 part;
+
+	rcu_read_lock();
+	while (len && *at < n) {
+		part = min(len, sge[*at].length - *off);
+		if (part) {
+			ret = read_one(dev, pd, kernel, &sge[*at], *off, dst,
+				       part);
+			if (ret)
+				break;
+		}
+		dst += part;
+		len -= part;
+		*off += part;
+		if (*off == sge[*at].length) {
+			(*at)++;
+			*off = 0;
+		}
+	}
+	rcu_read_unlock();
+	return ret ?: len ? -ERANGE : 0;
+}
+
+static int write_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		     const struct tern_sge *sge, u32 off, const void *src,
+		     u32 len)
+{
+	struct tern_mem *mem;
+	int ret;
+
+	if (is_kva(kernel, sge)) {
+		memcpy((void *)(uintptr_t)(sge->addr + off), src, len);
+		return 0;
+	}
+	ret = resolve(dev, pd, sge, TERN_USE_LOCAL_WRITE, &mem);
+	if (!ret)
+		tern_mem_write(mem, sge->addr + off, src, len);
+	return ret;
+}
+
+int tern_sgl_write(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		   const struct tern_sge *sge, u32 n, u64 skip,
+		   const void *src, u32 len)
+{
+	int ret = 0;
+	u32 i, part;
+
+	rcu_read_lock();
+	for (i = 0; i < n && len && !ret; i++) {
+		if (skip >= sge[i].length) {
+			skip -= sge[i].length;
+			continue;
+		}
+		part = min_t(u64, len, sge[i].length - skip);
+		ret = write_one(dev, pd, kernel, &sge[i], skip, src, part);
+		src += part;
+		len -= part;
+		skip = 0;
+	}
+	rcu_read_unlock();
+	return ret ?: len ? -ERANGE : 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Local scatter/gather lists: checking them, and copying between them and
+ * linear memory. Every copy looks each STag up and checks it again, so an STag
+ * that was revoked since the last one is never used.
+ */
+#ifndef TERN_SGL_H
+#define TERN_SGL_H
+
+#include <linux/types.h>
+
+#include "core/ddp.h"
+#include "uapi/rdma/tern-abi.h"
+
+struct ib_pd;
+struct tern_device;
+
+/* octets in a list of @n elements */
+static inline u64 tern_sgl_len(const struct tern_sge *sge, u32 n)
+{
+	u64 len = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		len += sge[i].length;
+	return len;
+}
+
+/**
+ * tern_sgl_check() - may all of this list be used so?
+ * @dev: device
+ * @pd: protection domain of the QP
+ * @kernel: a kernel user's list: local_dma_lkey (0) is allowed
+ * @sge: list, a private copy
+ * @n: elements
+ * @use: TERN_USE_LOCAL_READ or TERN_USE_LOCAL_WRITE
+ *
+ * Elements of length 0 are good whatever their key.
+ *
+ * Context: any. Return: 0; -EINVAL unknown or invalidated key, -EPERM foreign
+ * PD, -EACCES missing right, -ERANGE out of bounds.
+ */
+int tern_sgl_check(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		   const struct tern_sge *sge, u32 n, u32 use);
+
+/**
+ * tern_sgl_read() - gather octets from a list, moving a cursor on
+ * @dev: device
+ * @pd: protection domain of the QP
+ * @kernel: as in tern_sgl_check()
+ * @sge: list, a private copy
+ * @n: elements
+ * @at: cursor: element; 0 at the start
+ * @off: cursor: octets of it already read; 0 at the start
+ * @dst: kernel memory
+ * @len: octets
+ *
+ * Context: any. Return: 0 or as tern_sgl_check(), and -ERANGE when the list is
+ * shorter than @len; the cursor is undefined then.
+ */
+int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		  const struct tern_sge *sge, u32 n, u32 *at, u32 *off,
+		  void *dst, u32 len);
+
+/**
+ * tern_sgl_write() - scatter octets into a list
+ * @dev: device
+ * @pd: protection domain of the QP
+ * @kernel: as in tern_sgl_check()
+ * @sge: list, a private copy
+ * @n: elements
+ * @skip: octets of the list before the first one to write
+ * @src: kernel memory
+ * @len: octets
+ *
+ * Context: any. Return: 0 or as tern_sgl_check(), and -ERANGE when the list is
+ * shorter than @skip + @len; earlier elements may have been written then.
+ */
+int tern_sgl_write(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+		   const struct tern_sge *sge, u32 n, u64 skip,
+		   const void *src, u32 len);
+
+#endif /* TERN_SGL_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A position in a TCP receive queue: an FPDU that spans socket buffers is
+ * looked at along the queue before any of it is consumed. The queue's lock is
+ * ours while a cursor lives.
+ */
+#ifndef TERN_SKB_CURSOR_H
+#define TERN_SKB_CURSOR_H
+
+#include <linux/skbuff.h>
+
+/**
+ * struct tern_skb_cursor - a position
+ * @queue: sk->sk_receive_queue
+ * @skb: buffer
+ * @off: octets into it
+ */
+struct tern_skb_cursor {
+	struct sk_buff_head *queue;
+	struct sk_buff *skb;
+	u32 off;
+};
+
+/* octets from the cursor to the end of the queue, counted up to @limit */
+u32 tern_skb_cursor_avail(const struct tern_skb_cursor *c, u32 limit);
+
+/* copy up to @len octets without moving; Return: octets copied */
+u32 tern_skb_cursor_peek(const struct tern_skb_cursor *c, void *buf, u32 len);
+
+/* move on by @len octets, which must be there */
+void tern_skb_cursor_advance(struct tern_skb_cursor *c, u32 len);
+
+/**
+ * tern_skb_cursor_walk() - visit octets in contiguous pieces
+ * @c: start, not moved
+ * @skip: octets to pass over first
+ * @len: octets to visit; they must be there
+ * @fn: called for each piece; another answer than 0 ends the walk
+ * @arg: its argument
+ *
+ * Return: 0 or what @fn answered.
+ */
+int tern_skb_cursor_walk(const struct tern_skb_cursor *c, u32 skip, u32 len,
+			 int (*fn)(void *arg, const u8 *data, u32 n),
+			 void *arg);
+
+#endif /* TERN_SKB_CURSOR_H */

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The only user of struct socket. A tern_sock is one TCP connection; its
+ * callbacks go to one owner at a time: the connection endpoint during startup,
+ * then the QP's stream.
+ */
+#ifndef TERN_SOCK_H
+#define TERN_SOCK_H
+
+#include <linux/kref.h>
+#include <linux/net.h>
+#include <net/sock.h>
+
+#include "uapi/rdma/tern-abi.h"
+
+struct bio_vec;
+struct net;
+
+/**
+ * struct tern_sock_ops - what the owner of a socket is told
+ * @data_ready: octets or FIN are in the receive queue
+ * @write_space: the send buffer has room again
+ * @state_change: the TCP state changed (FIN, RST, established)
+ *
+ * The socket's callback lock is held for reading, bottom halves are off.
+ * All are called with the socket lock ours: from softirq with bh_lock_sock()
+ * held and no user owner, or from process context (bottom halves on) inside
+ * release_sock()'s backlog or lock_sock(). So they may use the *_locked()
+ * functions, take only BH-safe locks, and never sleep.
+ */
+struct tern_sock_ops {
+	void (*data_ready)(void *owner);
+	void (*write_space)(void *owner);
+	void (*state_change)(void *owner);
+};
+
+/**
+ * struct tern_sock - one TCP connection
+ * @ref: references; the last one releases the socket from a worker
+ * @sock: the socket, NULL once released
+ * @sk: the same, with a reference of its own: its memory stays until @ref is gone
+ * @ops: owner's callbacks, guarded by sk->sk_callback_lock; NULL when detached
+ * @owner: argument of @ops, guarded likewise
+ * @sending: tern_sock_send_locked() runs; guarded by the socket lock
+ * @saved_data_ready, @saved_write_space, @saved_state_change: TCP's own
+ * @release_work: releases the socket in process context
+ * @retry_work: looks again after TCP found no memory with nothing in flight;
+ *	holds a reference while it is queued
+ */
+struct tern_sock {
+	struct kref ref;
+	struct socket *sock;
+	struct sock *sk;
+	const struct tern_sock_ops *ops;
+	void *owner;
+	void (*saved_data_ready)(struct sock *sk);
+	void (*saved_write_space)(struct sock *sk);
+	void (*saved_state_change)(struct sock *sk);
+	bool sending;
+	struct work_struct release_work;
+	struct delayed_work retry_work;
+};
+
+/**
+ * tern_sock_wrap() - take a kernel TCP socket over
+ * @sock: the socket; owned by the result on success
+ *
+ * Sets TCP_NODELAY, sk_use_task_frag = false, GFP_ATOMIC | __GFP_NOWARN safe
+ * allocation, and our callbacks (no owner yet). Context: process. Return: the
+ * tern_sock with one reference, or ERR_PTR(-ENOMEM).
+ */
+struct tern_sock *tern_sock_wrap(struct socket *sock);
+
+/**
+ * tern_sock_create() - a new TCP socket in a netns
+ * @net: where; the socket holds no reference on it, see tern_sock_release()
+ * @family: AF_INET or AF_INET6
+ *
+ * Context: process. Return: the wrapped socket, or ERR_PTR().
+ */
+struct tern_sock *tern_sock_create(struct net *net, int family);
+
+void tern_sock_get(struct tern_sock *s);
+
+/* Context: any. The socket itself is released by a worker. */
+void tern_sock_put(struct tern_sock *s);
+
+/**
+ * tern_sock_release() - detach the owner and give the socket back to TCP now
+ * @s: socket
+ *
+ * The structure and its lock stay valid while references are held; every
+ * operation on the stream fails from here on. A kernel socket keeps no
+ * reference on its netns, so this must happen before the netns ends; idempotent.
+ * Context: process.
+ */
+void tern_sock_release(struct tern_sock *s);
+
+/* module init and exit; behind exit() all sockets were released */
+int tern_sock_init(void);
+void tern_sock_exit(void);
+
+/* ---- startup: process context, the socket lock is not held -------------- */
+
+struct tern_sock_addr {
+	struct sockaddr_storage local;
+	struct sockaddr_storage remote;
+};
+
+/**
+ * tern_sock_connect() - bind and begin to connect; never waits
+ * @s: fresh socket
+ * @addr: from and to; a local port of 0 is chosen by TCP
+ *
+ * Return: 0 when the connection is under way or there, or an error.
+ */
+int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr);
+
+/* IPv4 TOS or IPv6 traffic class of all that is sent from now on */
+void tern_sock_set_tos(struct tern_sock *s, u8 tos);
+
+/**
+ * tern_sock_names() - both ends' addresses
+ * @s: connected socket
+ * @addr: result; an IPv4-mapped IPv6 address is given as IPv4
+ *
+ * Return: 0 or -ENOTCONN.
+ */
+int tern_sock_names(struct tern_sock *s, struct tern_sock_addr *addr);
+
+enum tern_sock_phase {
+	TERN_SOCK_CONNECTING,
+	TERN_SOCK_OPEN,		/* established, or a half is closed */
+	TERN_SOCK_DEAD,
+};
+
+enum tern_sock_phase tern_sock_phase(struct tern_sock *s);
+
+/**
+ * tern_sock_recv() - take octets out of the receive queue; never waits
+ * @s: socket
+ * @buf: where to
+ * @len: no more than this is consumed
+ * @peek: consume nothing
+ *
+ * Return: octets, 0 at the peer's FIN, -EAGAIN when the queue is empty, or the
+ * connection's error.
+ */
+int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek);
+
+/* send a small frame as a whole, now; Return: 0 or an error */
+int tern_sock_send(struct tern_sock *s, const void *buf, size_t len);
+
+/* ---- listening ---------------------------------------------------------- */
+
+struct tern_listen_sock;
+
+/**
+ * tern_listen_sock_open() - listen on an address
+ * @net: in this netns; no reference is held, see tern_sock_release()
+ * @addr: local address and port
+ * @v6only: IPv6: take no IPv4 connections
+ * @backlog: connections that TCP keeps for us
+ * @ready: a connection waits; called from softirq
+ * @arg: its argument
+ *
+ * Context: process. Return: the listener, or ERR_PTR().
+ */
+struct tern_listen_sock *tern_listen_sock_open(struct net *net,
+					       const struct sockaddr_storage *addr,
+					       bool v6only, int backlog,
+					       void (*ready)(void *arg),
+					       void *arg);
+
+/* raise the backlog */
+void tern_listen_sock_backlog(struct tern_listen_sock *l, int backlog);
+
+/* Return: a connection, -EAGAIN when none waits, or an error */
+struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l);
+
+/* behind the return @ready neither runs nor will run */
+void tern_listen_sock_close(struct tern_listen_sock *l);
+
+/**
+ * tern_sock_set_owner() - route callbacks
+ * @s: socket
+ * @ops: NULL to detach: behind the return no callback runs or will run
+ * @owner: their argument
+ *
+ * Context: process or BH; not from inside a callback of the same socket.
+ */
+void tern_sock_set_owner(struct tern_sock *s, const struct tern_sock_ops *ops,
+			 void *owner);
+
+/* detach @owner if it is the one; as tern_sock_set_owner(s, NULL, NULL) then */
+void tern_sock_clear_owner(struct tern_sock *s, const void *owner);
+
+/* ---- the stream; the socket lock is ours in all *_locked() -------------- */
+
+/* lock_sock() / release_sock() of the socket; process context */
+void tern_sock_lock(struct tern_sock *s);
+void tern_sock_unlock(struct tern_sock *s);
+
+/**
+ * tern_sock_trylock_bh() - take the socket from BH context
+ *
+ * Return: false when a process owns it. Undo with tern_sock_unlock_bh().
+ */
+bool tern_sock_trylock_bh(struct tern_sock *s);
+void tern_sock_unlock_bh(struct tern_sock *s);
+
+/**
+ * tern_sock_send_locked() - hand page fragments to TCP, never waiting
+ * @s: socket
+ * @bv: fragments; their pages are referenced by TCP, the caller keeps its own
+ * @nr: how many
+ * @skip: octets of @bv already sent
+ * @len: octets to send behind @skip
+ * @more: more will follow at once
+ *
+ * Return: octets taken (maybe fewer than @len), -EAGAIN when the send buffer is
+ * full (write_space will be called), or the socket's error.
+ */
+int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
+			  unsigned int nr, size_t skip, size_t len, bool more);
+
+/**
+ * tern_sock_read_locked() - offer the receive queue to an actor
+ * @s: socket
+ * @actor: see tcp_read_sock(); 0 or less ends the walk
+ * @arg: desc->arg.data of the actor
+ *
+ * Return: octets consumed, or the first negative answer of the actor.
+ */
+int tern_sock_read_locked(struct tern_sock *s, sk_read_actor_t actor,
+			  void *arg);
+
+/* consume and forget what was received */
+void tern_sock_discard_locked(struct tern_sock *s);
+
+/* room in the send buffer: false arms write_space */
+bool tern_sock_writable_locked(struct tern_sock *s);
+
+/* EMSS now, octets */
+u32 tern_sock_mss_locked(struct tern_sock *s);
+
+/* octets received and not consumed */
+u32 tern_sock_pending_locked(struct tern_sock *s);
+
+/* our FIN behind all that was sent; idempotent */
+void tern_sock_shutdown_locked(struct tern_sock *s);
+
+/* all that we sent, FIN included, was acknowledged, or the connection is dead */
+bool tern_sock_drained_locked(struct tern_sock *s);
+
+/* true when the peer's FIN or RST was seen and the receive queue is empty */
+bool tern_sock_eof_locked(struct tern_sock *s);
+
+/* the peer's FIN came (octets before it may still be in the queue) */
+bool tern_sock_fin_seen_locked(struct tern_sock *s);
+
+/* TCP gave the connection up: RST, timeout, or it was released */
+bool tern_sock_dead_locked(struct tern_sock *s);
+
+/* make room for @len octets in the receive queue: they are taken as a whole */
+void tern_sock_expect_locked(struct tern_sock *s, u32 len);
+
+/* RST at once; callbacks may still come until the owner is detached */
+void tern_sock_abort(struct tern_sock *s);
+
+/* pending error of the socket (negative) or 0 */
+int tern_sock_error(struct tern_sock *s);
+
+#endif /* TERN_SOCK_H */

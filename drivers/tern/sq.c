@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "sq.h"
+
+#include <linux/overflow.h>
+
+#include "core/ring.h"
+#include "mr.h"
+#include "qp.h"
+#include "sgl.h"
+
+/**
+ * struct wr_row - what a send queue entry of one opcode may be
+ * @flags: flags beyond SIGNALED and FENCE
+ * @sge: takes a scatter/gather list
+ * @kernel_only: not for programs
+ * @known: the opcode exists
+ */
+struct wr_row {
+	u32 flags;
+	bool sge;
+	bool kernel_only;
+	bool known;
+};
+
+static const struct wr_row wr_rows[] = {
+	[TERN_WR_SEND] = {
+		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
+		.sge = true, .known = true,
+	},
+	[TERN_WR_SEND_WITH_INV] = {
+		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
+		.sge = true, .known = true,
+	},
+	/* SOLICITED means nothing without immediate data, and does no harm */
+	[TERN_WR_RDMA_WRITE] = {
+		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
+		.sge = true, .known = true,
+	},
+	[TERN_WR_RDMA_READ] = {
+		.flags = TERN_WR_SOLICITED, .sge = true, .known = true,
+	},
+	[TERN_WR_LOCAL_INV] = { .known = true },
+	[TERN_WR_REG_MR] = { .kernel_only = true, .known = true },
+	[TERN_WR_READ_WITH_INV] = {
+		.flags = TERN_WR_SOLICITED,
+		.sge = true, .kernel_only = true, .known = true,
+	},
+};
+
+static const struct wr_row *wr_row(u8 opcode, bool kernel)
+{
+	const struct wr_row *row;
+
+	if (opcode >= ARRAY_SIZE(wr_rows))
+		return NULL;
+	row = &wr_rows[opcode];
+	if (!row->known || (row->kernel_only && !kernel))
+		return NULL;
+	return row;
+}
+
+/* the list is in private memory: add it up; RFC 5041 5.2: under 2^32 octets */
+static int sum_sges(struct tern_wqe *wqe)
+{
+	u64 len = 0;
+	u32 i;
+
+	for (i = 0; i < wqe->num_sge; i++)
+		len += wqe->sge[i].length;
+	if (len > U32_MAX)
+		return -EINVAL;
+	wqe->len = len;
+	return 0;
+}
+
+static int fetch_payload(const struct tern_qp *qp, const struct tern_sqe *sqe,
+			 struct tern_wqe *wqe)
+{
+	const struct wr_row *row = wr_row(wqe->opcode, !qp->uctx);
+
+	if (!row)
+		return -EINVAL;
+	if (wqe->flags & ~(row->flags | TERN_WR_SIGNALED | TERN_WR_FENCE))
+		return -EINVAL;
+	if (wqe->flags & TERN_WR_INLINE) {
+		if (wqe->num_sge || wqe->inline_len > qp->sq.max_inline)
+			return -EINVAL;
+		memcpy(wqe->inl, sqe->sge, wqe->inline_len);
+		wqe->len = wqe->inline_len;
+		return 0;
+	}
+	if (wqe->num_sge > qp->sq.max_sge || (wqe->num_sge && !row->sge))
+		return -EINVAL;
+	memcpy(wqe->sge, sqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
+	return sum_sges(wqe);
+}
+
+int tern_sq_pending(const struct tern_qp *qp)
+{
+	const struct tern_sq *sq = &qp->sq;
+
+	return tern_ring_avail(&sq->q.hdr->prod, sq->head, sq->q.size);
+}
+
+int tern_sq_fetch(struct tern_qp *qp, struct tern_wqe *wqe)
+{
+	struct tern_sq *sq = &qp->sq;
+	const struct tern_sqe *sqe;
+	int avail = tern_sq_pending(qp);
+
+	tern_qp_assert_locked(qp);
+	if (avail < 0)
+		return avail;
+	if (!avail)
+		return -ENOENT;
+	sqe = tern_queue_entry(&sq->q, sq->head);
+	wqe->index = sq->head;
+	wqe->opcode = READ_ONCE(sqe->opcode);
+	wqe->num_sge = READ_ONCE(sqe->num_sge);
+	wqe->flags = READ_ONCE(sqe->flags);
+	wqe->wr_id = READ_ONCE(sqe->wr_id);
+	wqe->remote_addr = READ_ONCE(sqe->remote_addr);
+	wqe->rkey = READ_ONCE(sqe->rkey);
+	wqe->ex = READ_ONCE(sqe->ex);
+	wqe->inline_len = READ_ONCE(sqe->inline_len);
+	wqe->access = READ_ONCE(sqe->access);
+	wqe->len = 0;
+	return fetch_payload(qp, sqe, wqe);
+}
+
+/* ---- kernel users ------------------------------------------------------- */
+
+static int kernel_opcode(enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_SEND:
+		return TERN_WR_SEND;
+	case IB_WR_SEND_WITH_INV:
+		return TERN_WR_SEND_WITH_INV;
+	case IB_WR_RDMA_WRITE:
+		return TERN_WR_RDMA_WRITE;
+	case IB_WR_RDMA_READ:
+		return TERN_WR_RDMA_READ;
+	case IB_WR_RDMA_READ_WITH_INV:
+		return TERN_WR_READ_WITH_INV;
+	case IB_WR_LOCAL_INV:
+		return TERN_WR_LOCAL_INV;
+	case IB_WR_REG_MR:
+		return TERN_WR_REG_MR;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static u32 kernel_flags(int send_flags)
+{
+	u32 flags = 0;
+
+	if (send_flags & IB_SEND_SIGNALED)
+		flags |= TERN_WR_SIGNALED;
+	if (send_flags & IB_SEND_SOLICITED)
+		flags |= TERN_WR_SOLICITED;
+	if (send_flags & IB_SEND_FENCE)
+		flags |= TERN_WR_FENCE;
+	if (send_flags & IB_SEND_INLINE)
+		flags |= TERN_WR_INLINE;
+	return flags;
+}
+
+static void fill_rdma(struct tern_sqe *sqe, const struct ib_send_wr *wr)
+{
+	sqe->remote_addr = rdma_wr(wr)->remote_addr;
+	sqe->rkey = rdma_wr(wr)->rkey;
+}
+
+static void fill_reg(struct tern_sqe *sqe, const struct ib_send_wr *wr)
+{
+	const struct ib_reg_wr *reg = reg_wr(wr);
+
+	sqe->ex = reg->mr->lkey;
+	sqe->rkey = reg->key;
+	sqe->remote_addr = reg->mr->iova;
+	sqe->access = reg->access;
+}
+
+static void fill_by_opcode(struct tern_sqe *sqe, const struct ib_send_wr *wr)
+{
+	switch (sqe->opcode) {
+	case TERN_WR_RDMA_WRITE:
+	case TERN_WR_RDMA_READ:
+		fill_rdma(sqe, wr);
+		break;
+	case TERN_WR_READ_WITH_INV:
+		/* the sink is this one fast-registration MR */
+		fill_rdma(sqe, wr);
+		sqe->ex = wr->sg_list[0].lkey;
+		break;
+	case TERN_WR_SEND_WITH_INV:
+	case TERN_WR_LOCAL_INV:
+		sqe->ex = wr->ex.invalidate_rkey;
+		break;
+	case TERN_WR_REG_MR:
+		fill_reg(sqe, wr);
+		break;
+	default:
+		break;
+	}
+}
+
+static int fill_inline(struct tern_qp *qp, struct tern_sqe *sqe,
+		       const struct ib_send_wr *wr)
+{
+	u8 *to = (u8 *)sqe->sge;
+	u32 len = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > qp->sq.max_inline - len)
+			return -EINVAL;
+		memcpy(to + len, (void *)(uintptr_t)sge->addr, sge->length);
+		len += sge->length;
+	}
+	sqe->inline_len = len;
+	return 0;
+}
+
+static int fill_sges(struct tern_qp *qp, struct tern_sqe *sqe,
+		     const struct ib_send_wr *wr)
+{
+	int i;
+
+	if (wr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
+	for (i = 0; i < wr->num_sge; i++) {
+		sqe->sge[i].addr = wr->sg_list[i].addr;
+		sqe->sge[i].length = wr->sg_list[i].length;
+		sqe->sge[i].lkey = wr->sg_list[i].lkey;
+	}
+	sqe->num_sge = wr->num_sge;
+	return 0;
+}
+
+static int fill_sqe(struct tern_qp *qp, struct tern_sqe *sqe,
+		    const struct ib_send_wr *wr)
+{
+	int opcode = kernel_opcode(wr->opcode);
+
+	if (opcode < 0)
+		return opcode;
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = opcode;
+	sqe->flags = kernel_flags(wr->send_flags);
+	sqe->wr_id = wr->wr_id;
+	if (opcode == TERN_WR_READ_WITH_INV && wr->num_sge != 1)
+		return -EINVAL;
+	fill_by_opcode(sqe, wr);
+	if (!wr_rows[opcode].sge)
+		return 0;
+	if (sqe->flags & TERN_WR_INLINE)
+		return fill_inline(qp, sqe, wr);
+	return fill_sges(qp, sqe, wr);
+}
+
+int tern_sq_post(struct tern_qp *qp, const struct ib_send_wr *wr,
+		 const struct ib_send_wr **bad_wr)
+{
+	struct tern_sq *sq = &qp->sq;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&sq->lock, flags);
+	for (; wr; wr = wr->next) {
+		if (tern_ring_space(sq->prod, &sq->q.hdr->cons,
+				    sq->q.size) <= 0) {
+			ret = -ENOMEM;
+			break;
+		}
+		ret = fill_sqe(qp, tern_queue_entry(&sq->q, sq->prod), wr);
+		if (ret)
+			break;
+		tern_ring_publish(&sq->q.hdr->prod, ++sq->prod);
+	}
+	spin_unlock_irqrestore(&sq->lock, flags);
+	if (ret)
+		*bad_wr = wr;
+	return ret;
+}

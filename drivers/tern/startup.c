@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MPA startup on a socket: what is read and sent until the stream takes over,
+ * and the reading on behind it while FINs are awaited. Nothing here waits.
+ */
+#include "cep_impl.h"
+#include "core/fpdu_rx.h"
+#include "core/fpdu_tx.h"
+#include "core/rdmap.h"
+#include "device.h"
+#include "event.h"
+#include "peer.h"
+#include "qp.h"
+
+/* the longest FPDU that holds a Terminate: markers, pad and CRC around it */
+#define TERMINATE_FPDU	(TERN_FPDU_TX_HEAD + TERN_FPDU_TX_TAIL)
+
+/* ---- octets before their time (rows K7 to K9) --------------------------- */
+
+static bool octets_wait(struct tern_cep *cep)
+{
+	u32 pending;
+
+	tern_sock_lock(cep->sock);
+	pending = tern_sock_pending_locked(cep->sock);
+	tern_sock_unlock(cep->sock);
+	return pending;
+}
+
+static bool is_terminate(const struct tern_fpdu *f)
+{
+	const struct tern_ddp_untagged *ddp = (const void *)f->hdr;
+
+	return f->hdr_len >= sizeof(*ddp) && !(ddp->ddp_ctrl & TERN_DDP_TAGGED) &&
+	       (ddp->rdmap_ctrl & TERN_RDMAP_OPCODE_MASK) == TERN_OP_TERMINATE &&
+	       ddp->qn == cpu_to_be32(TERN_QN_TERMINATE);
+}
+
+/* a valid FPDU with a Terminate behind the Reply is the peer's error report */
+static void note_terminate(struct tern_cep *cep)
+{
+	const u32 hdr = sizeof(struct tern_ddp_untagged);
+	struct tern_term_info info;
+	struct tern_fpdu_rx rx;
+	u8 buf[TERMINATE_FPDU];
+	struct tern_fpdu f;
+	int len, term;
+
+	len = tern_sock_recv(cep->sock, buf, sizeof(buf), true);
+	if (len <= 0)
+		return;
+	tern_fpdu_rx_init(&rx, cep->params.crc, cep->params.rx_markers);
+	if (tern_fpdu_rx_header(&rx, buf, len, &f, &term) || f.total > len)
+		return;
+	if (f.verify)
+		tern_fpdu_rx_verify(&rx, &f, buf, f.total);
+	if (tern_fpdu_rx_finish(&rx, &f) != TERN_TERM_NONE || !is_terminate(&f))
+		return;
+	if (tern_term_parse(f.hdr + hdr, f.hdr_len - hdr, &info))
+		return;
+	tern_stat_inc(cep->dev, RX_TERMINATE);
+	WRITE_ONCE(cep->term, info.code);
+}
+
+/* ---- sending ------------------------------------------------------------ */
+
+static int send_frame(struct tern_cep *cep, enum tern_mpa_kind kind,
+		      const struct tern_mpa_msg *msg)
+{
+	u8 buf[TERN_MPA_FRAME_MAX];
+	u32 len = tern_mpa_build(kind, msg, buf);
+
+	return len ? tern_sock_send(cep->sock, buf, len) : -EMSGSIZE;
+}
+
+u16 tern_startup_room(const struct tern_mpa_msg *frame)
+{
+	return frame->enhanced ? TERN_MPA_ENHANCED_PD : TERN_MPA_MAX_PD;
+}
+
+static int send_request(struct tern_cep *cep)
+{
+	struct tern_sock_addr addr;
+	int rc;
+
+	rc = tern_sock_names(cep->sock, &addr);
+	if (rc)
+		return rc;
+	cep->addr.local = addr.local;
+	tern_mpa_request(&cep->wish, &cep->request);
+	cep->request.pd = cep->pd;
+	cep->request.pd_len = cep->pd_len;
+	return send_frame(cep, TERN_MPA_REQUEST, &cep->request);
+}
+
+/* in place of the RTR, as our first and last FPDU (4.14) */
+static void send_terminate(struct tern_cep *cep, int term)
+{
+	struct tern_tx_msg msg;
+	struct tern_fpdu_tx tx;
+	u8 buf[TERMINATE_FPDU];
+	u32 len;
+
+	tern_rdmap_build_terminate(&msg, cep->params.version, term, NULL, 0, 0);
+	tern_fpdu_tx_init(&tx, cep->params.crc, cep->params.tx_markers,
+			  TERN_ULPDU_MAX);
+	len = tern_fpdu_tx_begin(&tx, &msg, buf);
+	len += tern_fpdu_tx_end(&tx, buf + len);
+	WRITE_ONCE(cep->term, term);
+	if (!tern_sock_send(cep->sock, buf, len))
+		tern_stat_inc(cep->dev, TX_TERMINATE);
+}
+
+void tern_startup_reject(struct tern_cep *cep, const void *pd, u16 pd_len)
+{
+	tern_mpa_reject(&cep->wish, &cep->request, &cep->reply);
+	cep->reply.pd = pd;
+	cep->reply.pd_len = min(pd_len, tern_startup_room(&cep->reply));
+	tern_stat_inc(cep->dev, CM_REJECT_TX);
+	send_frame(cep, TERN_MPA_REPLY, &cep->reply);
+}
+
+/* ---- the stream begins -------------------------------------------------- */
+
+static int attach(struct tern_cep *cep)
+{
+	const struct tern_mpa_params *p = &cep->params;
+	struct tern_stream_params params = {
+		.version = p->version,
+		.initiator = p->initiator,
+		.crc = p->crc,
+		.tx_markers = p->tx_markers,
+		.rx_markers = p->rx_markers,
+		.rtr = p->rtr,
+		.rtr_accept = p->rtr_accept,
+		.ord = min_t(u16, p->ord, TERN_MAX_RD_ATOM),
+		.ird = min_t(u16, p->ird, TERN_MAX_RD_ATOM),
+	};
+
+	return tern_qp_attach(cep->qp, cep->sock, &params);
+}
+
+int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)
+{
+	int rc;
+
+	if (octets_wait(cep))
+		return -ECONNRESET;
+	tern_mpa_accept(&cep->wish, &cep->request, &cep->reply, &cep->params);
+	cep->reply.pd = pd;
+	cep->reply.pd_len = pd_len;
+	rc = attach(cep);
+	if (rc)
+		return rc;
+	/* the stream is there: it tells us if the socket is not */
+	if (send_frame(cep, TERN_MPA_REPLY, &cep->reply))
+		tern_cep_post(cep, CM_EV_ABORT);
+	return 0;
+}
+
+/* ---- active ------------------------------------------------------------- */
+
+static int open_socket(struct tern_cep *cep)
+{
+	struct tern_sock *sock;
+
+	sock = tern_sock_create(cep->net, cep->addr.remote.ss_family);
+	if (IS_ERR(sock))
+		return PTR_ERR(sock);
+	cep->sock = sock;
+	cep->frame_len = 0;
+	if (cep->tos_set)
+		tern_sock_set_tos(sock, cep->tos);
+	return 0;
+}
+
+int tern_startup_connect(struct tern_cep *cep)
+{
+	int rc;
+
+	rc = open_socket(cep);
+	if (rc)
+		return rc;
+	rc = tern_sock_connect(cep->sock, &cep->addr);
+	/* a peer on this host refuses at once: an event, as from elsewhere */
+	if (rc == -ECONNREFUSED || rc == -ECONNRESET) {
+		cep->status = rc;
+		rc = 0;
+	}
+	if (!rc)
+		tern_cep_own_sock(cep);
+	return rc;
+}
+
+static void lose(struct tern_cep *cep, int rc)
+{
+	if (!cep->status)
+		cep->status = rc;
+	tern_cep_step(cep, CM_EV_RESET);
+}
+
+static void clear_port(struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET)
+		((struct sockaddr_in *)addr)->sin_port = 0;
+	else
+		((struct sockaddr_in6 *)addr)->sin6_port = 0;
+}
+
+/*
+ * The peer did not take the enhanced Request: ask plainly on a new connection
+ * (4.5), from another port, since this one may wait behind the first.
+ */
+static void retry(struct tern_cep *cep)
+{
+	struct tern_sock *old = cep->sock;
+	int rc;
+
+	tern_stat_inc(cep->dev, CM_FALLBACK);
+	cep->retried = true;
+	cep->sock = NULL;
+	tern_sock_release(old);
+	tern_sock_put(old);
+	clear_port(&cep->addr.local);
+	tern_mpa_fall_back(&cep->wish);
+	tern_cep_step(cep, CM_EV_RETRY);
+	cep->status = 0;
+	rc = tern_startup_connect(cep);
+	if (rc)
+		lose(cep, rc);
+}
+
+static bool may_retry(const struct tern_cep *cep)
+{
+	return !cep->retried && tern_mpa_may_retry(&cep->wish);
+}
+
+static void fail_attach(struct tern_cep *cep, int rc)
+{
+	cep->status = rc;
+	tern_cep_step(cep, CM_EV_ABORT);
+}
+
+static void accepted(struct tern_cep *cep)
+{
+	int term = tern_mpa_settle(&cep->wish, &cep->reply, &cep->params);
+	int rc;
+
+	if (octets_wait(cep)) {
+		note_terminate(cep);
+		tern_stat_inc(cep->dev, CM_BAD_FRAME);
+		return tern_cep_step(cep, CM_EV_BAD);
+	}
+	if (cep->reply.pd_len > TERN_UP_PD_MAX) {
+		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
+		return tern_cep_step(cep, CM_EV_BAD);
+	}
+	if (term != TERN_TERM_NONE) {
+		send_terminate(cep, term);
+		return tern_cep_step(cep, CM_EV_BAD);
+	}
+	rc = attach(cep);
+	if (rc)
+		return fail_attach(cep, rc);
+	if (cep->retried)
+		tern_peer_set_plain(cep->net, &cep->addr.remote);
+	tern_cep_step(cep, CM_EV_REPLY);
+}
+
+static void rejected(struct tern_cep *cep)
+{
+	tern_mpa_settle(&cep->wish, &cep->reply, &cep->params);
+	if (cep->reply.enhanced)
+		note_terminate(cep);
+	if (cep->reply.pd_len > TERN_UP_PD_MAX)
+		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
+	tern_stat_inc(cep->dev, CM_REJECT_RX);
+	tern_cep_step(cep, CM_EV_REJECTED);
+}
+
+static void got_reply(struct tern_cep *cep)
+{
+	switch (tern_mpa_gate_reply(&cep->wish, &cep->reply)) {
+	case TERN_MPA_GO:
+		return accepted(cep);
+	case TERN_MPA_REJECTED:
+		return rejected(cep);
+	case TERN_MPA_RETRY:
+		if (may_retry(cep))
+			return retry(cep);
+		fallthrough;
+	default:
+		tern_cep_step(cep, CM_EV_BAD);
+	}
+}
+
+/* ---- passive ------------------------------------------------------------ */
+
+static void refuse(struct tern_cep *cep)
+{
+	tern_startup_reject(cep, NULL, 0);
+	tern_cep_step(cep, CM_EV_REFUSED);
+}
+
+static void refuse_revision(struct tern_cep *cep)
+{
+	tern_mpa_refuse(&cep->wish, &cep->request, &cep->reply);
+	send_frame(cep, TERN_MPA_REPLY, &cep->reply);
+	tern_cep_step(cep, CM_EV_REFUSED);
+}
+
+static void got_request(struct tern_cep *cep)
+{
+	enum tern_mpa_gate gate = tern_mpa_gate_request(&cep->wish,
+							&cep->request);
+
+	if (gate == TERN_MPA_REFUSE)
+		return refuse_revision(cep);
+	if (gate != TERN_MPA_GO || octets_wait(cep)) {
+		tern_stat_inc(cep->dev, CM_BAD_FRAME);
+		return tern_cep_step(cep, CM_EV_BAD);
+	}
+	if (cep->request.pd_len > TERN_UP_PD_MAX) {
+		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
+		return refuse(cep);
+	}
+	if (tern_event_request(cep))
+		return refuse(cep);
+	tern_cep_step(cep, CM_EV_REQUEST);
+}
+
+/* ---- looking at the socket ---------------------------------------------- */
+
+static bool look_connecting(struct tern_cep *cep)
+{
+	int rc;
+
+	switch (tern_sock_phase(cep->sock)) {
+	case TERN_SOCK_CONNECTING:
+		return false;
+	case TERN_SOCK_OPEN:
+		rc = send_request(cep);
+		if (rc)
+			lose(cep, rc);
+		else
+			tern_cep_step(cep, CM_EV_TCP_OPEN);
+		return true;
+	default:
+		lose(cep, tern_sock_error(cep->sock));
+		return true;
+	}
+}
+
+/* the connection ended before the frame was whole (rows H16, K4) */
+static void frame_lost(struct tern_cep *cep, int rc)
+{
+	bool closed = !rc || rc == -ECONNRESET || rc == -EPIPE;
+
+	if (cep->state == CM_REPLY_WAIT && closed && may_retry(cep))
+		retry(cep);
+	else if (rc)
+		lose(cep, rc);
+	else
+		tern_cep_step(cep, CM_EV_FIN);
+}
+
+static bool look_frame(struct tern_cep *cep)
+{
+	bool active = cep->state == CM_REPLY_WAIT;
+	struct tern_mpa_msg *msg = active ? &cep->reply : &cep->request;
+	enum tern_mpa_kind kind = active ? TERN_MPA_REPLY : TERN_MPA_REQUEST;
+	enum tern_mpa_parse verdict;
+	u32 need;
+	int n;
+
+	/* never more than the frame: what follows it is for the stream */
+	while ((verdict = tern_mpa_parse(kind, cep->frame, cep->frame_len,
+					 &need, msg)) == TERN_MPA_MORE) {
+		n = tern_sock_recv(cep->sock, cep->frame + cep->frame_len,
+				   need - cep->frame_len, false);
+		if (n == -EAGAIN)
+			return false;
+		if (n <= 0) {
+			frame_lost(cep, n);
+			return true;
+		}
+		cep->frame_len += n;
+	}
+	if (verdict == TERN_MPA_BAD) {
+		tern_stat_inc(cep->dev, CM_BAD_FRAME);
+		tern_cep_step(cep, CM_EV_BAD);
+	} else if (active) {
+		got_reply(cep);
+	} else {
+		got_request(cep);
+	}
+	return true;
+}
+
+/* the peer may send nothing while the ULP thinks (row K7) */
+static bool look_idle(struct tern_cep *cep)
+{
+	bool dead, eof, early;
+
+	tern_sock_lock(cep->sock);
+	dead = tern_sock_dead_locked(cep->sock);
+	eof = tern_sock_eof_locked(cep->sock);
+	early = tern_sock_pending_locked(cep->sock);
+	tern_sock_unlock(cep->sock);
+	if (dead)
+		tern_cep_step(cep, CM_EV_RESET);
+	else if (early)
+		tern_cep_step(cep, CM_EV_BAD);
+	else if (eof)
+		tern_cep_step(cep, CM_EV_FIN);
+	return dead || early || eof;
+}
+
+static bool look_linger(struct tern_cep *cep)
+{
+	bool dead, done;
+
+	tern_sock_lock(cep->sock);
+	tern_sock_discard_locked(cep->sock);
+	dead = tern_sock_dead_locked(cep->sock);
+	done = tern_sock_drained_locked(cep->sock) &&
+	       tern_sock_eof_locked(cep->sock);
+	tern_sock_unlock(cep->sock);
+	if (done)
+		tern_cep_step(cep, CM_EV_DRAINED);
+	else if (dead)
+		tern_cep_step(cep, CM_EV_RESET);
+	return done || dead;
+}
+
+bool tern_startup_look(struct tern_cep *cep)
+{
+	lockdep_assert_held(&cep->lock);
+	switch (cep->state) {
+	case CM_CONNECTING:
+		return look_connecting(cep);
+	case CM_REPLY_WAIT:
+	case CM_REQUEST_WAIT:
+		return look_frame(cep);
+	case CM_ULP_WAIT:
+		return look_idle(cep);
+	case CM_LINGER:
+		return look_linger(cep);
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Counters of a device, read by `rdma statistic show link`. One row each:
+ * identifier, name that users see, event that bumps it.
+ */
+#ifndef TERN_STATS_H
+#define TERN_STATS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#define TERN_STATS(X)							\
+	X(TX_FPDU, "tx_fpdu", "FPDU handed to TCP")			\
+	X(TX_BYTES, "tx_bytes", "octets of FPDUs handed to TCP")	\
+	X(TX_BURST, "tx_burst", "sendmsg call of the send engine")	\
+	X(TX_FULL, "tx_full", "send engine stopped by a full socket")	\
+	X(TX_TERMINATE, "tx_terminate", "Terminate sent")		\
+	X(RX_FPDU, "rx_fpdu", "FPDU received and found valid")		\
+	X(RX_BYTES, "rx_bytes", "octets of valid FPDUs")		\
+	X(RX_CRC_ERR, "rx_crc_err", "FPDU with a bad CRC")		\
+	X(RX_MARKER_ERR, "rx_marker_err", "FPDU with a bad marker or length") \
+	X(RX_DDP_ERR, "rx_ddp_err", "segment refused by DDP rules")	\
+	X(RX_RDMAP_ERR, "rx_rdmap_err", "message refused by RDMAP rules") \
+	X(RX_NO_BUFFER, "rx_no_buffer", "Send that found no receive entry") \
+	X(RX_TERMINATE, "rx_terminate", "Terminate received")		\
+	X(RX_LATE, "rx_late", "octets discarded after an error or close") \
+	X(SQ_BAD_ENTRY, "sq_bad_entry", "malformed send queue entry")	\
+	X(RQ_BAD_ENTRY, "rq_bad_entry", "malformed receive queue entry") \
+	X(CQ_OVERFLOW, "cq_overflow", "completion lost to a full CQ")	\
+	X(DOORBELL, "doorbell", "doorbell system call")			\
+	X(CM_CONNECT, "cm_connect", "connection attempt started")	\
+	X(CM_ACCEPT, "cm_accept", "connection request accepted")	\
+	X(CM_REJECT_TX, "cm_reject_tx", "connection request rejected")	\
+	X(CM_REJECT_RX, "cm_reject_rx", "reject received")		\
+	X(CM_ESTABLISHED, "cm_established", "connection established")	\
+	X(CM_TIMEOUT, "cm_timeout", "startup or close timer ran out")	\
+	X(CM_BAD_FRAME, "cm_bad_frame", "malformed MPA Request or Reply") \
+	X(CM_FALLBACK, "cm_fallback", "retry with MPA revision 1")	\
+	X(CM_HALF_OPEN, "cm_half_open", "connection dropped: too many half-open startups") \
+	X(CM_PD_TOO_LONG, "cm_pd_too_long", "private data over what rdma_cm can carry") \
+	X(CM_ABORT, "cm_abort", "connection aborted by RST, either way")
+
+enum tern_stat {
+#define X(id, name, event) TERN_STAT_##id,
+	TERN_STATS(X)
+#undef X
+	TERN_STAT_COUNT
+};
+
+struct tern_stats {
+	u64 v[TERN_STAT_COUNT];
+};
+
+#define tern_stat_add(dev, id, n)	this_cpu_add((dev)->stats->v[TERN_STAT_##id], n)
+#define tern_stat_inc(dev, id)		tern_stat_add(dev, id, 1)
+
+/* verbs: see stats.c */
+struct ib_device;
+struct rdma_hw_stats;
+struct rdma_hw_stats *tern_alloc_hw_port_stats(struct ib_device *ibdev,
+					       u32 port_num);
+int tern_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		      u32 port_num, int index);
+
+#endif /* TERN_STATS_H */

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "tx.h"
+
+#include "complete.h"
+#include "core/rdmap.h"
+#include "core/ring.h"
+#include "device.h"
+#include "mem.h"
+#include "qp.h"
+#include "sgl.h"
+#include "sock.h"
+#include "sq.h"
+#include "trace.h"
+#include "tx_msg.h"
+
+void tern_tx_init(struct tern_qp *qp, u32 mss)
+{
+	struct tern_tx *tx = &qp->tx;
+
+	tern_fpdu_tx_init(&tx->fpdu, qp->params.crc, qp->params.tx_markers,
+			  mss);
+	tx->send_msn = 1;
+	tx->read_msn = 1;
+	tx->term_code = TERN_TERM_NONE;
+	tx->rtr = qp->params.rtr;
+}
+
+void tern_tx_exit(struct tern_qp *qp)
+{
+	tern_burst_exit(&qp->tx.burst);
+}
+
+bool tern_tx_at_boundary(const struct tern_qp *qp)
+{
+	const struct tern_burst *b = &qp->tx.burst;
+
+	/* a burst is whole FPDUs */
+	return !b->sent || b->sent == b->len;
+}
+
+/* ---- building FPDUs ----------------------------------------------------- */
+
+static int read_response(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
+{
+	struct tern_read_in *rd = tern_readq_in_first(&qp->readq);
+	struct tern_mem_view view;
+	struct tern_mem *mem;
+	int term;
+
+	rcu_read_lock();
+	mem = tern_mem_find(qp->dev, rd->src_stag);
+	tern_mem_view(mem, qp->ibqp.pd, &view);
+	term = tern_mem_check(&view, TERN_USE_READ_SRC, rd->src_to + done, len);
+	if (term == TERN_TERM_NONE)
+		tern_mem_read(mem, rd->src_to + done, dst, len);
+	rcu_read_unlock();
+	return term;
+}
+
+/* payload octets @done.. of the message; TERN_TERM_NONE or the error */
+static int read_payload(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
+{
+	struct tern_tx *tx = &qp->tx;
+	struct tern_wqe *wqe = &tx->wqe;
+
+	if (tx->source == TERN_TX_RESPONSE)
+		return read_response(qp, done, dst, len);
+	if (wqe->flags & TERN_WR_INLINE) {
+		memcpy(dst, wqe->inl + done, len);
+		return TERN_TERM_NONE;
+	}
+	if (tern_sgl_read(qp->dev, qp->ibqp.pd, !qp->uctx, wqe->sge,
+			  wqe->num_sge, &tx->sge_at, &tx->sge_off, dst, len))
+		return TERN_TERM_LOCAL;
+	return TERN_TERM_NONE;
+}
+
+static int emit_payload(struct tern_qp *qp, struct tern_burst_pos *pos,
+			u32 done)
+{
+	struct tern_tx *tx = &qp->tx;
+	u8 marker[TERN_MARKER_SIZE];
+	u32 run;
+
+	while ((run = tern_fpdu_tx_run(&tx->fpdu))) {
+		u32 room;
+		u8 *dst = tern_burst_at(&tx->burst, pos, &room);
+		int term;
+
+		run = min(run, room);
+		term = read_payload(qp, done, dst, run);
+		if (term != TERN_TERM_NONE)
+			return term;
+		tern_burst_advance(&tx->burst, pos, run);
+		tern_burst_write(&tx->burst, pos, marker,
+				 tern_fpdu_tx_payload(&tx->fpdu, dst, run,
+						      marker));
+		done += run;
+	}
+	return TERN_TERM_NONE;
+}
+
+/*
+ * The source of a Response went away while it was being sent: the copied
+ * Read Request header says how far it got (checklist-ddp-rdmap 2.2).
+ */
+static void response_failed(struct tern_qp *qp, int term, u32 done)
+{
+	struct tern_read_in *rd = tern_readq_in_first(&qp->readq);
+	struct tern_tx_msg msg;
+
+	tern_rdmap_build_read_req(&msg, qp->params.version, rd->msn,
+				  rd->sink_stag, rd->sink_to + done,
+				  rd->size - done, rd->src_stag,
+				  rd->src_to + done);
+	tern_qp_error(qp, term, msg.hdr, msg.hdr_len, msg.hdr_len);
+}
+
+static void payload_failed(struct tern_qp *qp, int term, u32 done)
+{
+	struct tern_tx *tx = &qp->tx;
+	enum tern_tx_source source = tx->source;
+
+	/* the message ends here: the Terminate takes its place */
+	tx->source = TERN_TX_NONE;
+	if (source == TERN_TX_RESPONSE) {
+		response_failed(qp, term, done);
+		return;
+	}
+	tern_sq_done(qp, tx->wqe.index, IB_WC_LOC_PROT_ERR);
+	tern_qp_error(qp, term, NULL, 0, 0);
+}
+
+/* one FPDU of the message in progress into the burst: 0, -ENOMEM or -EFAULT */
+static int emit_fpdu(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+	struct tern_fpdu_tx saved = tx->fpdu;
+	u8 head[TERN_FPDU_TX_HEAD], tail[TERN_FPDU_TX_TAIL];
+	u32 size = tern_fpdu_tx_size(&tx->fpdu, &tx->msg);
+	u32 done = tx->msg.sent;
+	struct tern_burst_pos pos;
+	int term;
+
+	if (tern_burst_reserve(&tx->burst, size, &pos))
+		return -ENOMEM;
+	tern_burst_write(&tx->burst, &pos, head,
+			 tern_fpdu_tx_begin(&tx->fpdu, &tx->msg, head));
+	term = emit_payload(qp, &pos, done);
+	if (term != TERN_TERM_NONE) {
+		tern_burst_trim(&tx->burst, size);
+		tx->fpdu = saved;
+		payload_failed(qp, term, done);
+		return -EFAULT;
+	}
+	tern_burst_write(&tx->burst, &pos, tail,
+			 tern_fpdu_tx_end(&tx->fpdu, tail));
+	tern_stat_inc(qp->dev, TX_FPDU);
+	trace_tern_fpdu_tx(tern_qpn(qp), tx->msg.hdr[1] & TERN_RDMAP_OPCODE_MASK,
+			   tx->fpdu.ulpdu_len, tern_tx_msg_done(&tx->msg));
+	return 0;
+}
+
+static void message_done(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+
+	switch (tx->source) {
+	case TERN_TX_WQE:
+		tx->burst_head = tx->wqe.index + 1;
+		break;
+	case TERN_TX_RESPONSE:
+		tern_readq_in_pop(&qp->readq);
+		break;
+	case TERN_TX_TERMINATE:
+		tx->term_sent = true;
+		tern_stat_inc(qp->dev, TX_TERMINATE);
+		break;
+	default:
+		break;
+	}
+	tx->source = TERN_TX_NONE;
+}
+
+/* fill the burst: 0 (it may be empty), or -ENOMEM */
+static int fill_burst(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+	struct tern_burst *b = &tx->burst;
+	int ret;
+
+	tx->burst_head = qp->sq.sent;
+	tx->fpdu.mulpdu = tern_fpdu_mulpdu(tern_sock_mss_locked(qp->sock),
+					   qp->params.tx_markers);
+	for (;;) {
+		if (tx->source == TERN_TX_NONE && !tern_tx_start_message(qp))
+			return 0;
+		if (b->nr && b->len + tern_fpdu_tx_size(&tx->fpdu, &tx->msg) >
+		    TERN_BURST_BYTES)
+			return 0;
+		ret = emit_fpdu(qp);
+		if (ret == -EFAULT)
+			continue;
+		if (ret)
+			return b->nr ? 0 : ret;
+		if (tern_tx_msg_done(&tx->msg))
+			message_done(qp);
+	}
+}
+
+/* ---- sending ------------------------------------------------------------ */
+
+static void burst_done(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+
+	tern_stat_add(qp->dev, TX_BYTES, tx->burst.len);
+	tern_stat_inc(qp->dev, TX_BURST);
+	tern_burst_reset(&tx->burst);
+	/* behind a flush there is nothing left to complete */
+	if (qp->state == QP_RTS || qp->state == QP_CLOSING)
+		tern_sq_sent(qp, tx->burst_head);
+	if (tx->term_sent)
+		tern_qp_event(qp, QP_EV_TERM_SENT);
+}
+
+/* 0 when the burst is gone, -EAGAIN when TCP is full, or the stream's error */
+static int send_burst(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+	struct tern_burst *b = &tx->burst;
+	bool more = tx->source != TERN_TX_NONE;
+	int n;
+
+	while (b->sent < b->len) {
+		n = tern_sock_send_locked(qp->sock, b->bv, b->nr, b->sent,
+					  b->len - b->sent, more);
+		if (n < 0)
+			return n;
+		b->sent += n;
+	}
+	burst_done(qp);
+	return 0;
+}
+
+static bool drained(const struct tern_qp *qp)
+{
+	const struct tern_tx *tx = &qp->tx;
+
+	if (tx->source != TERN_TX_NONE || qp->readq.in_count)
+		return false;
+	/* behind the peer's FIN no Response comes */
+	return qp->rx.eof || (!tx->stalled && !qp->readq.out_count);
+}
+
+/*
+ * Nothing is due. Say so to the producer, then look once more: enum
+ * tern_ring_flags. A stalled entry needs no doorbell: its event runs us.
+ */
+static bool go_idle(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+
+	if (qp->state == QP_CLOSING && drained(qp)) {
+		tern_qp_event(qp, QP_EV_DRAINED);
+		return true;
+	}
+	if (qp->state != QP_RTS || tx->stalled)
+		return true;
+	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
+	smp_mb(); /* flags before prod */
+	if (!tern_sq_pending(qp))
+		return true;
+	WRITE_ONCE(qp->sq.q.hdr->flags, TERN_RING_BUSY);
+	return false;
+}
+
+static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
+{
+	struct tern_tx *tx = &qp->tx;
+	int ret;
+
+	for (;;) {
+		if (!tx->burst.nr) {
+			if (!tern_sock_writable_locked(qp->sock)) {
+				tern_stat_inc(qp->dev, TX_FULL);
+				return TERN_TX_IDLE;
+			}
+			if (fill_burst(qp))
+				return TERN_TX_NOMEM;
+			if (!tx->burst.nr && go_idle(qp))
+				return TERN_TX_IDLE;
+			if (!tx->burst.nr)
+				continue;
+		}
+		ret = send_burst(qp);
+		if (ret == -EAGAIN)
+			return TERN_TX_IDLE;
+		if (ret) {
+			tern_qp_event(qp, QP_EV_RESET);
+			return TERN_TX_IDLE;
+		}
+		if (!--*bursts)
+			return TERN_TX_MORE;
+	}
+}
+
+/* FIN_WAIT and ERROR send nothing; IDLE has no stream */
+static bool may_send(const struct tern_qp *qp)
+{
+	return qp->state == QP_RTS || qp->state == QP_CLOSING ||
+	       qp->state == QP_TERMINATE;
+}
+
+enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts)
+{
+	struct tern_tx *tx = &qp->tx;
+	enum tern_tx_result result;
+
+	tern_qp_assert_locked(qp);
+	if (tx->active) {
+		tx->again = true;
+		return TERN_TX_IDLE;
+	}
+	if (!may_send(qp))
+		return TERN_TX_IDLE;
+	tx->active = true;
+	if (qp->state == QP_RTS)
+		WRITE_ONCE(qp->sq.q.hdr->flags, TERN_RING_BUSY);
+	do {
+		tx->again = false;
+		result = send_all(qp, &bursts);
+	} while (tx->again && result == TERN_TX_IDLE && may_send(qp));
+	tx->active = false;
+	return result;
+}

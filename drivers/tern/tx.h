@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Send engine: builds bursts of FPDUs and hands them to TCP. */
+#ifndef TERN_TX_H
+#define TERN_TX_H
+
+#include <linux/types.h>
+
+struct tern_qp;
+
+void tern_tx_init(struct tern_qp *qp, u32 mss);
+
+/* free what is left of a burst; Context: no engine runs any more */
+void tern_tx_exit(struct tern_qp *qp);
+
+/**
+ * enum tern_tx_result - why tern_tx_run() ended
+ * @TERN_TX_IDLE: nothing is due, or an event will run it again
+ * @TERN_TX_MORE: the budget was used up: call again soon
+ * @TERN_TX_NOMEM: no memory for a fragment: call again later
+ */
+enum tern_tx_result {
+	TERN_TX_IDLE,
+	TERN_TX_MORE,
+	TERN_TX_NOMEM,
+};
+
+/**
+ * tern_tx_run() - send what is due
+ * @qp: attached
+ * @bursts: at most so many
+ *
+ * Called while it runs already (TCP may deliver received data inside our own
+ * sendmsg), it only makes the running call look once more. Context: the socket
+ * lock is ours; does not sleep.
+ */
+enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts);
+
+/* nothing of an FPDU is half handed to TCP: a FIN may follow */
+bool tern_tx_at_boundary(const struct tern_qp *qp);
+
+#endif /* TERN_TX_H */

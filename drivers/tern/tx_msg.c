@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "tx_msg.h"
+
+#include <linux/random.h>
+
+#include "complete.h"
+#include "core/rdmap.h"
+#include "device.h"
+#include "mr.h"
+#include "qp.h"
+#include "sgl.h"
+#include "sq.h"
+
+/* the STag and TO of our zero-length messages: checklist-mpa 4.7 */
+#define RTR_STAG	1
+#define RTR_TO		1
+
+static bool sq_entry_failed(struct tern_qp *qp, enum ib_wc_status status)
+{
+	struct tern_tx *tx = &qp->tx;
+
+	/* what was built before it goes out and completes first */
+	if (tx->burst.nr)
+		return false;
+	tern_sq_started(qp, &tx->wqe);
+	tern_sq_done(qp, tx->wqe.index, status);
+	/* checklist-ddp-rdmap 7.19 */
+	tern_qp_error(qp, TERN_TERM_LOCAL, NULL, 0, 0);
+	return false;
+}
+
+/* the program wrote nonsense: into an entry, or into the producer index */
+static bool sq_broken(struct tern_qp *qp, int err)
+{
+	if (qp->tx.burst.nr)
+		return false;
+	tern_stat_inc(qp->dev, SQ_BAD_ENTRY);
+	if (err == -EINVAL)
+		return sq_entry_failed(qp, IB_WC_LOC_QP_OP_ERR);
+	tern_qp_error(qp, TERN_TERM_LOCAL, NULL, 0, 0);
+	return false;
+}
+
+static enum tern_rdmap_opcode send_opcode(const struct tern_wqe *wqe)
+{
+	bool inv = wqe->opcode == TERN_WR_SEND_WITH_INV;
+
+	if (wqe->flags & TERN_WR_SOLICITED)
+		return inv ? TERN_OP_SEND_SE_INV : TERN_OP_SEND_SE;
+	return inv ? TERN_OP_SEND_INV : TERN_OP_SEND;
+}
+
+static void build_wqe_msg(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+	struct tern_wqe *wqe = &tx->wqe;
+	u8 version = qp->params.version;
+
+	if (wqe->opcode == TERN_WR_RDMA_WRITE) {
+		tern_rdmap_build_write(&tx->msg, version, wqe->rkey,
+				       wqe->remote_addr, wqe->len);
+		return;
+	}
+	tern_rdmap_build_send(&tx->msg, version, send_opcode(wqe),
+			      wqe->opcode == TERN_WR_SEND_WITH_INV ? wqe->ex : 0,
+			      tx->send_msn++, wqe->len);
+}
+
+/*
+ * The sink of a Read is an STag of its own, fresh and opaque, that scatters to
+ * the list: the peer never learns a key of ours (decision "read sink").
+ */
+static void build_read(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+	struct tern_wqe *wqe = &tx->wqe;
+	struct tern_read_out *out = tern_readq_out_next(&qp->readq);
+
+	out->open = (struct tern_read_open) {
+		.stag = get_random_u32() | 1,
+		.len = wqe->len,
+	};
+	out->slot = wqe->index;
+	out->hidden = false;
+	out->msn = tx->read_msn;
+	out->num_sge = wqe->num_sge;
+	memcpy(out->sge, wqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
+	tern_readq_out_push(&qp->readq);
+	tern_rdmap_build_read_req(&tx->msg, qp->params.version, tx->read_msn++,
+				  out->open.stag, 0, wqe->len, wqe->rkey,
+				  wqe->remote_addr);
+}
+
+static bool stall(struct tern_qp *qp)
+{
+	qp->tx.stalled = true;
+	return false;
+}
+
+static bool is_read(const struct tern_wqe *wqe)
+{
+	return wqe->opcode == TERN_WR_RDMA_READ ||
+	       wqe->opcode == TERN_WR_READ_WITH_INV;
+}
+
+static bool start_read(struct tern_qp *qp)
+{
+	struct tern_wqe *wqe = &qp->tx.wqe;
+
+	if (!qp->readq.ord)
+		return sq_entry_failed(qp, IB_WC_LOC_QP_OP_ERR);
+	/* no Response can come any more: left to the flush */
+	if (qp->rx.eof || tern_readq_out_full(&qp->readq))
+		return stall(qp);
+	if (tern_sgl_check(qp->dev, qp->ibqp.pd, !qp->uctx, wqe->sge,
+			   wqe->num_sge, TERN_USE_LOCAL_WRITE))
+		return sq_entry_failed(qp, IB_WC_LOC_PROT_ERR);
+	build_read(qp);
+	return true;
+}
+
+static bool start_payload(struct tern_qp *qp)
+{
+	struct tern_wqe *wqe = &qp->tx.wqe;
+
+	if (!(wqe->flags & TERN_WR_INLINE) &&
+	    tern_sgl_check(qp->dev, qp->ibqp.pd, !qp->uctx, wqe->sge,
+			   wqe->num_sge, TERN_USE_LOCAL_READ))
+		return sq_entry_failed(qp, IB_WC_LOC_PROT_ERR);
+	build_wqe_msg(qp);
+	return true;
+}
+
+/* LOCAL_INV and REG_MR: done in SQ order, nothing goes on the wire */
+static bool run_local(struct tern_qp *qp)
+{
+	struct tern_wqe *wqe = &qp->tx.wqe;
+	int ret;
+
+	if (wqe->opcode == TERN_WR_LOCAL_INV)
+		ret = tern_mr_invalidate_local(qp, wqe->ex);
+	else
+		ret = tern_mr_reg(qp, wqe->ex, wqe->rkey, wqe->remote_addr,
+				  wqe->access);
+	if (ret)
+		return sq_entry_failed(qp, IB_WC_MW_BIND_ERR);
+	tern_sq_started(qp, wqe);
+	tern_sq_done(qp, wqe->index, IB_WC_SUCCESS);
+	qp->tx.burst_head = qp->sq.head;
+	/* with no burst to wait for, it is due now */
+	if (!qp->tx.burst.nr)
+		tern_sq_sent(qp, qp->sq.head);
+	return true;
+}
+
+/* an entry was taken from the SQ: true when there is a message to send */
+static bool start_wqe_msg(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+
+	if (!(is_read(&tx->wqe) ? start_read(qp) : start_payload(qp)))
+		return false;
+	tern_sq_started(qp, &tx->wqe);
+	tx->source = TERN_TX_WQE;
+	tx->sge_at = 0;
+	tx->sge_off = 0;
+	tx->prefer_wqe = false;
+	return true;
+}
+
+/* a CLOSING stream sends what was posted before; a failed one nothing */
+static bool may_start_wqe(const struct tern_qp *qp)
+{
+	if (qp->state == QP_RTS)
+		return true;
+	return qp->state == QP_CLOSING && qp->sq.head != qp->sq.stop;
+}
+
+static bool start_wqe(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+	int ret;
+
+	while (may_start_wqe(qp)) {
+		ret = tern_sq_fetch(qp, &tx->wqe);
+		if (ret == -ENOENT)
+			return false;
+		if (ret)
+			return sq_broken(qp, ret);
+		if (tx->wqe.flags & TERN_WR_FENCE && qp->readq.out_count)
+			return stall(qp);
+		if (tx->wqe.opcode != TERN_WR_LOCAL_INV &&
+		    tx->wqe.opcode != TERN_WR_REG_MR)
+			return start_wqe_msg(qp);
+		if (!run_local(qp))
+			return false;
+	}
+	return false;
+}
+
+static bool start_response(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+	struct tern_read_in *rd = tern_readq_in_first(&qp->readq);
+
+	if (!rd)
+		return false;
+	tern_rdmap_build_read_resp(&tx->msg, qp->params.version, rd->sink_stag,
+				   rd->sink_to, rd->size);
+	tx->source = TERN_TX_RESPONSE;
+	tx->prefer_wqe = true;
+	return true;
+}
+
+static bool start_rtr(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+	u8 version = qp->params.version;
+	struct tern_read_out *out;
+
+	switch (tx->rtr) {
+	case TERN_RTR_WRITE:
+		tern_rdmap_build_write(&tx->msg, version, RTR_STAG, RTR_TO, 0);
+		break;
+	case TERN_RTR_SEND:
+		tern_rdmap_build_send(&tx->msg, version, TERN_OP_SEND, 0,
+				      tx->send_msn++, 0);
+		break;
+	default:
+		out = tern_readq_out_next(&qp->readq);
+		memset(out, 0, sizeof(*out));
+		out->hidden = true;
+		out->msn = tx->read_msn;
+		out->open.stag = RTR_STAG;
+		out->open.to = RTR_TO;
+		tern_readq_out_push(&qp->readq);
+		tern_rdmap_build_read_req(&tx->msg, version, tx->read_msn++,
+					  RTR_STAG, RTR_TO, 0, RTR_STAG,
+					  RTR_TO);
+	}
+	tx->rtr = TERN_RTR_NONE;
+	tx->source = TERN_TX_RTR;
+	return true;
+}
+
+static bool start_terminate(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+
+	if (tx->term_code == TERN_TERM_NONE || tx->term_sent)
+		return false;
+	tern_rdmap_build_terminate(&tx->msg, qp->params.version, tx->term_code,
+				   tx->term_hdr_len ? tx->term_hdr : NULL,
+				   tx->term_hdr_len, tx->term_seg_len);
+	tx->source = TERN_TX_TERMINATE;
+	return true;
+}
+
+/* RFC 5044 7.1.2(4): a responder sends nothing before the first valid FPDU */
+bool tern_tx_start_message(struct tern_qp *qp)
+{
+	struct tern_tx *tx = &qp->tx;
+
+	tx->stalled = false;
+	if (qp->state == QP_TERMINATE)
+		return start_terminate(qp);
+	if (qp->state != QP_RTS && qp->state != QP_CLOSING)
+		return false;
+	if (tx->rtr)
+		return start_rtr(qp);
+	if (qp->rx.fence)
+		return stall(qp);
+	if (tx->prefer_wqe)
+		return start_wqe(qp) || start_response(qp);
+	return start_response(qp) || start_wqe(qp);
+}

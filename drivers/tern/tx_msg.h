@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the send engine sends next, and the headers of it. */
+#ifndef TERN_TX_MSG_H
+#define TERN_TX_MSG_H
+
+#include <linux/types.h>
+
+struct tern_qp;
+
+/**
+ * tern_tx_start_message() - set qp->tx.msg and qp->tx.source up
+ * @qp: attached, between two messages
+ *
+ * A Terminate goes before everything, the RTR before what the ULP sends;
+ * Responses and send queue entries take turns. An entry that fails is completed
+ * here. Sets qp->tx.stalled when the entry at the head has to wait. Context: the
+ * socket lock is ours. Return: false when nothing is to be sent now.
+ */
+bool tern_tx_start_message(struct tern_qp *qp);
+
+#endif /* TERN_TX_MSG_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Where and when the send engine runs. */
+#ifndef TERN_TX_SCHED_H
+#define TERN_TX_SCHED_H
+
+#include "tx.h"
+
+struct tern_qp;
+
+int tern_tx_sched_init(void);
+void tern_tx_sched_exit(void);
+
+void tern_tx_sched_init_qp(struct tern_qp *qp);
+
+/* cancel what is scheduled, for good; Context: process */
+void tern_tx_sched_exit_qp(struct tern_qp *qp);
+
+/* run the engine soon; Context: any, interrupts on or off */
+void tern_tx_kick(struct tern_qp *qp);
+
+/* go on as @result of a run says; Context: any */
+void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result);
+
+/* a doorbell: run in the caller; Context: process, may sleep */
+void tern_tx_run_here(struct tern_qp *qp);
+
+#endif /* TERN_TX_SCHED_H */

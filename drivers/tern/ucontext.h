@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef TERN_UCONTEXT_H
+#define TERN_UCONTEXT_H
+
+#include <rdma/ib_verbs.h>
+
+struct tern_device;
+
+/* a program's context */
+struct tern_ucontext {
+	struct ib_ucontext ibctx;
+	struct tern_device *dev;
+};
+
+static inline struct tern_ucontext *to_tern_uctx(struct ib_ucontext *ibctx)
+{
+	return container_of(ibctx, struct tern_ucontext, ibctx);
+}
+
+int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+void tern_dealloc_ucontext(struct ib_ucontext *ibctx);
+
+/*
+ * Programs' files are disconnected by the core; their rings are plain memory
+ * that stays theirs, and their doorbells answer EIO. Nothing is left to do.
+ */
+void tern_disassociate_ucontext(struct ib_ucontext *ibctx);
+
+#endif /* TERN_UCONTEXT_H */
