@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The commands whose answers carry something of ours: the core's request and
+ * response with a struct of tern-abi.h behind them.
+ */
+#ifndef TERN_PROVIDER_ABI_H
+#define TERN_PROVIDER_ABI_H
+
+#include <infiniband/kern-abi.h>
+#include <rdma/tern-abi.h>
+#include <kernel-abi/tern-abi.h>
+
+DECLARE_DRV_CMD(tern_cmd_alloc_ucontext, IB_USER_VERBS_CMD_GET_CONTEXT, empty,
+		tern_uresp_ucontext);
+DECLARE_DRV_CMD(tern_cmd_create_cq, IB_USER_VERBS_EX_CMD_CREATE_CQ, empty,
+		tern_uresp_create_cq);
+DECLARE_DRV_CMD(tern_cmd_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ, empty,
+		tern_uresp_create_cq);
+DECLARE_DRV_CMD(tern_cmd_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ, empty,
+		tern_uresp_create_srq);
+DECLARE_DRV_CMD(tern_cmd_create_qp, IB_USER_VERBS_CMD_CREATE_QP, empty,
+		tern_uresp_create_qp);
+
+#endif /* TERN_PROVIDER_ABI_H */

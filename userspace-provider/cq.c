@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Life of a completion queue. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "abi.h"
+#include "compat.h"
+#include "cq.h"
+#include "pd.h"
+
+#define WC_FLAGS (IBV_WC_STANDARD_FLAGS | \
+		  IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
+		  IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+
+static int bring_up(struct tern_cq *cq, struct ibv_context *ctx,
+		    const struct ibv_cq_init_attr_ex *attr)
+{
+	struct tern_cmd_create_cq_resp resp = {};
+	struct tern_cmd_create_cq cmd;
+	int err;
+
+	err = tern_compat_create_cq(ctx, attr, &cq->vcq, &cmd, &resp);
+	if (err)
+		return err;
+
+	err = tern_ring_map(&cq->ring, ctx->cmd_fd, &resp.drv_payload.ring,
+			    sizeof(struct tern_cqe), UINT32_MAX);
+	if (err) {
+		/* ibv_cmd_destroy_cq() locks what libibverbs sets up later */
+		verbs_init_cq(&cq->vcq.cq, ctx, NULL, NULL);
+		ibv_cmd_destroy_cq(&cq->vcq.cq);
+	}
+	return err;
+}
+
+static struct tern_cq *create(struct ibv_context *ctx,
+			      const struct ibv_cq_init_attr_ex *attr,
+			      bool locks)
+{
+	struct tern_cq *cq;
+	int err;
+
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return NULL;
+
+	err = tern_lock_init(&cq->lock, locks);
+	if (err)
+		goto err_free;
+	err = bring_up(cq, ctx, attr);
+	if (err)
+		goto err_lock;
+	return cq;
+
+err_lock:
+	tern_lock_destroy(&cq->lock);
+err_free:
+	free(cq);
+	errno = err;
+	return NULL;
+}
+
+struct ibv_cq *tern_cq_create(struct ibv_context *ctx, int cqe,
+			      struct ibv_comp_channel *channel, int vector)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = cqe,
+		.channel = channel,
+		.comp_vector = vector,
+	};
+	struct tern_cq *cq;
+
+	cq = create(ctx, &attr, true);
+	return cq ? &cq->vcq.cq : NULL;
+}
+
+/* An overrun is detected and fatal: nobody can ask to ignore it. */
+static int check_init(const struct ibv_cq_init_attr_ex *attr, bool *locks)
+{
+	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS |
+					      IBV_CQ_INIT_ATTR_MASK_PD))
+		return EINVAL;
+	if (!check_comp_mask(attr->wc_flags, WC_FLAGS))
+		return EOPNOTSUPP;
+
+	*locks = true;
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) {
+		if (!check_comp_mask(attr->flags,
+				     IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
+			return EOPNOTSUPP;
+		*locks = !(attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	}
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+		if (!attr->parent_domain ||
+		    !to_tern_pd(attr->parent_domain)->inner)
+			return EINVAL;
+		*locks &= tern_pd_locks(attr->parent_domain);
+	}
+	return 0;
+}
+
+struct ibv_cq_ex *tern_cq_create_ex(struct ibv_context *ctx,
+				    struct ibv_cq_init_attr_ex *attr)
+{
+	struct tern_cq *cq;
+	bool locks;
+	int err;
+
+	err = check_init(attr, &locks);
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+
+	cq = create(ctx, attr, locks);
+	if (!cq)
+		return NULL;
+	tern_cq_set_ex_ops(&cq->vcq.cq_ex, attr->wc_flags);
+	return &cq->vcq.cq_ex;
+}
+
+/*
+ * The kernel moves what is unpolled, and the arming, to a new ring: nobody may
+ * poll or arm the old one meanwhile.
+ */
+int tern_cq_resize(struct ibv_cq *ibcq, int cqe)
+{
+	struct tern_cmd_resize_cq_resp resp = {};
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	struct tern_cmd_resize_cq cmd;
+	struct tern_ring ring = {};
+	int err;
+
+	tern_lock_take(&cq->lock);
+	err = ibv_cmd_resize_cq(ibcq, cqe, &cmd.ibv_cmd, sizeof(cmd),
+				&resp.ibv_resp, sizeof(resp));
+	if (err)
+		goto out;
+	err = tern_ring_map(&ring, ibcq->context->cmd_fd,
+			    &resp.drv_payload.ring, sizeof(struct tern_cqe),
+			    UINT32_MAX);
+	if (err)
+		goto out;
+	tern_ring_unmap(&cq->ring);
+	cq->ring = ring;
+out:
+	tern_lock_drop(&cq->lock);
+	return err;
+}
+
+int tern_cq_modify(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	struct ibv_modify_cq cmd = {};
+
+	return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
+}
+
+int tern_cq_destroy(struct ibv_cq *ibcq)
+{
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	int err;
+
+	err = ibv_cmd_destroy_cq(ibcq);
+	if (err)
+		return err;
+	tern_ring_unmap(&cq->ring);
+	tern_lock_destroy(&cq->lock);
+	free(cq);
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Completion queues: cq.c makes them, poll.c and cq_ex.c empty them. */
+#ifndef TERN_PROVIDER_CQ_H
+#define TERN_PROVIDER_CQ_H
+
+#include <infiniband/driver.h>
+
+#include "lock.h"
+#include "ring.h"
+
+/**
+ * struct tern_cq - a completion queue
+ * @vcq: what libibverbs sees
+ * @ring: the entries; the kernel produces
+ * @lock: guards @ring and @cur
+ * @cur: the entry that an extended poll stands on, still owned by us
+ */
+struct tern_cq {
+	struct verbs_cq vcq;
+	struct tern_ring ring;
+	struct tern_lock lock;
+	const struct tern_cqe *cur;
+};
+
+static inline struct tern_cq *to_tern_cq(struct ibv_cq *cq)
+{
+	return container_of(cq, struct tern_cq, vcq.cq);
+}
+
+static inline struct tern_cq *ex_to_tern_cq(struct ibv_cq_ex *cq)
+{
+	return container_of(cq, struct tern_cq, vcq.cq_ex);
+}
+
+struct ibv_cq *tern_cq_create(struct ibv_context *ctx, int cqe,
+			      struct ibv_comp_channel *channel, int vector);
+struct ibv_cq_ex *tern_cq_create_ex(struct ibv_context *ctx,
+				    struct ibv_cq_init_attr_ex *attr);
+int tern_cq_resize(struct ibv_cq *cq, int cqe);
+int tern_cq_modify(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
+int tern_cq_destroy(struct ibv_cq *cq);
+
+int tern_cq_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
+int tern_cq_arm(struct ibv_cq *cq, int solicited_only);
+enum ibv_wc_opcode tern_cqe_opcode(const struct tern_cqe *cqe);
+unsigned int tern_cqe_flags(const struct tern_cqe *cqe);
+
+void tern_cq_set_ex_ops(struct ibv_cq_ex *cq, uint64_t wc_flags);
+
+#endif /* TERN_PROVIDER_CQ_H */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Extended polling: the program walks the ring entry by entry and reads fields
+ * where they lie. The entry it stands on is given back by the next step.
+ */
+
+#include <errno.h>
+#include <time.h>
+
+#include "cq.h"
+
+static int step(struct tern_cq *cq)
+{
+	uint32_t avail = tern_ring_avail(&cq->ring);
+
+	if (!avail)
+		return ENOENT;
+	if (avail > cq->ring.limit)
+		return EIO;
+
+	cq->cur = tern_ring_entry(&cq->ring, cq->ring.index);
+	cq->vcq.cq_ex.wr_id = cq->cur->wr_id;
+	cq->vcq.cq_ex.status = cq->cur->status;
+	return 0;
+}
+
+static void give_back(struct tern_cq *cq)
+{
+	if (!cq->cur)
+		return;
+	cq->cur = NULL;
+	cq->ring.index++;
+	tern_ring_release(&cq->ring);
+}
+
+/* Success keeps the lock until end_poll(). */
+static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
+{
+	struct tern_cq *cq = ex_to_tern_cq(ibcq);
+	int err;
+
+	if (attr->comp_mask)
+		return EINVAL;
+
+	tern_lock_take(&cq->lock);
+	err = step(cq);
+	if (err)
+		tern_lock_drop(&cq->lock);
+	return err;
+}
+
+static int next_poll(struct ibv_cq_ex *ibcq)
+{
+	struct tern_cq *cq = ex_to_tern_cq(ibcq);
+
+	give_back(cq);
+	return step(cq);
+}
+
+static void end_poll(struct ibv_cq_ex *ibcq)
+{
+	struct tern_cq *cq = ex_to_tern_cq(ibcq);
+
+	give_back(cq);
+	tern_lock_drop(&cq->lock);
+}
+
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
+{
+	return tern_cqe_opcode(ex_to_tern_cq(cq)->cur);
+}
+
+static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
+{
+	return ex_to_tern_cq(cq)->cur->vendor_err;
+}
+
+static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
+{
+	return tern_cqe_flags(ex_to_tern_cq(cq)->cur);
+}
+
+static uint32_t read_byte_len(struct ibv_cq_ex *cq)
+{
+	return ex_to_tern_cq(cq)->cur->byte_len;
+}
+
+/* Also the way to the invalidated key: ibv_wc_read_invalidated_rkey(). */
+static __be32 read_imm_data(struct ibv_cq_ex *cq)
+{
+	return (__force __be32)ex_to_tern_cq(cq)->cur->inv_stag;
+}
+
+static uint32_t read_qp_num(struct ibv_cq_ex *cq)
+{
+	return ex_to_tern_cq(cq)->cur->qpn;
+}
+
+static uint64_t read_timestamp(struct ibv_cq_ex *cq)
+{
+	return ex_to_tern_cq(cq)->cur->timestamp;
+}
+
+static int64_t now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static uint64_t read_wallclock(struct ibv_cq_ex *cq)
+{
+	return read_timestamp(cq) + now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC);
+}
+
+/* Addresses of InfiniBand, which an RNIC does not have. */
+static uint32_t read_none32(struct ibv_cq_ex *cq)
+{
+	return 0;
+}
+
+static uint8_t read_none8(struct ibv_cq_ex *cq)
+{
+	return 0;
+}
+
+/* All are cheap: only what the device may lack depends on @wc_flags. */
+void tern_cq_set_ex_ops(struct ibv_cq_ex *cq, uint64_t wc_flags)
+{
+	cq->start_poll = start_poll;
+	cq->next_poll = next_poll;
+	cq->end_poll = end_poll;
+	cq->read_opcode = read_opcode;
+	cq->read_vendor_err = read_vendor_err;
+	cq->read_wc_flags = read_wc_flags;
+	cq->read_byte_len = read_byte_len;
+	cq->read_imm_data = read_imm_data;
+	cq->read_qp_num = read_qp_num;
+	cq->read_src_qp = read_none32;
+	cq->read_slid = read_none32;
+	cq->read_sl = read_none8;
+	cq->read_dlid_path_bits = read_none8;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		cq->read_completion_ts = read_timestamp;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		cq->read_completion_wallclock_ns = read_wallclock;
+}

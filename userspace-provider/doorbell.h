@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The one system call of the data path. */
+#ifndef TERN_PROVIDER_DOORBELL_H
+#define TERN_PROVIDER_DOORBELL_H
+
+#include <stdint.h>
+
+struct ibv_context;
+struct tern_context;
+
+int tern_doorbell_open(struct tern_context *ctx);
+void tern_doorbell_close(struct tern_context *ctx);
+int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn);
+
+#endif /* TERN_PROVIDER_DOORBELL_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory regions and windows: all state is the kernel's. */
+#ifndef TERN_PROVIDER_MR_H
+#define TERN_PROVIDER_MR_H
+
+#include <infiniband/driver.h>
+
+struct ibv_mr *tern_mr_reg(struct ibv_pd *pd, void *addr, size_t length,
+			   uint64_t iova, int access);
+int tern_mr_rereg(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
+		  void *addr, size_t length, int access);
+int tern_mr_dereg(struct verbs_mr *mr);
+struct ibv_mw *tern_mw_alloc(struct ibv_pd *pd, enum ibv_mw_type type);
+int tern_mw_dealloc(struct ibv_mw *mw);
+
+#endif /* TERN_PROVIDER_MR_H */

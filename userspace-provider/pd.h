@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Protection domains, thread domains, and the parent domain that joins them. */
+#ifndef TERN_PROVIDER_PD_H
+#define TERN_PROVIDER_PD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <infiniband/driver.h>
+
+/**
+ * struct tern_td - a promise to use what belongs to it from one thread
+ * @td: what libibverbs sees
+ * @users: parent domains that hold it
+ */
+struct tern_td {
+	struct ibv_td td;
+	atomic_int users;
+};
+
+/**
+ * struct tern_pd - a protection domain, or a parent domain around one
+ * @pd: what libibverbs sees; a parent domain has the handle of @inner
+ * @inner: the protection domain of a parent domain, else NULL
+ * @td: the thread domain of a parent domain, or NULL
+ * @users: parent domains around this one
+ */
+struct tern_pd {
+	struct ibv_pd pd;
+	struct tern_pd *inner;
+	struct tern_td *td;
+	atomic_int users;
+};
+
+static inline struct tern_pd *to_tern_pd(struct ibv_pd *pd)
+{
+	return container_of(pd, struct tern_pd, pd);
+}
+
+/* Do queues created under @pd need locks? */
+static inline bool tern_pd_locks(struct ibv_pd *pd)
+{
+	return !to_tern_pd(pd)->td;
+}
+
+struct ibv_pd *tern_pd_alloc(struct ibv_context *ctx);
+int tern_pd_dealloc(struct ibv_pd *pd);
+struct ibv_td *tern_td_alloc(struct ibv_context *ctx,
+			     struct ibv_td_init_attr *attr);
+int tern_td_dealloc(struct ibv_td *td);
+struct ibv_pd *tern_pd_alloc_parent(struct ibv_context *ctx,
+				    struct ibv_parent_domain_init_attr *attr);
+
+#endif /* TERN_PROVIDER_PD_H */

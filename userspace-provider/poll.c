@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Taking completions from a ring, and arming it, without a system call. */
+
+#include <errno.h>
+
+#include "cq.h"
+
+static const enum ibv_wc_opcode wc_opcodes[] = {
+	[TERN_WR_SEND]		= IBV_WC_SEND,
+	[TERN_WR_SEND_WITH_INV]	= IBV_WC_SEND,
+	[TERN_WR_RDMA_WRITE]	= IBV_WC_RDMA_WRITE,
+	[TERN_WR_RDMA_READ]	= IBV_WC_RDMA_READ,
+	[TERN_WR_LOCAL_INV]	= IBV_WC_LOCAL_INV,
+	[TERN_WR_BIND_MW]	= IBV_WC_BIND_MW,
+	[TERN_WR_READ_WITH_INV]	= IBV_WC_RDMA_READ,
+	[TERN_WR_RECV]		= IBV_WC_RECV,
+};
+
+enum ibv_wc_opcode tern_cqe_opcode(const struct tern_cqe *cqe)
+{
+	if (cqe->opcode > TERN_WR_RECV)
+		return IBV_WC_DRIVER1;
+	return wc_opcodes[cqe->opcode];
+}
+
+unsigned int tern_cqe_flags(const struct tern_cqe *cqe)
+{
+	return cqe->flags & TERN_CQE_WITH_INV ? IBV_WC_WITH_INV : 0;
+}
+
+static void wc_fill(struct ibv_wc *wc, const struct tern_cqe *cqe)
+{
+	*wc = (struct ibv_wc){
+		.wr_id = cqe->wr_id,
+		.status = cqe->status,
+		.opcode = tern_cqe_opcode(cqe),
+		.vendor_err = cqe->vendor_err,
+		.byte_len = cqe->byte_len,
+		.qp_num = cqe->qpn,
+		.wc_flags = tern_cqe_flags(cqe),
+	};
+	if (wc->wc_flags & IBV_WC_WITH_INV)
+		wc->invalidated_rkey = cqe->inv_stag;
+}
+
+int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
+{
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	struct tern_ring *ring = &cq->ring;
+	uint32_t avail;
+	int i;
+
+	tern_lock_take(&cq->lock);
+	avail = tern_ring_avail(ring);
+	if (avail > ring->limit) {
+		tern_lock_drop(&cq->lock);
+		errno = EIO;
+		return -EIO;
+	}
+	for (i = 0; i < count && avail; i++, avail--)
+		wc_fill(&wc[i], tern_ring_entry(ring, ring->index++));
+	if (i > 0)
+		tern_ring_release(ring);
+	tern_lock_drop(&cq->lock);
+	return i;
+}
+
+/*
+ * The word is only raised: asking for solicited events leaves an earlier
+ * request for any event in force. The program polls once more afterwards, as
+ * verbs tell it to; the barrier orders that poll after the arming.
+ */
+int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	uint32_t none = TERN_CQ_ARM_NONE;
+	uint32_t *word;
+
+	tern_lock_take(&cq->lock);
+	word = &cq->ring.hdr->flags;
+	if (solicited_only)
+		__atomic_compare_exchange_n(word, &none, TERN_CQ_ARM_SOLICITED,
+					    false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+	else
+		__atomic_store_n(word, TERN_CQ_ARM_NEXT, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	tern_lock_drop(&cq->lock);
+	return 0;
+}

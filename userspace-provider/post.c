@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* ibv_post_send(), ibv_post_recv(), ibv_post_srq_recv(). */
+
+#include <errno.h>
+#include <string.h>
+
+#include "doorbell.h"
+#include "qp.h"
+#include "sqe.h"
+#include "srq.h"
+
+static int set_inline_list(const struct tern_qp *qp, struct tern_sqe *sqe,
+			   const struct tern_wr_op *op,
+			   const struct ibv_send_wr *wr)
+{
+	int err, i;
+
+	if ((uint32_t)wr->num_sge > qp->sq.max_sge)
+		return EINVAL;
+
+	/* an empty payload is inline too */
+	err = tern_sqe_add_inline(qp, sqe, op, NULL, 0);
+	for (i = 0; i < wr->num_sge && !err; i++)
+		err = tern_sqe_add_inline(qp, sqe, op,
+					  (void *)(uintptr_t)wr->sg_list[i].addr,
+					  wr->sg_list[i].length);
+	return err;
+}
+
+static int set_data(const struct tern_qp *qp, struct tern_sqe *sqe,
+		    const struct tern_wr_op *op, const struct ibv_send_wr *wr)
+{
+	if (wr->send_flags & IBV_SEND_INLINE)
+		return set_inline_list(qp, sqe, op, wr);
+	if (op->traits & TERN_WR_HAS_DATA)
+		return tern_sqe_set_sges(qp, sqe, op, wr->sg_list,
+					 (uint32_t)wr->num_sge);
+	return 0;
+}
+
+static int fill_send(const struct tern_qp *qp, struct tern_sqe *sqe,
+		     const struct ibv_send_wr *wr)
+{
+	const struct tern_wr_op *op;
+	int err;
+
+	err = tern_sqe_op(wr->opcode, &op);
+	if (err)
+		return err;
+	err = tern_sqe_begin(qp, sqe, op, wr->wr_id, wr->send_flags);
+	if (err)
+		return err;
+	if (op->traits & TERN_WR_HAS_REMOTE) {
+		sqe->remote_addr = wr->wr.rdma.remote_addr;
+		sqe->rkey = wr->wr.rdma.rkey;
+	}
+	if (op->traits & TERN_WR_HAS_KEY)
+		sqe->ex = wr->invalidate_rkey;
+	return set_data(qp, sqe, op, wr);
+}
+
+/*
+ * Hand over all entries before @next, drop the SQ's lock, and ring unless a
+ * drain is running that will see them. The lock is not held across the
+ * doorbell: the kernel may send in it.
+ */
+int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next)
+{
+	struct tern_ring *ring = &qp->sq.ring;
+	bool call = false;
+
+	if (next != ring->index) {
+		tern_ring_publish(ring, next);
+		call = !(tern_ring_flags(ring) & TERN_RING_BUSY);
+	}
+	tern_lock_drop(&qp->sq.lock);
+
+	return call ? tern_doorbell_ring(qp->vqp.qp.context, qp->qpn) : 0;
+}
+
+/* What precedes a bad request is posted, as verbs has it. */
+int tern_qp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		      struct ibv_send_wr **bad_wr)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	struct tern_ring *ring = &qp->sq.ring;
+	struct ibv_send_wr *first = wr;
+	int err = 0, ring_err;
+	uint32_t next;
+
+	tern_lock_take(&qp->sq.lock);
+	for (next = ring->index; wr; wr = wr->next, next++) {
+		err = ENOMEM;
+		if (tern_ring_full(ring, next))
+			break;
+		err = fill_send(qp, tern_ring_entry(ring, next), wr);
+		if (err)
+			break;
+	}
+	ring_err = tern_qp_publish_sends(qp, next);
+	if (ring_err) {
+		*bad_wr = first;
+		return ring_err;
+	}
+	if (err)
+		*bad_wr = wr;
+	return err;
+}
+
+static int fill_recv(const struct tern_queue *rq, struct tern_rqe *rqe,
+		     const struct ibv_recv_wr *wr)
+{
+	if ((uint32_t)wr->num_sge > rq->max_sge)
+		return EINVAL;
+
+	rqe->wr_id = wr->wr_id;
+	rqe->num_sge = wr->num_sge;
+	rqe->reserved = 0;
+	if (wr->num_sge)
+		memcpy(rqe->sge, wr->sg_list,
+		       wr->num_sge * sizeof(wr->sg_list[0]));
+	return 0;
+}
+
+/* Post until the list ends or a request is bad; tell if the kernel waits. */
+static int post_recvs(struct tern_queue *rq, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad_wr, bool *kick)
+{
+	struct tern_ring *ring = &rq->ring;
+	uint32_t next;
+	int err = 0;
+
+	*kick = false;
+	tern_lock_take(&rq->lock);
+	for (next = ring->index; wr; wr = wr->next, next++) {
+		err = ENOMEM;
+		if (tern_ring_full(ring, next))
+			break;
+		err = fill_recv(rq, tern_ring_entry(ring, next), wr);
+		if (err)
+			break;
+	}
+	if (next != ring->index) {
+		tern_ring_publish(ring, next);
+		*kick = tern_ring_flags(ring) & TERN_RING_KICK;
+	}
+	tern_lock_drop(&rq->lock);
+
+	if (err)
+		*bad_wr = wr;
+	return err;
+}
+
+int tern_qp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad_wr)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	int err, ring_err = 0;
+	bool kick;
+
+	if (ibqp->srq) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+
+	err = post_recvs(&qp->rq, wr, bad_wr, &kick);
+	if (kick)
+		ring_err = tern_doorbell_ring(ibqp->context, qp->qpn);
+	if (!ring_err)
+		return err;
+	*bad_wr = wr;
+	return ring_err;
+}
+
+/* An SRQ never flushes: it asks for no doorbell. */
+int tern_srq_post_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad_wr)
+{
+	bool kick;
+
+	return post_recvs(&to_tern_srq(srq)->rq, wr, bad_wr, &kick);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Life of a queue pair. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "abi.h"
+#include "pd.h"
+#include "qp.h"
+
+#define INIT_ATTRS (IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+
+static int map_queues(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr,
+		      const struct tern_uresp_create_qp *uresp)
+{
+	int fd = attr->pd->context->cmd_fd;
+	bool locks = tern_pd_locks(attr->pd);
+	int err;
+
+	if (uresp->max_inline > uresp->sq.stride)
+		return EPROTO;
+	err = tern_queue_create(&qp->sq, fd, &uresp->sq,
+				offsetof(struct tern_sqe, sge),
+				attr->cap.max_send_wr, attr->cap.max_send_sge,
+				locks);
+	if (err || attr->srq)
+		return err;
+
+	err = tern_queue_create(&qp->rq, fd, &uresp->rq,
+				offsetof(struct tern_rqe, sge),
+				attr->cap.max_recv_wr, attr->cap.max_recv_sge,
+				locks);
+	if (err)
+		tern_queue_destroy(&qp->sq);
+	return err;
+}
+
+static int bring_up(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr)
+{
+	struct tern_cmd_create_qp_resp resp = {};
+	struct tern_cmd_create_qp cmd;
+	int err;
+
+	err = ibv_cmd_create_qp_ex(attr->pd->context, &qp->vqp, attr,
+				   &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
+				   sizeof(resp));
+	if (err)
+		return err;
+
+	err = map_queues(qp, attr, &resp.drv_payload);
+	if (err) {
+		ibv_cmd_destroy_qp(&qp->vqp.qp);
+		return err;
+	}
+	qp->qpn = resp.drv_payload.qpn;
+	qp->max_inline = resp.drv_payload.max_inline;
+	qp->always = attr->sq_sig_all ? TERN_WR_SIGNALED : 0;
+	return 0;
+}
+
+static int check_init(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
+		return EINVAL;
+	if (attr->qp_type != IBV_QPT_RC ||
+	    !check_comp_mask(attr->comp_mask, INIT_ATTRS))
+		return EOPNOTSUPP;
+	return 0;
+}
+
+struct ibv_qp *tern_qp_create_ex(struct ibv_context *ctx,
+				 struct ibv_qp_init_attr_ex *attr)
+{
+	struct tern_qp *qp;
+	int err;
+
+	err = check_init(attr);
+	if (err)
+		goto err_errno;
+
+	err = ENOMEM;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		goto err_errno;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		err = tern_qp_set_wr_ops(&qp->vqp.qp_ex, attr->send_ops_flags);
+		if (err)
+			goto err_free;
+	}
+	err = bring_up(qp, attr);
+	if (err)
+		goto err_free;
+	/* creating the base clears it */
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		qp->vqp.comp_mask |= VERBS_QP_EX;
+	return &qp->vqp.qp;
+
+err_free:
+	free(qp);
+err_errno:
+	errno = err;
+	return NULL;
+}
+
+struct ibv_qp *tern_qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex ex = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	struct ibv_qp *qp;
+
+	qp = tern_qp_create_ex(pd->context, &ex);
+	if (qp)
+		attr->cap = ex.cap;
+	return qp;
+}
+
+int tern_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		  struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_query_qp cmd = {};
+
+	return ibv_cmd_query_qp(qp, attr, mask, init_attr, &cmd, sizeof(cmd));
+}
+
+int tern_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	struct ibv_modify_qp cmd = {};
+
+	return ibv_cmd_modify_qp(qp, attr, mask, &cmd, sizeof(cmd));
+}
+
+int tern_qp_destroy(struct ibv_qp *ibqp)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	int err;
+
+	err = ibv_cmd_destroy_qp(ibqp);
+	if (err)
+		return err;
+	tern_queue_destroy(&qp->rq);
+	tern_queue_destroy(&qp->sq);
+	free(qp);
+	return 0;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What a device, its port and its clock say about themselves. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "tern.h"
+
+int tern_device_query(struct ibv_context *ctx,
+		      const struct ibv_query_device_ex_input *input,
+		      struct ibv_device_attr_ex *attr, size_t attr_size)
+{
+	struct ib_uverbs_ex_query_device_resp resp;
+	size_t resp_size = sizeof(resp);
+	uint64_t fw;
+	int err;
+
+	err = ibv_cmd_query_device_any(ctx, input, attr, attr_size, &resp,
+				       &resp_size);
+	if (err)
+		return err;
+
+	fw = resp.base.fw_ver;
+	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
+		 "%u.%u.%u", (unsigned int)(fw >> 32 & 0xffff),
+		 (unsigned int)(fw >> 16 & 0xffff),
+		 (unsigned int)(fw & 0xffff));
+	return 0;
+}
+
+int tern_port_query(struct ibv_context *ctx, uint8_t port,
+		    struct ibv_port_attr *attr)
+{
+	struct ibv_query_port cmd;
+
+	return ibv_cmd_query_port(ctx, port, attr, &cmd, sizeof(cmd));
+}
+
+/*
+ * Completions are stamped with CLOCK_MONOTONIC in nanoseconds: that is the
+ * device's clock. Like every provider we return ticks, all in tv_nsec, so that
+ * they compare with ibv_wc_read_completion_ts().
+ */
+int tern_clock_query(struct ibv_context *ctx, struct ibv_values_ex *values)
+{
+	struct timespec ts;
+
+	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
+	if (!values->comp_mask)
+		return EINVAL;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &ts))
+		return errno;
+	values->raw_clock.tv_sec = 0;
+	values->raw_clock.tv_nsec = ts.tv_sec * 1000000000L + ts.tv_nsec;
+	return 0;
+}

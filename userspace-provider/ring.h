@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One queue shared with the kernel: our side of the rules in tern-abi.h.
+ *
+ * Our own index lives in private memory and is never read back from the
+ * mapping, and the kernel's index is checked for range: when the device is
+ * gone the mapping may be replaced by zeroes, and then a queue only looks full
+ * (producer) or broken (consumer).
+ */
+#ifndef TERN_PROVIDER_RING_H
+#define TERN_PROVIDER_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <rdma/tern-abi.h>
+
+/**
+ * struct tern_ring - a mapped queue
+ * @hdr: the mapping: control words, then the entries
+ * @size: octets mapped
+ * @mask: entries - 1
+ * @stride: octets from one entry to the next
+ * @limit: entries that may be in flight, at most mask + 1
+ * @index: our index: next to publish (SQ, RQ, SRQ) or to consume (CQ)
+ * @peer: the kernel's index when we last looked
+ */
+struct tern_ring {
+	struct tern_ring_hdr *hdr;
+	size_t size;
+	uint32_t mask;
+	uint32_t stride;
+	uint32_t limit;
+	uint32_t index;
+	uint32_t peer;
+};
+
+int tern_ring_map(struct tern_ring *ring, int cmd_fd,
+		  const struct tern_uring *uring, uint32_t min_stride,
+		  uint32_t limit);
+void tern_ring_unmap(struct tern_ring *ring);
+int tern_ring_attach(struct tern_ring *ring, void *base,
+		     const struct tern_uring *uring, uint32_t min_stride,
+		     uint32_t limit);
+
+static inline void *tern_ring_entry(const struct tern_ring *ring,
+				    uint32_t index)
+{
+	return (uint8_t *)ring->hdr + TERN_RING_DATA +
+	       (size_t)(index & ring->mask) * ring->stride;
+}
+
+/*
+ * Producer: is there no room for an entry at @next? The kernel's cache line is
+ * touched only when what we remember of it says so.
+ */
+static inline bool tern_ring_full(struct tern_ring *ring, uint32_t next)
+{
+	if (next - ring->peer < ring->limit)
+		return false;
+	ring->peer = __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
+	return next - ring->peer >= ring->limit;
+}
+
+/* Producer: hand over all entries before @next. */
+static inline void tern_ring_publish(struct tern_ring *ring, uint32_t next)
+{
+	ring->index = next;
+	__atomic_store_n(&ring->hdr->prod, next, __ATOMIC_RELEASE);
+}
+
+/* Producer: what the kernel asks of us, after a publication. */
+static inline uint32_t tern_ring_flags(const struct tern_ring *ring)
+{
+	/* pairs with the kernel's barrier between its @flags and @prod */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED);
+}
+
+/* Consumer: entries waiting; more than mask + 1 when the ring is broken. */
+static inline uint32_t tern_ring_avail(struct tern_ring *ring)
+{
+	ring->peer = __atomic_load_n(&ring->hdr->prod, __ATOMIC_ACQUIRE);
+	return ring->peer - ring->index;
+}
+
+/* Consumer: give back all entries before our index. */
+static inline void tern_ring_release(struct tern_ring *ring)
+{
+	__atomic_store_n(&ring->hdr->cons, ring->index, __ATOMIC_RELEASE);
+}
+
+#endif /* TERN_PROVIDER_RING_H */

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Writing one send queue entry. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <ccan/array_size.h>
+
+#include "qp.h"
+#include "sqe.h"
+
+#define SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | \
+		    IBV_SEND_SOLICITED | IBV_SEND_INLINE)
+#define SENDS (TERN_WR_HAS_DATA | TERN_WR_HAS_INLINE | TERN_WR_HAS_SOLICITED)
+
+static_assert(sizeof(struct ibv_sge) == sizeof(struct tern_sge) &&
+	      offsetof(struct ibv_sge, addr) ==
+		      offsetof(struct tern_sge, addr) &&
+	      offsetof(struct ibv_sge, length) ==
+		      offsetof(struct tern_sge, length) &&
+	      offsetof(struct ibv_sge, lkey) ==
+		      offsetof(struct tern_sge, lkey),
+	      "lists are copied as they are");
+
+static const struct tern_wr_op ops[] = {
+	[IBV_WR_SEND] = {
+		TERN_WR_SEND, SENDS },
+	[IBV_WR_SEND_WITH_INV] = {
+		TERN_WR_SEND_WITH_INV, SENDS | TERN_WR_HAS_KEY },
+	[IBV_WR_RDMA_WRITE] = {
+		TERN_WR_RDMA_WRITE, TERN_WR_HAS_DATA | TERN_WR_HAS_INLINE |
+				    TERN_WR_HAS_REMOTE },
+	[IBV_WR_RDMA_READ] = {
+		TERN_WR_RDMA_READ, TERN_WR_HAS_DATA | TERN_WR_HAS_REMOTE },
+	[IBV_WR_LOCAL_INV] = {
+		TERN_WR_LOCAL_INV, TERN_WR_HAS_KEY },
+	[IBV_WR_ATOMIC_WRITE] = { 0, 0 },
+};
+
+int tern_sqe_op(enum ibv_wr_opcode opcode, const struct tern_wr_op **op)
+{
+	if ((size_t)opcode >= ARRAY_SIZE(ops))
+		return EINVAL;
+	*op = &ops[opcode];
+	return (*op)->opcode ? 0 : EOPNOTSUPP;
+}
+
+/* A solicited event asked of an opcode that can raise none means nothing. */
+static uint32_t translate(const struct tern_wr_op *op, unsigned int send_flags)
+{
+	uint32_t flags = 0;
+
+	if (send_flags & IBV_SEND_SIGNALED)
+		flags |= TERN_WR_SIGNALED;
+	if (send_flags & IBV_SEND_FENCE)
+		flags |= TERN_WR_FENCE;
+	if (send_flags & IBV_SEND_SOLICITED &&
+	    op->traits & TERN_WR_HAS_SOLICITED)
+		flags |= TERN_WR_SOLICITED;
+	return flags;
+}
+
+/* Whether the payload is inline shows when it is set, not in @send_flags. */
+int tern_sqe_begin(const struct tern_qp *qp, struct tern_sqe *sqe,
+		   const struct tern_wr_op *op, uint64_t wr_id,
+		   unsigned int send_flags)
+{
+	if (send_flags & ~SEND_FLAGS)
+		return EINVAL;
+
+	*sqe = (struct tern_sqe){
+		.opcode = op->opcode,
+		.flags = translate(op, send_flags) | qp->always,
+		.wr_id = wr_id,
+	};
+	return 0;
+}
+
+int tern_sqe_set_sges(const struct tern_qp *qp, struct tern_sqe *sqe,
+		      const struct tern_wr_op *op, const struct ibv_sge *list,
+		      size_t count)
+{
+	if (!(op->traits & TERN_WR_HAS_DATA) || count > qp->sq.max_sge)
+		return EINVAL;
+
+	sqe->num_sge = count;
+	if (count)
+		memcpy(sqe->sge, list, count * sizeof(*list));
+	return 0;
+}
+
+int tern_sqe_add_inline(const struct tern_qp *qp, struct tern_sqe *sqe,
+			const struct tern_wr_op *op, const void *data,
+			size_t length)
+{
+	if (!(op->traits & TERN_WR_HAS_INLINE) ||
+	    length > qp->max_inline - sqe->inline_len)
+		return EINVAL;
+
+	sqe->flags |= TERN_WR_INLINE;
+	if (length)
+		memcpy((uint8_t *)sqe->sge + sqe->inline_len, data, length);
+	sqe->inline_len += length;
+	return 0;
+}

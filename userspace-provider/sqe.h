@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Writing one send queue entry. Both ways to post go through here:
+ * ibv_post_send() and the ibv_wr_*() calls.
+ */
+#ifndef TERN_PROVIDER_SQE_H
+#define TERN_PROVIDER_SQE_H
+
+#include <infiniband/driver.h>
+#include <rdma/tern-abi.h>
+
+/**
+ * enum tern_wr_traits - what a work request of an opcode may have
+ * @TERN_WR_HAS_DATA: a scatter/gather list
+ * @TERN_WR_HAS_INLINE: or its payload in the entry
+ * @TERN_WR_HAS_SOLICITED: a solicited event at the peer
+ * @TERN_WR_HAS_REMOTE: a buffer at the peer
+ * @TERN_WR_HAS_KEY: a key to invalidate
+ */
+enum tern_wr_traits {
+	TERN_WR_HAS_DATA = 1 << 0,
+	TERN_WR_HAS_INLINE = 1 << 1,
+	TERN_WR_HAS_SOLICITED = 1 << 2,
+	TERN_WR_HAS_REMOTE = 1 << 3,
+	TERN_WR_HAS_KEY = 1 << 4,
+};
+
+/**
+ * struct tern_wr_op - one opcode of verbs
+ * @opcode: enum tern_wr_opcode, or 0: known but not offered
+ * @traits: enum tern_wr_traits
+ */
+struct tern_wr_op {
+	uint8_t opcode;
+	uint8_t traits;
+};
+
+struct tern_qp;
+
+int tern_sqe_op(enum ibv_wr_opcode opcode, const struct tern_wr_op **op);
+int tern_sqe_begin(const struct tern_qp *qp, struct tern_sqe *sqe,
+		   const struct tern_wr_op *op, uint64_t wr_id,
+		   unsigned int send_flags);
+int tern_sqe_set_sges(const struct tern_qp *qp, struct tern_sqe *sqe,
+		      const struct tern_wr_op *op, const struct ibv_sge *list,
+		      size_t count);
+int tern_sqe_add_inline(const struct tern_qp *qp, struct tern_sqe *sqe,
+			const struct tern_wr_op *op, const void *data,
+			size_t length);
+
+#endif /* TERN_PROVIDER_SQE_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The context of a process on one device. */
+#ifndef TERN_PROVIDER_TERN_H
+#define TERN_PROVIDER_TERN_H
+
+#include <infiniband/driver.h>
+#include <rdma/tern-abi.h>
+
+/**
+ * struct tern_context - an open device
+ * @vctx: what libibverbs sees
+ * @doorbell: descriptor that makes the kernel look at a QP's queues
+ */
+struct tern_context {
+	struct verbs_context vctx;
+	int doorbell;
+};
+
+static inline struct tern_context *to_tern_context(struct ibv_context *ctx)
+{
+	return container_of(ctx, struct tern_context, vctx.context);
+}
+
+int tern_device_query(struct ibv_context *ctx,
+		      const struct ibv_query_device_ex_input *input,
+		      struct ibv_device_attr_ex *attr, size_t attr_size);
+int tern_port_query(struct ibv_context *ctx, uint8_t port,
+		    struct ibv_port_attr *attr);
+int tern_clock_query(struct ibv_context *ctx, struct ibv_values_ex *values);
+
+#endif /* TERN_PROVIDER_TERN_H */

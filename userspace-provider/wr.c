@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The ibv_wr_*() calls: a batch is written straight into the send queue and
+ * published as a whole, or not at all.
+ */
+
+#include <errno.h>
+
+#include "qp.h"
+#include "sqe.h"
+
+#define SEND_OPS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_INV | \
+		  IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ | \
+		  IBV_QP_EX_WITH_LOCAL_INV)
+
+/* The lock is held from here to wr_complete() or wr_abort(). */
+static void wr_start(struct ibv_qp_ex *ibqp)
+{
+	struct tern_qp *qp = ex_to_tern_qp(ibqp);
+
+	tern_lock_take(&qp->sq.lock);
+	qp->batch = (struct tern_wr_batch){ .next = qp->sq.ring.index };
+}
+
+static void wr_abort(struct ibv_qp_ex *ibqp)
+{
+	tern_lock_drop(&ex_to_tern_qp(ibqp)->sq.lock);
+}
+
+static int wr_complete(struct ibv_qp_ex *ibqp)
+{
+	struct tern_qp *qp = ex_to_tern_qp(ibqp);
+	int err = qp->batch.err;
+
+	if (err) {
+		wr_abort(ibqp);
+		return err;
+	}
+	return tern_qp_publish_sends(qp, qp->batch.next);
+}
+
+static void fail(struct tern_wr_batch *batch, int err)
+{
+	batch->sqe = NULL;
+	if (!batch->err)
+		batch->err = err;
+}
+
+/* The entry of the next request, or NULL once the batch has failed. */
+static struct tern_sqe *begin(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode)
+{
+	struct tern_qp *qp = ex_to_tern_qp(ibqp);
+	struct tern_wr_batch *batch = &qp->batch;
+	int err;
+
+	if (batch->err)
+		return NULL;
+	if (tern_ring_full(&qp->sq.ring, batch->next)) {
+		fail(batch, ENOMEM);
+		return NULL;
+	}
+
+	batch->sqe = tern_ring_entry(&qp->sq.ring, batch->next++);
+	err = tern_sqe_op(opcode, &batch->op);
+	if (!err)
+		err = tern_sqe_begin(qp, batch->sqe, batch->op, ibqp->wr_id,
+				     ibqp->wr_flags);
+	if (err)
+		fail(batch, err);
+	return batch->sqe;
+}
+
+static void begin_key(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode,
+		      uint32_t key)
+{
+	struct tern_sqe *sqe = begin(qp, opcode);
+
+	if (sqe)
+		sqe->ex = key;
+}
+
+static void begin_remote(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode,
+			 uint32_t rkey, uint64_t remote_addr)
+{
+	struct tern_sqe *sqe = begin(qp, opcode);
+
+	if (sqe) {
+		sqe->rkey = rkey;
+		sqe->remote_addr = remote_addr;
+	}
+}
+
+static void wr_send(struct ibv_qp_ex *qp)
+{
+	begin(qp, IBV_WR_SEND);
+}
+
+static void wr_send_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey)
+{
+	begin_key(qp, IBV_WR_SEND_WITH_INV, invalidate_rkey);
+}
+
+static void wr_local_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey)
+{
+	begin_key(qp, IBV_WR_LOCAL_INV, invalidate_rkey);
+}
+
+static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey,
+			  uint64_t remote_addr)
+{
+	begin_remote(qp, IBV_WR_RDMA_WRITE, rkey, remote_addr);
+}
+
+static void wr_rdma_read(struct ibv_qp_ex *qp, uint32_t rkey,
+			 uint64_t remote_addr)
+{
+	begin_remote(qp, IBV_WR_RDMA_READ, rkey, remote_addr);
+}
+
+static void wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
+			    const struct ibv_sge *list)
+{
+	struct tern_qp *qp = ex_to_tern_qp(ibqp);
+	struct tern_wr_batch *batch = &qp->batch;
+	int err = EINVAL;
+
+	if (batch->sqe)
+		err = tern_sqe_set_sges(qp, batch->sqe, batch->op, list,
+					num_sge);
+	if (err)
+		fail(batch, err);
+}
+
+static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr,
+		       uint32_t length)
+{
+	struct ibv_sge sge = { .addr = addr, .length = length, .lkey = lkey };
+
+	wr_set_sge_list(qp, 1, &sge);
+}
+
+static void wr_set_inline_data_list(struct ibv_qp_ex *ibqp, size_t num_buf,
+				    const struct ibv_data_buf *list)
+{
+	struct tern_qp *qp = ex_to_tern_qp(ibqp);
+	struct tern_wr_batch *batch = &qp->batch;
+	int err = EINVAL;
+	size_t i;
+
+	if (batch->sqe)
+		err = tern_sqe_add_inline(qp, batch->sqe, batch->op, NULL, 0);
+	for (i = 0; i < num_buf && !err; i++)
+		err = tern_sqe_add_inline(qp, batch->sqe, batch->op,
+					  list[i].addr, list[i].length);
+	if (err)
+		fail(batch, err);
+}
+
+static void wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)
+{
+	struct ibv_data_buf buf = { .addr = addr, .length = length };
+
+	wr_set_inline_data_list(qp, 1, &buf);
+}
+
+int tern_qp_set_wr_ops(struct ibv_qp_ex *qp, uint64_t send_ops_flags)
+{
+	if (!check_comp_mask(send_ops_flags, SEND_OPS))
+		return EOPNOTSUPP;
+
+	qp->wr_start = wr_start;
+	qp->wr_complete = wr_complete;
+	qp->wr_abort = wr_abort;
+	qp->wr_send = wr_send;
+	qp->wr_send_inv = wr_send_inv;
+	qp->wr_local_inv = wr_local_inv;
+	qp->wr_rdma_write = wr_rdma_write;
+	qp->wr_rdma_read = wr_rdma_read;
+	qp->wr_set_sge = wr_set_sge;
+	qp->wr_set_sge_list = wr_set_sge_list;
+	qp->wr_set_inline_data = wr_set_inline_data;
+	qp->wr_set_inline_data_list = wr_set_inline_data_list;
+	return 0;
+}
