@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The settings by name: one table for parsing and printing. */
+#ifndef TERN_TOOL_SETTINGS_H
+#define TERN_TOOL_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/netlink.h>
+
+struct nl_msg;
+struct nlattr;
+
+/**
+ * setting_put() - add one setting to a request
+ * @msg: message, inside the nest of settings
+ * @name: as the user wrote it, '-' and '_' alike
+ * @value: as the user wrote it
+ *
+ * Return: 0; -1 with an error told on stderr.
+ */
+int setting_put(struct nl_msg *msg, const char *name, const char *value);
+
+/* print the settings in @nest, "name value" each, or as a JSON object */
+void settings_print(struct nlattr *nest, bool json);
+
+/**
+ * setting_blame() - name the setting that the kernel refused
+ * @dev: device
+ * @attr: its attribute number
+ * @why: the kernel's words
+ *
+ * Return: true when it was told on stderr.
+ */
+bool setting_blame(const char *dev, int attr, const char *why);
+
+#endif /* TERN_TOOL_SETTINGS_H */

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* tern: show and change the settings of software RNICs. See tern(8). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
+#include <rdma/tern-nl.h>
+
+#include "settings.h"
+
+static const char usage[] =
+	"usage: tern [--json] show [DEV]\n"
+	"       tern set DEV NAME VALUE [NAME VALUE]...\n";
+
+/**
+ * struct conn - a conversation with the family
+ * @sk: socket
+ * @family: number of the family
+ * @json: print JSON
+ * @shown: devices printed
+ * @error: the kernel's answer: 0 or a negative errno
+ * @text: the kernel's words for it, "" if it has none
+ * @offset: octets in the request before the attribute to blame, 0 for none
+ * @done: the answer is complete
+ */
+struct conn {
+	struct nl_sock *sk;
+	int family;
+	bool json;
+	unsigned int shown;
+	int error;
+	char text[256];
+	unsigned int offset;
+	bool done;
+};
+
+/* ---- netlink ---------------------------------------------------------------------- */
+
+static int open_conn(struct conn *c)
+{
+	int one = 1;
+
+	c->sk = nl_socket_alloc();
+	if (!c->sk || genl_connect(c->sk) < 0) {
+		fprintf(stderr, "tern: no generic netlink socket: %s\n",
+			strerror(errno));
+		return -1;
+	}
+	setsockopt(nl_socket_get_fd(c->sk), SOL_NETLINK, NETLINK_EXT_ACK, &one,
+		   sizeof(one));
+	setsockopt(nl_socket_get_fd(c->sk), SOL_NETLINK, NETLINK_CAP_ACK, &one,
+		   sizeof(one));
+	c->family = genl_ctrl_resolve(c->sk, TERN_FAMILY_NAME);
+	if (c->family < 0) {
+		fprintf(stderr,
+			"tern: the kernel module tern is not loaded\n");
+		return -1;
+	}
+	return 0;
+}
+
+/* an extended ACK has the kernel's words, and the place, behind the error */
+static void keep_text(struct conn *c, struct nlmsgerr *err)
+{
+	struct nlmsghdr *hdr = (void *)((char *)err - NLMSG_HDRLEN);
+	struct nlattr *attr;
+	size_t skip;
+
+	if (!(hdr->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	skip = sizeof(*err);
+	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
+		skip += err->msg.nlmsg_len - NLMSG_HDRLEN;
+	attr = nlmsg_find_attr(hdr, skip, NLMSGERR_ATTR_MSG);
+	if (attr)
+		nla_strlcpy(c->text, attr, sizeof(c->text));
+	attr = nlmsg_find_attr(hdr, skip, NLMSGERR_ATTR_OFFS);
+	if (attr)
+		c->offset = nla_get_u32(attr);
+}
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
+{
+	struct conn *c = arg;
+
+	c->error = err->error;
+	c->done = true;
+	keep_text(c, err);
+	return NL_STOP;
+}
+
+static int on_end(struct nl_msg *msg, void *arg)
+{
+	struct conn *c = arg;
+
+	c->done = true;
+	return NL_OK;
+}
+
+/* send @msg, then read until the answer is complete; 0 or a negative errno */
+static int talk(struct conn *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_msg)
+{
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	int ret;
+
+	if (!cb)
+		return -ENOMEM;
+	nl_cb_err(cb, NL_CB_CUSTOM, on_error, c);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_end, c);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_end, c);
+	if (on_msg)
+		nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_msg, c);
+	ret = nl_send_auto(c->sk, msg);
+	while (ret >= 0 && !c->done)
+		ret = nl_recvmsgs(c->sk, cb);
+	nl_cb_put(cb);
+	return c->error ? c->error : ret < 0 && !c->done ? -EIO : 0;
+}
+
+static struct nl_msg *new_request(const struct conn *c, int cmd, int flags,
+				  const char *dev)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+
+	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, c->family, 0,
+			       flags, cmd, TERN_FAMILY_VERSION) &&
+	    (!dev || !nla_put_string(msg, TERN_A_DEV_NAME, dev)))
+		return msg;
+	fprintf(stderr, "tern: out of memory\n");
+	nlmsg_free(msg);
+	return NULL;
+}
+
+/* one line: whose fault, the kernel's words, the errno's */
+static void tell(const struct conn *c, const char *dev, int ret)
+{
+	fprintf(stderr, "tern: %s%s%s%s%s\n", dev ? dev : "", dev ? ": " : "",
+		c->text, c->text[0] ? ": " : "", strerror(-ret));
+}
+
+/* ---- commands ------------------------------------------------------------------------ */
+
+static void print_text(struct nlattr **tb)
+{
+	printf("%s: netdev %s\n", nla_get_string(tb[TERN_A_DEV_NAME]),
+	       nla_get_string(tb[TERN_A_DEV_NETDEV]));
+	settings_print(tb[TERN_A_DEV_SETTINGS], false);
+}
+
+/* neither kind of name may hold what JSON would want escaped but these */
+static void print_quoted(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			putchar('\\');
+		putchar(*s);
+	}
+	putchar('"');
+}
+
+static void print_json(struct nlattr **tb)
+{
+	printf("{\"index\": %u, \"name\": ",
+	       nla_get_u32(tb[TERN_A_DEV_INDEX]));
+	print_quoted(nla_get_string(tb[TERN_A_DEV_NAME]));
+	printf(", \"ifindex\": %u, \"netdev\": ",
+	       nla_get_u32(tb[TERN_A_DEV_IFINDEX]));
+	print_quoted(nla_get_string(tb[TERN_A_DEV_NETDEV]));
+	printf(", \"settings\": ");
+	settings_print(tb[TERN_A_DEV_SETTINGS], true);
+	putchar('}');
+}
+
+static int on_device(struct nl_msg *msg, void *arg)
+{
+	struct nlattr *tb[TERN_A_DEV_MAX + 1];
+	struct conn *c = arg;
+
+	if (genlmsg_parse(nlmsg_hdr(msg), 0, tb, TERN_A_DEV_MAX, NULL) < 0 ||
+	    !tb[TERN_A_DEV_NAME] || !tb[TERN_A_DEV_INDEX] ||
+	    !tb[TERN_A_DEV_IFINDEX] || !tb[TERN_A_DEV_NETDEV] ||
+	    !tb[TERN_A_DEV_SETTINGS])
+		return NL_SKIP;
+	if (c->json) {
+		printf(c->shown ? ",\n " : "");
+		print_json(tb);
+	} else {
+		print_text(tb);
+	}
+	c->shown++;
+	return NL_OK;
+}
+
+static int show(struct conn *c, const char *dev)
+{
+	struct nl_msg *msg;
+	int ret;
+
+	msg = new_request(c, TERN_CMD_DEV_GET,
+			  dev ? NLM_F_ACK : NLM_F_DUMP, dev);
+	if (!msg)
+		return -1;
+	if (c->json)
+		putchar('[');
+	ret = talk(c, msg, on_device);
+	if (c->json)
+		puts("]");
+	nlmsg_free(msg);
+	if (ret)
+		tell(c, dev, ret);
+	return ret;
+}
+
+static int put_settings(struct nl_msg *msg, int n, char **words)
+{
+	struct nlattr *nest = nla_nest_start(msg, TERN_A_DEV_SETTINGS);
+	int i;
+
+	if (!nest)
+		return -1;
+	for (i = 0; i < n; i += 2)
+		if (setting_put(msg, words[i], words[i + 1]))
+			return -1;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+/* is it a setting that the kernel refused? then say which */
+static bool blame_setting(const struct conn *c, struct nl_msg *msg,
+			  const char *dev)
+{
+	char *start = (char *)nlmsg_hdr(msg);
+	struct nlattr *nest, *attr;
+
+	nest = nlmsg_find_attr(nlmsg_hdr(msg), GENL_HDRLEN,
+			       TERN_A_DEV_SETTINGS);
+	attr = (struct nlattr *)(start + c->offset);
+	if (!nest || attr <= nest ||
+	    c->offset + sizeof(*attr) > nlmsg_hdr(msg)->nlmsg_len)
+		return false;
+	return setting_blame(dev, nla_type(attr), c->text);
+}
+
+/* @words are pairs of name and value; all of them are set, or none */
+static int set(struct conn *c, const char *dev, int n, char **words)
+{
+	struct nl_msg *msg;
+	int ret = -1;
+
+	msg = new_request(c, TERN_CMD_DEV_SET, NLM_F_ACK, dev);
+	if (!msg)
+		return -1;
+	if (!put_settings(msg, n, words)) {
+		ret = talk(c, msg, NULL);
+		if (ret && !blame_setting(c, msg, dev))
+			tell(c, dev, ret);
+	}
+	nlmsg_free(msg);
+	return ret;
+}
+
+static int run(struct conn *c, int argc, char **argv)
+{
+	if (argc >= 1 && argc <= 2 && !strcmp(argv[0], "show"))
+		return show(c, argv[1]);
+	if (argc >= 4 && argc % 2 == 0 && !strcmp(argv[0], "set"))
+		return set(c, argv[1], argc - 2, argv + 2);
+	fputs(usage, stderr);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct conn c = {};
+	int ret;
+
+	argv++;
+	argc--;
+	if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
+		fputs(usage, stdout);
+		return 0;
+	}
+	if (argc && !strcmp(argv[0], "--json")) {
+		c.json = true;
+		argv++;
+		argc--;
+	}
+	if (open_conn(&c))
+		return 1;
+	ret = run(&c, argc, argv);
+	nl_socket_free(c.sk);
+	return ret < 0 ? 1 : ret;
+}
