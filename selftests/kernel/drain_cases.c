@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The end of a QP while it is busy: drain, disconnect, destroy. */
+#include "kverbs.h"
+
+#define BUSY	100
+#define LEN	65536
+
+/**
+ * struct load - much more than the wire takes at once, both ways
+ * @op: per end BUSY receives, then BUSY Sends and Writes
+ */
+struct load {
+	struct kv_op *op[2];
+	struct kv_mem *src[2];
+	struct kv_mem *dst[2];
+};
+
+static struct kv_end *end_of(struct kv_test *t, int i)
+{
+	return i ? &t->pair.b : &t->pair.a;
+}
+
+static int post_recvs(struct kv_test *t, struct load *l, int me)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < BUSY && !ret; i++) {
+		struct ib_sge d = kv_sge(l->dst[me], LEN, LEN);
+
+		ret = kv_post_recv(end_of(t, me), &l->op[me][i], &d, 1);
+	}
+	return ret;
+}
+
+/* every second one is a Write, every fifth a Read */
+static int post_sends(struct kv_test *t, struct load *l, int me)
+{
+	struct kv_end *e = end_of(t, me), *peer = end_of(t, !me);
+	int i, ret = 0;
+
+	for (i = 0; i < BUSY && !ret; i++) {
+		struct ib_sge s = kv_sge(l->src[me], 0, LEN);
+		struct kv_op *op = &l->op[me][BUSY + i];
+
+		if (i % 5 == 4) {
+			s = kv_sge(l->dst[me], 0, LEN);
+			ret = kv_post_rdma(e, op, IB_WR_RDMA_READ,
+					   IB_SEND_SIGNALED, &s, 1,
+					   l->src[!me]->dma,
+					   peer->pd->unsafe_global_rkey);
+		} else if (i & 1) {
+			ret = kv_post_rdma(e, op, IB_WR_RDMA_WRITE,
+					   IB_SEND_SIGNALED, &s, 1,
+					   l->dst[!me]->dma,
+					   peer->pd->unsafe_global_rkey);
+		} else {
+			ret = kv_post_send(e, op, IB_WR_SEND, IB_SEND_SIGNALED,
+					   &s, 1, 0);
+		}
+	}
+	return ret;
+}
+
+static int start_load(struct kv_test *t, struct load *l)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		l->op[i] = kv_ops(t, 2 * BUSY);
+		l->src[i] = kv_mem(end_of(t, i), LEN);
+		l->dst[i] = kv_mem(end_of(t, i), 2 * LEN);
+		if (!l->op[i] || !l->src[i] || !l->dst[i])
+			return -ENOMEM;
+	}
+	return post_recvs(t, l, 0) ?: post_recvs(t, l, 1) ?:
+	       post_sends(t, l, 0) ?: post_sends(t, l, 1);
+}
+
+/* each came once, in order, and behind the first failure nothing succeeds */
+static int check_row(struct kv_op *op, const char *what)
+{
+	bool failed = false;
+	int i;
+
+	for (i = 0; i < BUSY; i++) {
+		if (atomic_read(&op[i].hits) != 1)
+			return kv_fail(-EPROTO, "%s %d: %d completions", what,
+				       i, atomic_read(&op[i].hits));
+		if (i && op[i].order < op[i - 1].order)
+			return kv_fail(-EPROTO, "%s %d overtook", what, i);
+		if (failed && op[i].wc.status != IB_WC_WR_FLUSH_ERR)
+			return kv_fail(-EPROTO, "%s %d: '%s' behind a failure",
+				       what, i,
+				       ib_wc_status_msg(op[i].wc.status));
+		failed |= op[i].wc.status != IB_WC_SUCCESS;
+	}
+	return 0;
+}
+
+static int check_end(struct load *l, int i)
+{
+	return check_row(l->op[i], "receive") ?:
+	       check_row(l->op[i] + BUSY, "send");
+}
+
+static int drain_qp(struct kv_test *t)
+{
+	struct load l;
+	int ret = start_load(t, &l);
+
+	if (ret)
+		return ret;
+	ib_drain_qp(t->pair.a.qp);
+	ret = check_end(&l, 0);
+	if (ret)
+		return ret;
+	ib_drain_qp(t->pair.b.qp);
+	return check_end(&l, 1);
+}
+
+static int drain_sq(struct kv_test *t)
+{
+	struct load l;
+	int ret = start_load(t, &l);
+
+	if (ret)
+		return ret;
+	ib_drain_sq(t->pair.a.qp);
+	return check_row(l.op[0] + BUSY, "send");
+}
+
+static int drain_rq(struct kv_test *t)
+{
+	struct load l;
+	int ret = start_load(t, &l);
+
+	if (ret)
+		return ret;
+	ib_drain_rq(t->pair.a.qp);
+	return check_row(l.op[0], "receive");
+}
+
+/* twice, and with nothing to do */
+static int drain_idle(struct kv_test *t)
+{
+	ib_drain_qp(t->pair.a.qp);
+	ib_drain_qp(t->pair.a.qp);
+	ib_drain_qp(t->pair.b.qp);
+	return 0;
+}
+
+/* one end leaves: both are told, and nothing stays behind */
+static int disconnect(struct kv_test *t)
+{
+	struct load l;
+	int ret = start_load(t, &l);
+
+	if (ret)
+		return ret;
+	rdma_disconnect(t->pair.a.id);
+	ret = kv_wait_gone(&t->pair.a) ?: kv_wait_gone(&t->pair.b);
+	if (ret)
+		return ret;
+	ib_drain_qp(t->pair.a.qp);
+	ib_drain_qp(t->pair.b.qp);
+	return check_end(&l, 0) ?: check_end(&l, 1);
+}
+
+/* both at once */
+static int disconnect_both(struct kv_test *t)
+{
+	struct load l;
+	int ret = start_load(t, &l);
+
+	if (ret)
+		return ret;
+	kv_pair_disconnect(&t->pair);
+	ret = kv_wait_gone(&t->pair.a) ?: kv_wait_gone(&t->pair.b);
+	if (ret)
+		return ret;
+	ib_drain_qp(t->pair.a.qp);
+	ib_drain_qp(t->pair.b.qp);
+	return check_end(&l, 0) ?: check_end(&l, 1);
+}
+
+/* no drain, no disconnect: the peer finds out */
+static int destroy(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct load l;
+	int ret = start_load(t, &l);
+
+	if (ret)
+		return ret;
+	rdma_destroy_qp(a->id);
+	a->qp = NULL;
+	ret = kv_wait_gone(b);
+	if (ret)
+		return ret;
+	ib_drain_qp(b->qp);
+	return check_end(&l, 1);
+}
+
+/* a QP in ERROR takes posts, and flushes them */
+static int post_in_error(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct kv_op *op = kv_ops(t, 40);
+	int i, ret;
+
+	if (!op)
+		return -ENOMEM;
+	ib_drain_qp(a->qp);
+	if (kv_qp_state(a) != IB_QPS_ERR)
+		return kv_fail(-EPROTO, "the QP is in state %d",
+			       kv_qp_state(a));
+	for (i = 0, ret = 0; i < 20 && !ret; i++)
+		ret = kv_post_recv(a, &op[i], NULL, 0) ?:
+		      kv_post_send(a, &op[20 + i], IB_WR_SEND, 0, NULL, 0, 0);
+	for (i = 0; i < 40 && !ret; i++)
+		ret = kv_want(a, &op[i], IB_WC_WR_FLUSH_ERR);
+	return ret;
+}
+
+const struct kv_case kv_drain_cases[] = {
+	{ "drain_sq__under_load", drain_sq },
+	{ "drain_rq__under_load", drain_rq },
+	{ "drain_qp__under_load", drain_qp },
+	{ "drain_qp__workqueue", drain_qp, { .poll = KV_WORKQUEUE } },
+	{ "drain_qp__direct", drain_qp, { .poll = KV_DIRECT } },
+	{ "drain_qp__idle_and_twice", drain_idle },
+	{ "disconnect__under_load", disconnect },
+	{ "disconnect__both_ends_under_load", disconnect_both },
+	{ "destroy_qp__under_load", destroy, { .bystander = true } },
+	{ "post__in_error_is_flushed", post_in_error },
+	{}
+};

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Kernel verbs: each case of tern_kverbs.ko is a point. An argument is a glob
+# that picks some:  run --args 'reg_mr__*' kernel:kverbs.sh
+
+. ../net/lib.sh
+
+dir=/sys/kernel/debug/tern_kverbs
+
+unload()
+{
+	local status=$?
+	modprobe -r tern_kverbs 2>/dev/null || true
+	return $status
+}
+trap 'unload; on_exit' EXIT
+
+load()
+{
+	modprobe tern_kverbs ns_a=3 ns_b=4 addr_a="$1" addr_b="$2" \
+		scale="$TERN_TIMEOUT_SCALE" 3</run/netns/a 4</run/netns/b
+}
+
+run_case()
+{
+	if ! echo "$1" 2>/dev/null >$dir/run; then
+		cat $dir/why
+		return 1
+	fi
+}
+
+# The device goes while a kernel user is connected over it.
+link_delete()
+{
+	local holder
+	{ echo 1 >$dir/hold; } 2>/dev/null &
+	holder=$!
+	eventually grep -q holding $dir/why
+	limit 20 rdma link delete "$DEV_A"
+	if ! wait $holder; then
+		cat $dir/why
+		return 1
+	fi
+	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+}
+
+# no_leftovers: the cases left no object at the devices.
+no_leftovers()
+{
+	local left
+	left=$(rdma resource show | grep -E "$DEV_A|$DEV_B" |
+		grep -Ev ' pd 0 cq 0 qp 0 cm_id 0 mr 0 ' || true)
+	[ -z "$left" ] || { echo "$left"; return 1; }
+}
+
+topo_up
+modprobe rdma_cm
+if ! load "$IP_A" "$IP_B"; then
+	skip_all "tern_kverbs.ko did not load"
+fi
+for c in $(cat $dir/cases); do
+	# shellcheck disable=SC2053,SC2254 # a glob is meant
+	case $c in
+	${1:-*}) point "$c" run_case "$c" ;;
+	esac
+done
+if [ $# = 0 ]; then
+	point "hold__link_delete_under_a_kernel_user" link_delete
+	point "close__no_object_is_left" no_leftovers
+	modprobe -r tern_kverbs
+	load "$IP6_A" "$IP6_B"
+	point "connect__ipv6" run_case send__payload_sizes
+fi
+finish

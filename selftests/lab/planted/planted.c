@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * One bug for each checker of the checked kernel, so that the lane can be seen
+ * to find them (uml-selftest). Never part of anything else.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+
+static char *bug = "";
+module_param(bug, charp, 0444);
+
+static int forty = 40;
+module_param(forty, int, 0444);
+
+static DEFINE_MUTEX(lock_a);
+static DEFINE_MUTEX(lock_b);
+static DEFINE_SPINLOCK(spin);
+
+static noinline void planted_order(void)
+{
+	mutex_lock(&lock_a);
+	mutex_lock(&lock_b);
+	mutex_unlock(&lock_b);
+	mutex_unlock(&lock_a);
+	mutex_lock(&lock_b);
+	mutex_lock(&lock_a);
+	mutex_unlock(&lock_a);
+	mutex_unlock(&lock_b);
+}
+
+static noinline void planted_sleep(void)
+{
+	spin_lock(&spin);
+	msleep(1);
+	spin_unlock(&spin);
+}
+
+static noinline void planted_freed(void)
+{
+	char *p = kmalloc(64, GFP_KERNEL);
+
+	kfree(p);
+	OPTIMIZER_HIDE_VAR(p);
+	WRITE_ONCE(p[8], 1);
+}
+
+static noinline void planted_shift(void)
+{
+	forty = 1 << READ_ONCE(forty);
+}
+
+struct timed {
+	struct timer_list timer;
+};
+
+static void never(struct timer_list *t)
+{
+}
+
+static noinline void planted_timer(void)
+{
+	struct timed *t = kzalloc(sizeof(*t), GFP_KERNEL);
+
+	timer_setup(&t->timer, never, 0);
+	mod_timer(&t->timer, jiffies + 1000 * HZ);
+	kfree(t);
+}
+
+static noinline void planted_leak(void)
+{
+	char *p = kmalloc(192, GFP_KERNEL);
+
+	OPTIMIZER_HIDE_VAR(p);
+}
+
+static noinline void planted_oops(void)
+{
+	char *p = NULL;
+
+	OPTIMIZER_HIDE_VAR(p);
+	WRITE_ONCE(p[8], 1);
+}
+
+static const struct {
+	const char *name;
+	void (*plant)(void);
+} bugs[] = {
+	{ "order", planted_order },
+	{ "sleep", planted_sleep },
+	{ "freed", planted_freed },
+	{ "shift", planted_shift },
+	{ "timer", planted_timer },
+	{ "leak", planted_leak },
+	{ "oops", planted_oops },
+};
+
+static int __init planted_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bugs); i++) {
+		if (!strcmp(bug, bugs[i].name)) {
+			bugs[i].plant();
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static void __exit planted_exit(void)
+{
+}
+
+module_init(planted_init);
+module_exit(planted_exit);
+MODULE_DESCRIPTION("Bugs that the lab's checkers must find");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Links and settings as an administrator meets them: adding, renaming, deleting,
+# what the netdev below does, bad input with its errno, and the tool tern.
+
+. ./lib.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern's own links"
+
+# fails_with TEXT COMMAND...: it fails, and one line says why
+fails_with()
+{
+	local text=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		echo "succeeded: $*"
+		return 1
+	fi
+	echo "$out"
+	[ "$(wc -l <<<"$out")" = 1 ] && grep -q "$text" <<<"$out"
+}
+
+state_is() { rdma link show "$1/1" | grep -q "state $2 "; }
+
+# settings DEV: they all, as Python prints a dictionary of them
+settings()
+{
+	in_a tern --json show "$1" |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["settings"])'
+}
+gone() { ! rdma dev show "$1" 2>/dev/null | grep -q "$1"; }
+
+guid_is_set()
+{
+	local gid
+	gid=$(cat /sys/class/infiniband/tern_a/ports/1/gids/0)
+	echo "$gid"
+	[ "${gid:20}" != 0000:0000:0000:0000 ]
+}
+
+add_and_delete()
+{
+	in_a rdma link add "$1" type tern netdev "$2"
+	rdma link show "$1/1"
+	rdma link delete "$1"
+}
+
+state_follows()
+{
+	in_a ip link set v0a down
+	eventually state_is tern_a DOWN
+	in_a ip link set v0a up
+	eventually state_is tern_a ACTIVE
+}
+
+address_change()
+{
+	local gids=/sys/class/infiniband/tern_a/ports/1/gids/0
+	in_a ip link set v0a down
+	in_a ip link set v0a address 02:00:00:00:12:34
+	in_a ip link set v0a up
+	eventually grep -q '^0200:0000:1234' "$gids"
+}
+
+mtu_change()
+{
+	in_a ip link set v0a mtu 9000
+	in_a ibv_devinfo -d tern_a | grep -q 'active_mtu:.*4096'
+	in_a ip link set v0a mtu 1500
+}
+
+netdev_rename()
+{
+	in_a ip link set v0a name vv
+	in_a tern show tern_a | grep -q 'netdev vv'
+	in_a ip link set vv name v0a
+}
+
+rdma_rename()
+{
+	rdma dev set tern_a name other
+	in_a tern show other
+	fails_with 'no tern device' in_a tern show tern_a
+	rdma dev set other name tern_a
+}
+
+netdev_delete()
+{
+	in_a ip link add v9 type veth peer name v9p
+	in_a rdma link add tern_9 type tern netdev v9
+	in_a ip link delete v9
+	eventually gone tern_9
+}
+
+netdev_moves()
+{
+	in_a ip link add v9 type veth peer name v9p
+	in_a rdma link add tern_9 type tern netdev v9
+	in_a ip link set v9 netns b
+	eventually gone tern_9
+	in_b ip link delete v9
+}
+
+netns_delete()
+{
+	ip netns add c
+	ip -n c link add v9 type veth peer name v9p
+	ip netns exec c rdma link add tern_9 type tern netdev v9
+	ip netns delete c
+	eventually gone tern_9
+}
+
+all_settings()
+{
+	in_a tern set tern_a mpa-rev 1 crc off markers on p2p off \
+		rtr send,write request-ms 11 reply-ms 12 rtr_ms 13 \
+		close-ms 14 half-open 15
+	settings tern_a >"$TMP/now"
+	diff - "$TMP/now" <<-'EOF'
+	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15}
+	EOF
+}
+
+# b's settings are its own
+one_device_only()
+{
+	settings tern_b | grep "'mpa_rev': 2, 'crc': True, 'markers': False"
+}
+
+nothing_is_half_done()
+{
+	fails_with 'crc' in_a tern set tern_a half-open 16 crc maybe
+	fails_with 'half-open' in_a tern set tern_a mpa-rev 2 half-open 0
+	settings tern_a | grep "'mpa_rev': 1.*'half_open': 15"
+}
+
+unprivileged()
+{
+	fails_with 'CAP_NET_ADMIN' in_a setpriv --reuid 65534 --clear-groups \
+		tern set tern_a crc on
+}
+
+# a program with a context, a CQ and its mapped ring on tern_a; PID in $TMP/pid
+holder='
+import sys, time
+from pyverbs.device import Context
+from pyverbs.cq import CQ
+ctx = Context(name="tern_a")
+cq = CQ(ctx, 100)
+open(sys.argv[1], "w").write("x")
+time.sleep(1000)
+'
+
+hold()
+{
+	ip netns exec a python3 -c "$holder" "$TMP/held" >&2 &
+	echo $! >"$TMP/pid"
+	eventually test -s "$TMP/held"
+}
+
+rmmod_is_refused()
+{
+	hold
+	fails_with 'in use' rmmod tern
+	kill -9 "$(cat "$TMP/pid")"
+}
+
+delete_while_stopped()
+{
+	rm -f "$TMP/held"
+	hold
+	kill -STOP "$(cat "$TMP/pid")"
+	limit 5 rdma link delete tern_a
+	fails_with 'in use' rmmod tern
+	kill -9 "$(cat "$TMP/pid")"
+	dev_add a tern_a tern v0a
+}
+
+topo_up
+point "the GID's lower half is not zero" guid_is_set
+point "a device on loopback" add_and_delete tern_lo lo
+point "a second device on a netdev: EEXIST" \
+	fails_with 'File exists' in_a rdma link add tern_2 type tern netdev v0a
+point "a name in use: EEXIST" \
+	fails_with 'File exists' in_a rdma link add tern_b type tern netdev lo
+point "no such netdev: ENODEV" \
+	fails_with 'No such device' in_a rdma link add tern_2 type tern netdev nope
+point "the port's state follows the netdev's" state_follows
+point "a new MAC address makes a new GID" address_change
+point "the active MTU follows the netdev's" mtu_change
+point "the netdev is renamed" netdev_rename
+point "the device is renamed" rdma_rename
+point "the netdev is deleted" netdev_delete
+point "the netdev moves to another namespace" netdev_moves
+point "the namespace is deleted" netns_delete
+point "ibv_devinfo tells the limits" in_a ibv_devinfo -v -d tern_a
+point "counters can be read" rdma statistic show link tern_a/1
+point "every setting is set and read" all_settings
+point "settings are per device" one_device_only
+point "a list with a wrong value changes nothing" nothing_is_half_done
+point "an unknown setting is named" \
+	fails_with "unknown setting 'colour'" in_a tern set tern_a colour red
+point "an RTR type twice: refused" \
+	fails_with 'listed twice' in_a tern set tern_a rtr read,read
+point "an unknown device: ENODEV" \
+	fails_with 'no tern device of this name' in_a tern show nope
+point "rmmod is refused while a program holds a context" rmmod_is_refused
+point "a link is deleted while a stopped program holds a context" \
+	delete_while_stopped
+point "without CAP_NET_ADMIN: EPERM" unprivileged
+finish

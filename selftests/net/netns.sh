@@ -1,0 +1,265 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# Item 10: devices and network namespaces, in both RDMA namespace modes. Beside
+# lib.sh's two hosts, a has a second device towards b:
+#
+#	a: tern_a on v0a 10.7.0.1	b: tern_b on v0b 10.7.0.2
+#	a: tern_a2 on v1a 10.8.0.1	b:           v1b 10.8.0.2
+
+. ./lib.sh
+. ./scene.sh
+
+DEV_A2=${TERN_TYPE}_a2
+
+second_wire()
+{
+	ip link add v1a mtu 1500 netns a type veth peer name v1b mtu 1500 netns b
+	in_a ip addr add 10.8.0.1/24 dev v1a
+	in_b ip addr add 10.8.0.2/24 dev v1b
+	in_a ip link set v1a up
+	in_b ip link set v1b up
+	dev_add a "$DEV_A2" "$TERN_TYPE" v1a
+}
+
+# serve NETNS: a wildcard server there on port $port, PID in $server_pid
+serve()
+{
+	ip netns exec "$1" $vtraffic server -b "${2:-0.0.0.0}" -p $port -k 1 >"$TMP/server-$1" 2>&1 &
+	server_pid=$!
+	sleep 0.2
+	eventually sh -c "[ \$(rdma resource show cm_id | grep -c ':$port') -gt 0 ]"
+	kill -0 $server_pid || { cat "$TMP/server-$1"; return 1; }
+}
+
+# ask NETNS ADDRESS: verified traffic to the server there
+ask()
+{
+	ip netns exec "$1" timeout -k 2 $((20 * TERN_TIMEOUT_SCALE)) \
+		$vtraffic client -a "$2" -p $port -n 20 -x 10000
+}
+
+# served NETNS PID: the server that ran there had a client, and is done
+served()
+{
+	timed 5 eventually ended "$2"
+	cat "$TMP/server-$1"
+	grep -q 'served [1-9]' "$TMP/server-$1"
+}
+
+# two servers on one port, each reached at its own address
+wildcard_both()
+{
+	local pid_a pid_b
+	port=$((port + 1))
+	serve a "$@"
+	pid_a=$server_pid
+	serve b "$@"
+	pid_b=$server_pid
+	ask a "$1_b"
+	served b $pid_b
+	kill -0 $pid_a
+	ask b "$1_a"
+	served a $pid_a
+}
+
+wildcard_ipv4()
+{
+	local pid_a pid_b
+	port=$((port + 1))
+	serve a 0.0.0.0; pid_a=$server_pid
+	serve b 0.0.0.0; pid_b=$server_pid
+	ask a $IP_B
+	served b $pid_b
+	kill -0 $pid_a
+	ask b $IP_A
+	served a $pid_a
+}
+
+wildcard_ipv6()
+{
+	local pid_a pid_b
+	port=$((port + 1))
+	serve a ::; pid_a=$server_pid
+	serve b ::; pid_b=$server_pid
+	ask a $IP6_B
+	served b $pid_b
+	kill -0 $pid_a
+	ask b $IP6_A
+	served a $pid_a
+}
+
+# the server of one namespace is not there for another's addresses
+not_in_the_other()
+{
+	local pid
+	port=$((port + 1))
+	serve a; pid=$server_pid
+	! ask a $IP_B
+	kill -9 $pid
+}
+
+# b connects to each of a's devices; each carries its own connection
+two_in_one()
+{
+	local before2 pid
+	port=$((port + 1))
+	before2=$(counter "$DEV_A2" cm_accept || true)
+	serve a; pid=$server_pid
+	ask b $IP_A
+	served a $pid
+	[ -z "$before2" ] || [ "$(counter "$DEV_A2" cm_accept)" = "$before2" ]
+	dev_add b "${TERN_TYPE}_b2" "$TERN_TYPE" v1b
+	port=$((port + 1))
+	serve a; pid=$server_pid
+	ask b 10.8.0.1
+	served a $pid
+	[ -z "$before2" ] || [ "$(counter "$DEV_A2" cm_accept)" = $((before2 + 1)) ]
+	rdma link delete "${TERN_TYPE}_b2"
+}
+
+# a server bound to one device's address is not found at the other's
+bound_to_one()
+{
+	local pid
+	port=$((port + 1))
+	serve a $IP_A; pid=$server_pid
+	dev_add b "${TERN_TYPE}_b2" "$TERN_TYPE" v1b
+	! ask b 10.8.0.1
+	ask b $IP_A
+	served a $pid
+	rdma link delete "${TERN_TYPE}_b2"
+}
+
+same_host()
+{
+	local pid
+	port=$((port + 1))
+	serve "$1" "$2"; pid=$server_pid
+	ask "$1" "$3"
+	served "$1" $pid
+}
+
+# the server listens on any address before there is a device at all
+device_later()
+{
+	local pid
+	rdma link delete "$DEV_B"
+	port=$((port + 1))
+	ip netns exec b $vtraffic server -b 0.0.0.0 -p $port -k 1 >"$TMP/server-b" 2>&1 &
+	pid=$!
+	eventually sh -c "rdma resource show cm_id | grep -q ':$port' ||
+		ip netns exec b rdma resource show cm_id | grep -q ':$port' ||
+		grep -qs . /proc/$pid/fd/3"
+	sleep 0.5
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+	ask a $IP_B
+	served b $pid
+}
+
+# the device moves while a server of its namespace listens
+device_returns()
+{
+	local pid
+	port=$((port + 1))
+	serve b; pid=$server_pid
+	rdma link delete "$DEV_B"
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+	ask a $IP_B
+	served b $pid
+}
+
+netns_gone()
+{
+	[ ! -e "/run/netns/$1" ] && no_device "$2"
+}
+
+# all of b at once, in the order given
+netns_deleted()
+{
+	traffic
+	if [ "$1" = name-first ]; then
+		ip netns delete b
+		kill -9 $server_pid
+	else
+		kill -9 $server_pid
+		ip netns delete b
+	fi
+	timed 5 eventually netns_gone b "$DEV_B"
+	# a's wire went with it
+	timed 5 eventually no_device "$DEV_A"
+	ends $client_pid $server_pid
+	timed 5 eventually objects_gone
+	topo_down
+	wires_up
+	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+}
+
+# while a connection's last packets are on their way
+netns_deleted_closing()
+{
+	server
+	client -c
+	in_b tc qdisc add dev v0b root netem delay 300ms
+	kill -9 $client_pid $server_pid
+	ip netns delete a
+	ip netns delete b
+	timed 5 eventually netns_gone a "$DEV_A"
+	timed 5 eventually netns_gone b "$DEV_B"
+	ends $client_pid $server_pid
+	topo_down
+	wires_up
+	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+}
+
+mode_is() { [ "$(rdma system show | awk '{ print $2 }')" = "$1" ]; }
+
+# a device of the exclusive mode is seen in its own namespace only
+seen_in_its_own()
+{
+	in_a rdma link show | grep -q "$DEV_A/"
+	! in_b rdma link show | grep -q "$DEV_A/"
+	! rdma link show | grep -q "$DEV_A/"
+}
+
+all_in() # MODE
+{
+	local host
+	point "item 10, $1: wildcard servers on one port in both namespaces, IPv4" wildcard_ipv4
+	point "item 10, $1: wildcard servers on one port in both namespaces, IPv6" wildcard_ipv6
+	point "item 10, $1: a server is not reached at another namespace's address" not_in_the_other
+	second_wire
+	point "item 10, $1: two devices in one namespace" two_in_one
+	point "item 10, $1: a server bound to one of two addresses" bound_to_one
+	for host in a b; do
+		point "item 10, $1: a connection to an address of the same host, $host, wildcard" \
+			same_host $host 0.0.0.0 "$([ $host = a ] && echo $IP_A || echo $IP_B)"
+	done
+	point "item 10, $1: a connection to the same host, bound" same_host b $IP_B $IP_B
+	point "item 10, $1: a connection to the same host, IPv6" same_host b :: $IP6_B
+	point "item 10, $1: from one device of a host to the other" same_host a 0.0.0.0 10.8.0.1
+	point "item 10, $1: a device added after a wildcard server started" device_later
+	point "item 10, $1: a device deleted and added under a wildcard server" device_returns
+	point "item 10, $1: netns deleted under traffic, name first" netns_deleted name-first
+	point "item 10, $1: netns deleted under traffic, process first" netns_deleted process-first
+	point "item 10, $1: netns deleted while its connections close" netns_deleted_closing
+}
+
+ktap_header
+# the mode can change only while there is no other namespace
+point "item 10: shared mode" rdma system set netns shared
+wires_up
+dev_add a "$DEV_A" "$TERN_TYPE" v0a
+dev_add b "$DEV_B" "$TERN_PEER" v0b
+all_in shared
+topo_down
+point "item 10: exclusive mode" eventually rdma system set netns exclusive
+wires_up
+dev_add a "$DEV_A" "$TERN_TYPE" v0a
+dev_add b "$DEV_B" "$TERN_PEER" v0b
+point "item 10, exclusive: a device is seen in its own namespace only" seen_in_its_own
+all_in exclusive
+topo_down
+point "item 10: back to shared mode" eventually rdma system set netns shared
+finish

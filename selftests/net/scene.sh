@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2120 # read by the tests that source this
+# Sourced behind lib.sh by tests that run traffic in the background and look at
+# what the kernel keeps: processes, objects, counters, time, packets.
+
+vtraffic=../verbs/vtraffic
+port=21000
+
+# timed SECONDS COMMAND...: it may fail, but not take longer (scaled).
+timed()
+{
+	local most=$(($1 * 1000 * TERN_TIMEOUT_SCALE)) t0=${EPOCHREALTIME/./} ms status=0
+	shift
+	"$@" || status=$?
+	ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
+	echo "$ms ms: $*"
+	[ $ms -le $most ] || { echo "took $ms ms, more than $most"; return 1; }
+	return $status
+}
+
+# ends PID...: they end by themselves, within 5 s (scaled).
+ended() { ! kill -0 "$1" 2>/dev/null; }
+ends()
+{
+	local pid
+	for pid; do
+		timed 5 eventually ended "$pid"
+	done
+}
+
+# server [OPTION]...: vtraffic server in b, its PID in $server_pid.
+server()
+{
+	port=$((port + 1))
+	ip netns exec b $vtraffic server -b "$(server_address $IP_B 0.0.0.0)" \
+		-p $port -k 0 "$@" >"$TMP/server" 2>&1 &
+	server_pid=$!
+	wait_for_listen $port
+}
+
+# client [OPTION]...: vtraffic client in a, its PID in $client_pid; has connected.
+client()
+{
+	: >"$TMP/client"
+	ip netns exec a $vtraffic client -a $IP_B -p $port "$@" >"$TMP/client" 2>&1 &
+	client_pid=$!
+	eventually grep -Eq 'running|connected' "$TMP/client"
+}
+
+# traffic: both, and they are at it.
+traffic()
+{
+	server
+	client -t 600 -x 200000 "$@"
+}
+
+# hold: a process of a with an open context and one of each object, in $holder_pid.
+hold()
+{
+	: >"$TMP/holder"
+	ip netns exec a $vtraffic hold "$DEV_A" >"$TMP/holder" 2>&1 &
+	holder_pid=$!
+	eventually grep -q holding "$TMP/holder"
+}
+
+# nothing_left: no object of any program on any device.
+counts() { rdma resource show 2>/dev/null | grep -E "(${DEV_A}|${DEV_B}):"; }
+# the PDs and CQs of kernel users would show too: there are none
+objects_gone() { ! counts | grep -qE '(qp|cm_id|mr|ctx|srq|cq|pd) [1-9]'; }
+nothing_left()
+{
+	timed 5 eventually objects_gone || { counts; return 1; }
+}
+
+# connections of a netns that TCP still has, of those that are ours
+tcp_left() { ip netns exec "$1" ss -Htan 2>/dev/null | grep -v TIME-WAIT | grep -q ":$port"; }
+no_tcp() { ! tcp_left "$1"; }
+
+no_device() { ! rdma link show 2>/dev/null | grep -q "^link $1/"; }
+counter() { rdma statistic show link "$1/1" | grep -o " $2 [0-9]*" | awk '{ print $2 }'; }
+
+# capture NETNS DEV: tcpdump into $TMP/pcap until capture_end.
+capture()
+{
+	rm -f "$TMP/pcap"
+	ip netns exec "$1" tcpdump -i "$2" -U -s 0 -B 8192 -w "$TMP/pcap" tcp >"$TMP/tcpdump" 2>&1 &
+	tcpdump=$!
+	eventually grep -q listening "$TMP/tcpdump"
+}
+
+capture_end()
+{
+	sleep 0.3
+	kill -INT $tcpdump
+	wait $tcpdump || true
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Items 3 and 4, what rdma_cm shows: private data, reject, disconnect, IRD. */
+#include <errno.h>
+#include <string.h>
+
+#include "pair.h"
+
+static uint8_t data_a[255], data_b[255];
+
+static void fill_data(void)
+{
+	fill(data_a, sizeof(data_a), 1);
+	fill(data_b, sizeof(data_b), 2);
+}
+
+static const uint8_t lengths[] = { 0, 1, 56, 196, 255 };
+
+static void private_data(void)
+{
+	unsigned int i;
+
+	fill_data();
+	for (i = 0; i < ARRAY_LEN(lengths); i++) {
+		struct want wa = { .pdata = data_a, .pdata_len = lengths[i] };
+		struct want wb = { .pdata = data_b,
+				   .pdata_len = lengths[ARRAY_LEN(lengths) - 1 - i] };
+		struct end listener;
+
+		must(!enter_netns("b"));
+		must(!end_listen(&listener, IP_B, 8100 + i));
+		must(!enter_netns("a"));
+		must(!end_resolve(&a, IP_B, 8100 + i, IP_A));
+		must(!end_build(&a, &wa));
+		must(!end_connect(&a, &wa));
+		must(!end_request(&listener, &b));
+		expect_eq(b.got_len, wa.pdata_len);
+		expect(!memcmp(b.got, data_a, wa.pdata_len));
+		must(!end_build(&b, &wb));
+		must(!end_accept(&b, &wb));
+		must(!end_expect(&a, RDMA_CM_EVENT_ESTABLISHED));
+		expect_eq(a.got_len, wb.pdata_len);
+		expect(!memcmp(a.got, data_b, wb.pdata_len));
+		must(!end_expect(&b, RDMA_CM_EVENT_ESTABLISHED));
+		end_free(&listener);
+		must(!enter_netns(NULL));
+		pair_down();
+	}
+}
+
+static void reject_with(uint8_t len, int port)
+{
+	struct want wa = { .pdata = data_a, .pdata_len = len };
+	struct rdma_cm_event *event;
+	struct end listener;
+
+	must(!enter_netns("b"));
+	must(!end_listen(&listener, IP_B, port));
+	must(!enter_netns("a"));
+	must(!end_resolve(&a, IP_B, port, IP_A));
+	must(!end_build(&a, &wa));
+	must(!end_connect(&a, &wa));
+	must(!end_request(&listener, &b));
+	expect_eq(b.got_len, len);
+	must(!rdma_reject(b.id, data_b, len));
+	event = end_wait(&a, RDMA_CM_EVENT_REJECTED);
+	must(event);
+	expect_eq(event->status, -ECONNREFUSED);
+	expect_eq(event->param.conn.private_data_len, len);
+	expect(!len || !memcmp(event->param.conn.private_data, data_b, len));
+	rdma_ack_cm_event(event);
+	end_free(&listener);
+	must(!enter_netns(NULL));
+	expect(state_of(&a) != IBV_QPS_RTS);
+	pair_down();
+}
+
+static void reject(void)
+{
+	unsigned int i;
+
+	fill_data();
+	for (i = 0; i < ARRAY_LEN(lengths); i++)
+		reject_with(lengths[i], 8200 + i);
+}
+
+static void nobody_listens(void)
+{
+	struct rdma_cm_event *event;
+
+	must(!enter_netns("a"));
+	must(!end_resolve(&a, IP_B, 8300, IP_A));
+	must(!enter_netns(NULL));
+	must(!end_build(&a, &(struct want){}));
+	must(!end_connect(&a, &(struct want){}));
+	event = end_wait(&a, RDMA_CM_EVENT_REJECTED);
+	must(event);
+	expect_eq(event->status, -ECONNREFUSED);
+	rdma_ack_cm_event(event);
+	pair_down();
+}
+
+static void disconnect_either(void)
+{
+	struct end *first[] = { &a, &b }, *second[] = { &b, &a };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pair_up(NULL, NULL);
+		must(!rdma_disconnect(first[i]->id));
+		must(!end_expect(second[i], RDMA_CM_EVENT_DISCONNECTED));
+		expect_error_state(second[i]);
+		must(!rdma_disconnect(second[i]->id));
+		must(!end_expect(first[i], RDMA_CM_EVENT_DISCONNECTED));
+		expect_error_state(first[i]);
+		pair_down();
+	}
+}
+
+/* what was sent before a disconnect arrives */
+static void disconnect_delivers(void)
+{
+	static const struct want want = { .buf_len = 8 << 20 };
+	int i;
+
+	pair_up(&want, &want);
+	fill(a.buf, 1 << 20, 4);
+	for (i = 0; i < 8; i++) {
+		post_recv(&b, i, i << 20, 1 << 20);
+		post_send(&a, i, 0, 1 << 20, IBV_SEND_SIGNALED);
+	}
+	must(!rdma_disconnect(a.id));
+	for (i = 0; i < 8; i++) {
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+		expect_recv(&b, i, 1 << 20);
+	}
+	expect(filled(b.buf + (7 << 20), 1 << 20, 4));
+	must(!end_expect(&b, RDMA_CM_EVENT_DISCONNECTED));
+	pair_down();
+}
+
+/* RFC 6581 9.1: each side's ORD stays within the other's IRD */
+static void ird_ord(void)
+{
+	static const struct want wa = { .ird = 8, .ord = 16 };
+	static const struct want wb = { .ird = 5, .ord = 20 };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	pair_up(&wa, &wb);
+	/* the request told b: a's IRD bounds b's ORD */
+	must(!ibv_query_qp(b.qp, &attr, -1, &init));
+	expect(attr.max_rd_atomic <= 8);
+	must(!ibv_query_qp(a.qp, &attr, -1, &init));
+	expect(attr.max_rd_atomic <= attr.max_dest_rd_atomic + 255);
+	expect(attr.max_rd_atomic >= 1);
+	pair_down();
+}
+
+/* the acceptor's message waits until the peer has spoken, unseen by the ULP */
+static void server_speaks_first(void)
+{
+	pair_up(NULL, NULL);
+	post_recv(&a, 1, 0, 64);
+	fill(b.buf, 33, 6);
+	post_send(&b, 1, 0, 33, IBV_SEND_SIGNALED);
+	expect_recv(&a, 1, 33);
+	expect(filled(a.buf, 33, 6));
+	expect_wc(b.scq, 1, IBV_WC_SUCCESS);
+	expect(no_wc(b.rcq));
+	pair_down();
+}
+
+/* requests that are posted before the connection is there go out with it */
+static void posted_early(void)
+{
+	struct end listener;
+
+	must(!enter_netns("b"));
+	must(!end_listen(&listener, IP_B, 8400));
+	must(!enter_netns("a"));
+	must(!end_resolve(&a, IP_B, 8400, IP_A));
+	must(!end_build(&a, &(struct want){}));
+	post_recv(&a, 1, 0, 64);
+	must(!end_connect(&a, &(struct want){}));
+	must(!end_request(&listener, &b));
+	must(!end_build(&b, &(struct want){}));
+	post_recv(&b, 2, 0, 64);
+	must(!end_accept(&b, &(struct want){}));
+	must(!end_expect(&a, RDMA_CM_EVENT_ESTABLISHED));
+	must(!end_expect(&b, RDMA_CM_EVENT_ESTABLISHED));
+	end_free(&listener);
+	must(!enter_netns(NULL));
+	post_send(&a, 3, 0, 10, IBV_SEND_SIGNALED);
+	post_send(&b, 4, 0, 20, IBV_SEND_SIGNALED);
+	expect_recv(&b, 2, 10);
+	expect_recv(&a, 1, 20);
+	pair_down();
+}
+
+static void many_connections(void)
+{
+	enum { N = 16 };
+	static struct end c[N], d[N];
+	int i, round;
+
+	for (i = 0; i < N; i++)
+		connect_ends(&c[i], &d[i], IP_A, IP_B, NULL, NULL);
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < N; i++) {
+			fill(c[i].buf, 3000, i + round);
+			post_recv(&d[i], round, 0, 4096);
+			post_send(&c[i], round, 0, 3000, IBV_SEND_SIGNALED);
+		}
+		for (i = 0; i < N; i++) {
+			expect_wc(c[i].scq, round, IBV_WC_SUCCESS);
+			expect_recv(&d[i], round, 3000);
+			expect(filled(d[i].buf, 3000, i + round));
+		}
+	}
+	for (i = 0; i < N; i++) {
+		end_free(&c[i]);
+		end_free(&d[i]);
+	}
+}
+
+/* the QP, or the id, goes while its connection is being made */
+static void leave_early(void)
+{
+	struct end listener;
+	int i;
+
+	must(!enter_netns("b"));
+	must(!end_listen(&listener, IP_B, 8500));
+	for (i = 0; i < 4; i++) {
+		must(!enter_netns("a"));
+		must(!end_resolve(&a, IP_B, 8500, IP_A));
+		must(!end_build(&a, &(struct want){}));
+		must(!end_connect(&a, &(struct want){}));
+		if (i & 1)
+			must(!end_request(&listener, &b));
+		end_free(&a);
+		if (i & 1)
+			end_free(&b);
+	}
+	must(!enter_netns(NULL));
+	end_free(&listener);
+}
+
+const struct tap_test cm_tests[] = {
+	{ "item 4: private data of 0 to 255 octets, both ways", private_data },
+	{ "item 4: reject, with private data of 0 to 255 octets", reject },
+	{ "item 4: a port where nobody listens: REJECTED, ECONNREFUSED", nobody_listens },
+	{ "item 3: either side disconnects: both are told, both QPs end", disconnect_either },
+	{ "item 3: what was sent before a disconnect arrives", disconnect_delivers },
+	{ "item 4: ORD stays within the peer's IRD", ird_ord },
+	{ "item 4: the acceptor may speak first", server_speaks_first },
+	{ "item 4: receives posted before the connection take its first messages", posted_early },
+	{ "item 4: 16 connections at once", many_connections },
+	{ "item 4: QP and id destroyed while connecting", leave_early },
+};
+const unsigned int cm_count = ARRAY_LEN(cm_tests);

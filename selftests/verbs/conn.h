@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * One end of an RDMA connection, or both ends in one process: each id is made
+ * in the network namespace of its host, which rdma_cm remembers.
+ */
+#ifndef VERBS_CONN_H
+#define VERBS_CONN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+/**
+ * struct want - how an end is to be
+ * @cap: of the QP; zero words get defaults
+ * @cqe: size of each CQ (0: enough for @cap)
+ * @access: rights of the buffer's MR (0: all)
+ * @buf_len: octets of the buffer (0: 64 KiB)
+ * @sig_all: every send completes with a CQE
+ * @srq: receive from this SRQ, of the PD of @share
+ * @own_srq: receive from an SRQ of its own, of @cap.max_recv_wr entries
+ * @share: take PD and buffer of this end
+ * @ird: Reads the peer may have open here
+ * @ord: Reads open from here
+ * @pdata: private data of our connect, accept or reject
+ * @pdata_len: octets of it
+ */
+struct want {
+	struct ibv_qp_cap cap;
+	int cqe;
+	int access;
+	size_t buf_len;
+	bool sig_all;
+	struct ibv_srq *srq;
+	bool own_srq;
+	const struct end *share;
+	uint8_t ird;
+	uint8_t ord;
+	const void *pdata;
+	uint8_t pdata_len;
+};
+
+/**
+ * struct end - one end
+ * @got: private data that the peer sent
+ * @got_ird: IRD as the connection's event told it
+ * @got_ord: ORD likewise
+ */
+struct end {
+	struct rdma_event_channel *ch;
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *comp;
+	struct ibv_cq *scq;
+	struct ibv_cq *rcq;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	struct ibv_qp_cap cap;
+	struct ibv_mr *mr;
+	uint8_t *buf;
+	size_t buf_len;
+	bool owns;
+	uint8_t got[256];
+	uint8_t got_len;
+	uint8_t got_ird;
+	uint8_t got_ord;
+};
+
+#define ALL_RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \
+		    IBV_ACCESS_REMOTE_WRITE)
+
+/* seconds that a step may take; TERN_TIMEOUT_SCALE makes it longer */
+int patience_ms(void);
+
+/* 0 or -1; an empty name is the namespace we were started in */
+int enter_netns(const char *name);
+
+int end_resolve(struct end *e, const char *ip, int port, const char *from);
+int end_listen(struct end *e, const char *ip, int port);
+
+/* PD, CQs, buffer and QP on @e->id */
+int end_build(struct end *e, const struct want *want);
+
+/* the next event if it is @type, to be acknowledged; else NULL */
+struct rdma_cm_event *end_wait(struct end *e, enum rdma_cm_event_type type);
+/* the same, acknowledged: 0 or -1; keeps private data, IRD and ORD */
+int end_expect(struct end *e, enum rdma_cm_event_type type);
+
+int end_connect(struct end *e, const struct want *want);
+/* take the request that waits at @listener; its id becomes @e's */
+int end_request(struct end *listener, struct end *e);
+int end_accept(struct end *e, const struct want *want);
+
+void end_free(struct end *e);
+
+#endif /* VERBS_CONN_H */

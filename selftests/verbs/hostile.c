@@ -1,0 +1,658 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Item 3, "the kernel trusts nothing": a program that writes what it likes into
+ * the rings that it shares with tern (tern-abi.h), and rings the doorbell as it
+ * likes. The kernel has to survive, the QP to go to ERROR with a completion
+ * where there is one to give, and the QP beside it to be unharmed.
+ *
+ * The rings are found where the provider mapped them: each mapping of the
+ * uverbs device in /proc/self/maps that appears while a QP or CQ is made.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pair.h"
+#include "tern-abi.h"
+
+#define MAX_MAPS 64
+
+/* ---- the rings -------------------------------------------------------------- */
+
+struct map {
+	uintptr_t start;
+	size_t len;
+};
+
+static int read_maps(struct map *maps)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+	int n = 0;
+
+	must(f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long start, end;
+
+		if (!strstr(line, "/uverbs") || n == MAX_MAPS ||
+		    sscanf(line, "%lx-%lx", &start, &end) != 2)
+			continue;
+		maps[n++] = (struct map){ start, end - start };
+	}
+	fclose(f);
+	return n;
+}
+
+static struct map before[MAX_MAPS], after[MAX_MAPS];
+static int n_before;
+
+static void mark(void)
+{
+	n_before = read_maps(before);
+}
+
+static bool is_new(const struct map *m)
+{
+	int i;
+
+	for (i = 0; i < n_before; i++) {
+		if (before[i].start == m->start)
+			return false;
+	}
+	return true;
+}
+
+static struct tern_ring_hdr *scq, *rcq, *sq, *rq;
+
+/*
+ * A QP of a's, beside the pair: its rings are the new mappings. Which is which
+ * shows in their sizes, and, for the two CQs, in what a completion changes.
+ */
+static struct end v;	/* the vandal, connected to @w */
+static struct end w;
+
+/* mappings in the order they were made; the kernel places them top down */
+static int new_maps(struct map *out)
+{
+	int n = read_maps(after), i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		if (is_new(&after[i]))
+			out[k++] = after[i];
+	}
+	return k;
+}
+
+static uint32_t sq_stride, rq_stride, entries;
+
+#define ENTRIES 16
+#define CQ_ENTRIES 256
+
+/* sizes tell: an SQ has 16 SGEs or 256 octets behind 48, an RQ one SGE */
+static size_t ring_bytes(uint32_t n, uint32_t stride)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (TERN_RING_DATA + (size_t)n * stride + page - 1) & ~(page - 1);
+}
+
+static void find_rings(void)
+{
+	struct map maps[MAX_MAPS];
+	int n, i;
+
+	n = new_maps(maps);
+	scq = rcq = sq = rq = NULL;
+	for (i = 0; i < n; i++) {
+		void *p = (void *)maps[i].start;
+
+		if (maps[i].len == ring_bytes(ENTRIES, sq_stride))
+			sq = p;
+		else if (maps[i].len == ring_bytes(ENTRIES, rq_stride))
+			rq = p;
+		else if (maps[i].len == ring_bytes(CQ_ENTRIES, 64) && scq)
+			rcq = p;
+		else if (maps[i].len == ring_bytes(CQ_ENTRIES, 64))
+			scq = p;
+	}
+	must(scq && rcq && sq && rq);
+	entries = ENTRIES;
+}
+
+/* both CQs have their own tell-tale: a Write of ours completes on one */
+static void tell_cqs_apart(void)
+{
+	post_rdma(&v, &w, IBV_WR_RDMA_WRITE, 1, 0, 8, 0, IBV_SEND_SIGNALED);
+	expect_wc(v.scq, 1, IBV_WC_SUCCESS);
+	if (rcq->prod) {
+		struct tern_ring_hdr *tmp = rcq;
+
+		rcq = scq;
+		scq = tmp;
+	}
+	must(scq->prod == 1 && !rcq->prod);
+}
+
+static void vandal_up(void)
+{
+	/* 16 SGEs: 48 + 256 in steps of 64; receives: 16 + 4 * 16 */
+	static const struct want want = {
+		.cap = { .max_send_wr = ENTRIES, .max_recv_wr = ENTRIES,
+			 .max_send_sge = 16, .max_recv_sge = 4,
+			 .max_inline_data = 256 },
+		.cqe = CQ_ENTRIES,
+	};
+
+	sq_stride = 320;
+	rq_stride = 128;
+	pair_up(NULL, NULL);
+	mark();
+	connect_ends(&v, &w, IP_A, IP_B, &want, NULL);
+	find_rings();
+	tell_cqs_apart();
+}
+
+/* ---- the doorbell ------------------------------------------------------------- */
+
+/* the provider's: the one file of ours whose name says so */
+static int doorbell_fd(void)
+{
+	char path[64], name[128];
+	ssize_t n;
+	int fd;
+
+	for (fd = 3; fd < 1024; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = readlink(path, name, sizeof(name) - 1);
+		if (n <= 0)
+			continue;
+		name[n] = 0;
+		if (strstr(name, "tern_doorbell"))
+			return fd;
+	}
+	return -1;
+}
+
+static int ring(uint32_t qpn)
+{
+	return ioctl(doorbell_fd(), TERN_IOC_DOORBELL, (unsigned long)qpn) ?
+	       errno : 0;
+}
+
+static void publish(struct tern_ring_hdr *hdr, uint32_t prod)
+{
+	__atomic_store_n(&hdr->prod, prod, __ATOMIC_SEQ_CST);
+	ring(v.qp->qp_num);
+}
+
+static struct tern_sqe *sqe_at(uint32_t index)
+{
+	return (void *)((uint8_t *)sq + TERN_RING_DATA +
+			(index % entries) * sq_stride);
+}
+
+static struct tern_rqe *rqe_at(uint32_t index)
+{
+	return (void *)((uint8_t *)rq + TERN_RING_DATA +
+			(index % entries) * rq_stride);
+}
+
+/* ---- verdicts -------------------------------------------------------------------- */
+
+/* the pair on the same device still works */
+static void expect_unharmed(void)
+{
+	static uint32_t seed;
+
+	fill(a.buf, 5000, ++seed);
+	post_recv(&b, seed, 0, 5000);
+	post_send(&a, seed, 0, 5000, IBV_SEND_SIGNALED);
+	expect_wc(a.scq, seed, IBV_WC_SUCCESS);
+	expect_recv(&b, seed, 5000);
+	expect(filled(b.buf, 5000, seed));
+}
+
+static void vandal_down(void)
+{
+	expect_unharmed();
+	end_free(&v);
+	end_free(&w);
+	expect_unharmed();
+	pair_down();
+}
+
+/* the QP is in ERROR, and the peer learns it */
+static void expect_caught(void)
+{
+	expect_error_state(&v);
+	expect_error_state(&w);
+	vandal_down();
+}
+
+/* ---- indices ------------------------------------------------------------------------ */
+
+static void sq_prod_wild(void)
+{
+	static const uint32_t wild[] = { 1000, 0x80000000u, -1 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(wild); i++) {
+		vandal_up();
+		publish(sq, sq->prod + wild[i]);
+		expect_caught();
+	}
+}
+
+static void rq_prod_wild(void)
+{
+	static const uint32_t wild[] = { 1000, 0x80000000u, -1 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(wild); i++) {
+		vandal_up();
+		publish(rq, rq->prod + wild[i]);
+		post_send(&w, 1, 0, 8, 0);
+		expect_caught();
+	}
+}
+
+/* words that the kernel owns are the program's to read, not the kernel's */
+static void consumers_wild(void)
+{
+	int i;
+
+	vandal_up();
+	sq->cons = 0x12345678;
+	rq->cons = 0x87654321;
+	sq->flags = -1;
+	rq->flags = -1;
+	for (i = 0; i < 4; i++) {
+		struct tern_sqe *sqe = sqe_at(sq->prod);
+
+		memset(sqe, 0, sizeof(*sqe));
+		sqe->opcode = TERN_WR_RDMA_WRITE;
+		sqe->flags = TERN_WR_SIGNALED;
+		sqe->wr_id = 50 + i;
+		publish(sq, sq->prod + 1);
+		expect_wc(v.scq, 50 + i, IBV_WC_SUCCESS);
+	}
+	expect_eq(state_of(&v), IBV_QPS_RTS);
+	vandal_down();
+}
+
+static void cq_cons_wild(void)
+{
+	int i;
+
+	vandal_up();
+	scq->cons = scq->prod + 5000;
+	scq->flags = 0xdeadbeef;
+	for (i = 0; i < 8; i++)
+		post_rdma(&v, &w, IBV_WR_RDMA_WRITE, i, 0, 8, 0,
+			  IBV_SEND_SIGNALED);
+	expect_caught();
+}
+
+/* the kernel keeps the producer's index for itself */
+static void cq_prod_wild(void)
+{
+	uint32_t prod;
+
+	vandal_up();
+	prod = scq->prod;
+	scq->prod = prod + 40;
+	post_rdma(&v, &w, IBV_WR_RDMA_WRITE, 9, 0, 8, 0, IBV_SEND_SIGNALED);
+	usleep(100000);
+	expect_eq(scq->prod, prod + 1);
+	vandal_down();
+}
+
+/* ---- entries -------------------------------------------------------------------------- */
+
+/* one malformed entry: a completion that names it, and ERROR */
+static void expect_bad_sqe(const struct tern_sqe *bad)
+{
+	struct tern_sqe *sqe;
+
+	vandal_up();
+	sqe = sqe_at(sq->prod);
+	memset(sqe, 0, sq_stride);
+	*sqe = *bad;
+	sqe->wr_id = 77;
+	publish(sq, sq->prod + 1);
+	expect_wc(v.scq, 77, IBV_WC_LOC_QP_OP_ERR);
+	expect_caught();
+}
+
+static void sqe_malformed(void)
+{
+	static const struct tern_sqe bad[] = {
+		{ .opcode = 0 },
+		{ .opcode = 255 },
+		{ .opcode = TERN_WR_REG_MR },
+		{ .opcode = TERN_WR_BIND_MW },
+		{ .opcode = TERN_WR_READ_WITH_INV },
+		{ .opcode = TERN_WR_RECV },
+		{ .opcode = TERN_WR_SEND, .flags = 0x80000000 },
+		{ .opcode = TERN_WR_SEND, .flags = 1 << 4 },
+		{ .opcode = TERN_WR_SEND, .num_sge = 17 },
+		{ .opcode = TERN_WR_SEND, .num_sge = 255 },
+		{ .opcode = TERN_WR_SEND, .num_sge = 1, .flags = TERN_WR_INLINE },
+		{ .opcode = TERN_WR_SEND, .inline_len = 100000,
+		  .flags = TERN_WR_INLINE },
+		{ .opcode = TERN_WR_SEND, .inline_len = -1,
+		  .flags = TERN_WR_INLINE },
+		{ .opcode = TERN_WR_RDMA_READ, .flags = TERN_WR_INLINE },
+		{ .opcode = TERN_WR_LOCAL_INV, .num_sge = 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		expect_bad_sqe(&bad[i]);
+}
+
+static void sqe_too_long(void)
+{
+	struct tern_sqe *sqe;
+
+	vandal_up();
+	sqe = sqe_at(sq->prod);
+	memset(sqe, 0, sq_stride);
+	sqe->opcode = TERN_WR_RDMA_WRITE;
+	sqe->num_sge = 2;
+	sqe->wr_id = 5;
+	sqe->sge[0].length = -1;
+	sqe->sge[1].length = -1;
+	publish(sq, sq->prod + 1);
+	expect_wc(v.scq, 5, IBV_WC_LOC_QP_OP_ERR);
+	expect_caught();
+}
+
+static void rqe_malformed(void)
+{
+	static const struct tern_rqe bad[] = {
+		{ .num_sge = 5 }, { .num_sge = 0xffffffff },
+		{ .num_sge = 0x10000 }, { .reserved = 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(bad); i++) {
+		struct tern_rqe *rqe;
+
+		vandal_up();
+		rqe = rqe_at(rq->prod);
+		memset(rqe, 0, rq_stride);
+		*rqe = bad[i];
+		rqe->wr_id = 88;
+		publish(rq, rq->prod + 1);
+		post_send(&w, 1, 0, 8, 0);
+		expect_wc(v.rcq, 88, IBV_WC_LOC_QP_OP_ERR);
+		expect_caught();
+	}
+}
+
+/* ---- noise -------------------------------------------------------------------------------- */
+
+static uint32_t noise = 4711;
+
+static uint32_t draw(void)
+{
+	noise ^= noise << 13;
+	noise ^= noise >> 17;
+	return noise ^= noise << 5;
+}
+
+static void scribble(void *p, size_t len)
+{
+	uint32_t *word = p;
+
+	for (; len >= 4; len -= 4)
+		*word++ = draw();
+}
+
+/* everything that is mapped, over and over, doorbells in between */
+static void scribble_all(void)
+{
+	int round, i;
+
+	for (round = 0; round < 6; round++) {
+		vandal_up();
+		for (i = 0; i < 20; i++) {
+			scribble((uint8_t *)sq + TERN_RING_DATA, ENTRIES * sq_stride);
+			scribble((uint8_t *)rq + TERN_RING_DATA, ENTRIES * rq_stride);
+			if (round & 1)
+				scribble((uint8_t *)scq, 4096);
+			publish(rq, round & 2 ? draw() : rq->prod + draw() % 4);
+			publish(sq, round & 4 ? draw() : sq->prod + draw() % 4);
+		}
+		vandal_down();
+	}
+}
+
+/* entries change while the kernel reads them */
+static void scribble_race(void)
+{
+	struct tern_sqe *sqe;
+	pid_t child;
+	int i;
+
+	vandal_up();
+	sqe = sqe_at(0);
+	/* the rings are shared mappings, so a child has them too */
+	child = fork();
+	must(child >= 0);
+	if (!child) {
+		for (;;) {
+			sqe->num_sge = draw() % 18;
+			sqe->opcode = draw() % 10;
+			sqe->flags = draw() % 16;
+			sqe->inline_len = draw() % 300;
+		}
+	}
+	for (i = 0; i < 2000 && state_of(&v) == IBV_QPS_RTS; i++)
+		publish(sq, sq->prod + 1);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	vandal_down();
+}
+
+/* ---- doorbells ------------------------------------------------------------------------------ */
+
+static void doorbell_arguments(void)
+{
+	int fd;
+
+	vandal_up();
+	fd = doorbell_fd();
+	must(fd >= 0);
+	expect_eq(ring(v.qp->qp_num), 0);
+	expect_eq(ring(0), ENOENT);
+	expect_eq(ring(0xffffffff), ENOENT);
+	expect_eq(ring(v.qp->qp_num + 0x1000000), ENOENT);
+	expect(ioctl(fd, TERN_IOC_DOORBELL, 1ul << 32) && errno == EINVAL);
+	expect(ioctl(fd, TERN_IOC_DOORBELL, -1ul) && errno == EINVAL);
+	expect(ioctl(fd, 0, 0) && (errno == EINVAL || errno == ENOTTY));
+	expect(ioctl(fd, 0xffffffff, v.qp->qp_num) &&
+	       (errno == EINVAL || errno == ENOTTY));
+	expect_eq(state_of(&v), IBV_QPS_RTS);
+	vandal_down();
+}
+
+/* b's device is another context: its QPs are not ours to ring */
+static void doorbell_of_others(void)
+{
+	uint32_t qpn;
+	int shift;
+
+	vandal_up();
+	/* numbers around ours that belong to nobody or to another context */
+	for (shift = -8; shift <= 8; shift++) {
+		qpn = v.qp->qp_num + shift;
+		if (qpn != v.qp->qp_num && qpn != a.qp->qp_num)
+			ring(qpn);
+	}
+	vandal_down();
+}
+
+static void doorbell_after_destroy(void)
+{
+	uint32_t qpn;
+	int i;
+
+	vandal_up();
+	qpn = v.qp->qp_num;
+	end_free(&v);
+	for (i = 0; i < 100; i++)
+		expect_eq(ring(qpn), ENOENT);
+	expect_unharmed();
+	end_free(&w);
+	pair_down();
+}
+
+static void double_close(void)
+{
+	int fd, copy;
+
+	vandal_up();
+	fd = doorbell_fd();
+	must(fd >= 0);
+	copy = dup(fd);
+	must(!close(copy));
+	expect(close(copy) && errno == EBADF);
+	/* and the doorbell itself, as a program might by accident */
+	copy = dup(fd);
+	must(!close(fd));
+	expect(close(fd) && errno == EBADF);
+	must(dup2(copy, fd) == fd);
+	must(!close(copy));
+	expect_eq(ring(v.qp->qp_num), 0);
+	vandal_down();
+}
+
+/* a child has the parent's files and rings: it may ring, and leave */
+static void fork_and_ring(void)
+{
+	struct tern_sqe *sqe;
+	int status = -1;
+	pid_t child;
+
+	vandal_up();
+	child = fork();
+	must(child >= 0);
+	if (!child) {
+		int i, bad = 0;
+
+		for (i = 0; i < 100; i++)
+			bad |= ring(v.qp->qp_num);
+		_exit(!!bad);
+	}
+	must(waitpid(child, &status, 0) == child);
+	expect_eq(status, 0);
+	sqe = sqe_at(sq->prod);
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = TERN_WR_RDMA_WRITE;
+	sqe->flags = TERN_WR_SIGNALED;
+	sqe->wr_id = 3;
+	publish(sq, sq->prod + 1);
+	expect_wc(v.scq, 3, IBV_WC_SUCCESS);
+	vandal_down();
+}
+
+/* a child dies in the middle of what the parent does */
+static void fork_and_die(void)
+{
+	pid_t child;
+	int i;
+
+	vandal_up();
+	for (i = 0; i < 10; i++) {
+		child = fork();
+		must(child >= 0);
+		if (!child) {
+			for (;;)
+				ring(v.qp->qp_num);
+		}
+		post_rdma(&v, &w, IBV_WR_RDMA_WRITE, i, 0, 8, 0,
+			  IBV_SEND_SIGNALED);
+		expect_wc(v.scq, i, IBV_WC_SUCCESS);
+		kill(child, SIGKILL);
+		must(waitpid(child, NULL, 0) == child);
+	}
+	vandal_down();
+}
+
+/* ---- mappings --------------------------------------------------------------------------------- */
+
+/* rings go away under the kernel: it has its own mapping of them */
+static void unmapped(void)
+{
+	vandal_up();
+	must(!munmap(sq, ring_bytes(ENTRIES, sq_stride)));
+	must(!munmap(scq, ring_bytes(CQ_ENTRIES, 64)));
+	expect_eq(ring(v.qp->qp_num), 0);
+	post_send(&w, 1, 0, 8, 0);	/* finds no receive */
+	expect_error_state(&v);
+	/* the provider unmaps them once more: nothing is there */
+	must(mmap(sq, ring_bytes(ENTRIES, sq_stride), PROT_READ | PROT_WRITE,
+		  MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == sq);
+	must(mmap(scq, ring_bytes(CQ_ENTRIES, 64), PROT_READ | PROT_WRITE,
+		  MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == scq);
+	vandal_down();
+}
+
+/* offsets and sizes that no queue has */
+static void wild_mappings(void)
+{
+	int fd = -1, i, mapped = 0;
+	uint64_t at;
+	void *p;
+
+	vandal_up();
+	fd = v.id->verbs->cmd_fd;
+	for (i = 0; i < 2000; i++) {
+		at = (uint64_t)(draw() % 64) << 12;
+		if (i & 1)
+			at = ((uint64_t)draw() << 20) & ~0xfffull;
+		p = mmap(NULL, 4096 << draw() % 8, PROT_READ | PROT_WRITE,
+			 i & 2 ? MAP_PRIVATE : MAP_SHARED, fd, at);
+		if (p != MAP_FAILED)
+			mapped++;
+	}
+	/* some offsets may be rings: theirs alone, of the right size */
+	expect(mapped < 200);
+	vandal_down();
+}
+
+static const struct tap_test tests[] = {
+	{ "item 3: a wild producer index in the SQ: ERROR", sq_prod_wild },
+	{ "item 3: a wild producer index in the RQ: ERROR", rq_prod_wild },
+	{ "item 3: the kernel reads neither its own indices nor flags", consumers_wild },
+	{ "item 3: a wild consumer index in the CQ: overflow, ERROR", cq_cons_wild },
+	{ "item 3: the CQ's producer index is the kernel's alone", cq_prod_wild },
+	{ "item 3: a malformed SQ entry: a completion with an error, ERROR", sqe_malformed },
+	{ "item 3: a list of 8 GiB in the SQ: a completion with an error", sqe_too_long },
+	{ "item 3: a malformed RQ entry: a completion with an error, ERROR", rqe_malformed },
+	{ "item 3: noise in all rings", scribble_all },
+	{ "item 3: entries that change while they are read", scribble_race },
+	{ "item 3: doorbells with bad arguments: precise errnos", doorbell_arguments },
+	{ "item 3: doorbells for QPs of other contexts", doorbell_of_others },
+	{ "item 3: doorbell after destroy: ENOENT", doorbell_after_destroy },
+	{ "item 3: the doorbell closed twice", double_close },
+	{ "item 3: a child rings the doorbell", fork_and_ring },
+	{ "item 3: children killed while they ring", fork_and_die },
+	{ "item 3: rings unmapped under the kernel", unmapped },
+	{ "item 3: mappings at offsets that no queue has", wild_mappings },
+};
+
+int main(int argc, char **argv)
+{
+	enter_netns(NULL);
+	return tap_run(tests, ARRAY_LEN(tests), argc > 1 ? argv[1] : NULL);
+}

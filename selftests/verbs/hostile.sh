@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# A program that abuses the memory it shares with the kernel: hostile.c. With an
+# argument, only the tests whose name holds it.
+
+cd ../net || exit
+# shellcheck source=../net/lib.sh
+. ./lib.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "the rings are tern's"
+topo_up
+# shellcheck disable=SC2034 # read by lib.sh: the program plans its points
+ktap_done=1
+limit 100 ../verbs/hostile "$@"

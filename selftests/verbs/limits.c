@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Item 3, queries: what they tell is true, at the limit and one beyond it. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+static struct ibv_device_attr dev;
+
+static void query_limits(void)
+{
+	solo_up(NULL);
+	must(!ibv_query_device(a.id->verbs, &dev));
+}
+
+/* a QP with these: 0 or the errno */
+static int try_qp(struct ibv_qp_cap cap, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = a.scq, .recv_cq = a.rcq, .cap = cap, .qp_type = type,
+	};
+	struct ibv_qp *qp;
+
+	errno = 0;
+	qp = ibv_create_qp(a.pd, &attr);
+	if (!qp)
+		return errno;
+	expect(attr.cap.max_send_wr >= cap.max_send_wr);
+	expect(attr.cap.max_recv_wr >= cap.max_recv_wr);
+	expect(attr.cap.max_send_sge >= cap.max_send_sge);
+	expect(attr.cap.max_recv_sge >= cap.max_recv_sge);
+	expect(attr.cap.max_inline_data >= cap.max_inline_data);
+	must(!ibv_destroy_qp(qp));
+	return 0;
+}
+
+static bool refused(int err)
+{
+	if (err != EINVAL && err != ENOMEM)
+		printf("#   errno %d (%s)\n", err, strerror(err));
+	return err == EINVAL || err == ENOMEM;
+}
+
+static const struct ibv_qp_cap small = {
+	.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1,
+};
+
+static void qp_limits(void)
+{
+	struct ibv_qp_cap cap;
+
+	query_limits();
+	cap = small;
+	cap.max_send_wr = dev.max_qp_wr;
+	expect_eq(try_qp(cap, IBV_QPT_RC), 0);
+	cap.max_send_wr++;
+	expect(refused(try_qp(cap, IBV_QPT_RC)));
+	cap = small;
+	cap.max_recv_wr = dev.max_qp_wr;
+	expect_eq(try_qp(cap, IBV_QPT_RC), 0);
+	cap.max_recv_wr++;
+	expect(refused(try_qp(cap, IBV_QPT_RC)));
+	cap = small;
+	cap.max_send_sge = dev.max_sge;
+	cap.max_recv_sge = dev.max_sge;
+	expect_eq(try_qp(cap, IBV_QPT_RC), 0);
+	cap.max_send_sge++;
+	expect(refused(try_qp(cap, IBV_QPT_RC)));
+	cap.max_send_sge--;
+	cap.max_recv_sge++;
+	expect(refused(try_qp(cap, IBV_QPT_RC)));
+	cap = small;
+	cap.max_send_wr = -1;
+	expect(refused(try_qp(cap, IBV_QPT_RC)));
+	pair_down();
+}
+
+static void inline_limit(void)
+{
+	struct ibv_qp_cap cap = small;
+	uint32_t max = 0, len;
+
+	query_limits();
+	for (len = 1; len <= 65536; len *= 2) {
+		cap.max_inline_data = len;
+		if (!try_qp(cap, IBV_QPT_RC))
+			max = len;
+	}
+	expect(max >= (over_siw ? 64 : 256));
+	cap.max_inline_data = 1 << 20;
+	expect(refused(try_qp(cap, IBV_QPT_RC)));
+	pair_down();
+}
+
+static void qp_types(void)
+{
+	query_limits();
+	expect(try_qp(small, IBV_QPT_UD));
+	expect(try_qp(small, IBV_QPT_UC));
+	expect(try_qp(small, IBV_QPT_RAW_PACKET));
+	pair_down();
+}
+
+static int try_cq(int cqe)
+{
+	struct ibv_cq *cq;
+
+	errno = 0;
+	cq = ibv_create_cq(a.id->verbs, cqe, NULL, NULL, 0);
+	if (!cq)
+		return errno;
+	expect(cq->cqe >= cqe);
+	must(!ibv_destroy_cq(cq));
+	return 0;
+}
+
+static void cq_limits(void)
+{
+	struct ibv_cq *cq;
+
+	query_limits();
+	expect_eq(try_cq(1), 0);
+	expect_eq(try_cq(dev.max_cqe), 0);
+	expect(refused(try_cq(dev.max_cqe + 1)));
+	expect(refused(try_cq(0)));
+	expect(refused(try_cq(-1)));
+	cq = ibv_create_cq(a.id->verbs, 4, NULL, NULL,
+			   a.id->verbs->num_comp_vectors - 1);
+	expect(cq);
+	if (cq)
+		must(!ibv_destroy_cq(cq));
+	cq = ibv_create_cq(a.id->verbs, 4, NULL, NULL,
+			   a.id->verbs->num_comp_vectors);
+	expect(!cq);
+	pair_down();
+}
+
+static int try_srq(uint32_t wr, uint32_t sge)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = wr, .max_sge = sge },
+	};
+	struct ibv_srq *srq;
+
+	errno = 0;
+	srq = ibv_create_srq(a.pd, &attr);
+	if (!srq)
+		return errno;
+	expect(attr.attr.max_wr >= wr);
+	must(!ibv_destroy_srq(srq));
+	return 0;
+}
+
+static void srq_limits(void)
+{
+	query_limits();
+	expect_eq(try_srq(1, 1), 0);
+	expect_eq(try_srq(dev.max_srq_wr, 1), 0);
+	expect(refused(try_srq(dev.max_srq_wr + 1, 1)));
+	expect_eq(try_srq(16, dev.max_srq_sge), 0);
+	expect(refused(try_srq(16, dev.max_srq_sge + 1)));
+	expect(refused(try_srq(0, 1)));
+	pair_down();
+}
+
+static void device_attributes(void)
+{
+	query_limits();
+	expect(dev.max_qp > 0 && dev.max_cq > 0 && dev.max_mr > 0);
+	expect(dev.max_pd > 0 && dev.max_srq > 0);
+	expect(dev.max_sge >= 16);
+	expect(dev.max_sge_rd >= 16);
+	expect(dev.max_qp_rd_atom > 0 && dev.max_qp_init_rd_atom > 0);
+	expect_eq(dev.max_ee, 0);
+	expect_eq(dev.atomic_cap, IBV_ATOMIC_NONE);
+	expect_eq(dev.phys_port_cnt, 1);
+	expect(dev.node_guid);
+	expect(dev.fw_ver[0]);
+	expect_eq(a.id->verbs->device->node_type, IBV_NODE_RNIC);
+	expect_eq(a.id->verbs->device->transport_type, IBV_TRANSPORT_IWARP);
+	pair_down();
+}
+
+static void port_attributes(void)
+{
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+
+	query_limits();
+	must(!ibv_query_port(a.id->verbs, 1, &port));
+	expect_eq(port.state, IBV_PORT_ACTIVE);
+	expect_eq(port.active_mtu, IBV_MTU_1024);
+	expect(port.max_msg_sz >= 1u << 31);
+	expect_eq(port.link_layer, IBV_LINK_LAYER_ETHERNET);
+	expect(port.gid_tbl_len >= 1);
+	must(!ibv_query_gid(a.id->verbs, 1, 0, &gid));
+	expect(gid.global.interface_id);
+	expect(gid.global.subnet_prefix);
+	expect(ibv_query_port(a.id->verbs, 0, &port));
+	expect(ibv_query_port(a.id->verbs, 2, &port));
+	expect(ibv_query_gid(a.id->verbs, 1, port.gid_tbl_len, &gid));
+	pair_down();
+}
+
+static void qp_attributes(void)
+{
+	static const struct want want = {
+		.cap = { .max_send_wr = 33, .max_recv_wr = 17,
+			 .max_send_sge = 3, .max_recv_sge = 2 },
+		.sig_all = true, .ird = 5, .ord = 7,
+	};
+	static const struct want peer = { .ird = 6, .ord = 3 };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	solo_up(&want);
+	expect_eq(state_of(&a), IBV_QPS_INIT);
+	pair_down();
+	pair_up(&want, &peer);
+	must(!ibv_query_qp(a.qp, &attr, -1, &init));
+	expect_eq(attr.qp_state, IBV_QPS_RTS);
+	expect_eq(init.qp_type, IBV_QPT_RC);
+	expect_eq(init.sq_sig_all, 1);
+	expect(init.send_cq == a.scq && init.recv_cq == a.rcq);
+	expect_eq(init.cap.max_send_wr, a.cap.max_send_wr);
+	expect_eq(init.cap.max_recv_wr, a.cap.max_recv_wr);
+	expect_eq(init.cap.max_send_sge, a.cap.max_send_sge);
+	expect_eq(init.cap.max_inline_data, a.cap.max_inline_data);
+	expect(a.cap.max_send_wr >= 33 && a.cap.max_recv_wr >= 17);
+	expect(a.cap.max_send_sge >= 3 && a.cap.max_recv_sge >= 2);
+	/* RFC 6581 9.1: no more from here than the peer takes */
+	expect(attr.max_rd_atomic <= 6);
+	expect(attr.max_dest_rd_atomic >= 3);
+	must(!rdma_disconnect(a.id));
+	expect_error_state(&b);
+	pair_down();
+}
+
+static void qp_states(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+
+	solo_up(NULL);
+	/* the connection manager alone brings it there */
+	expect(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE));
+	attr.qp_state = IBV_QPS_ERR;
+	expect(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE));
+	expect_eq(state_of(&a), IBV_QPS_ERR);
+	pair_down();
+}
+
+/* what is in use can't go, and can when it is not */
+static void busy_objects(void)
+{
+	pair_up(NULL, NULL);
+	expect_eq(ibv_dealloc_pd(a.pd), EBUSY);
+	expect_eq(ibv_destroy_cq(a.scq), EBUSY);
+	pair_down();
+}
+
+/* many of each at once; the kernel's bookkeeping is looked at by the script */
+static void many_objects(void)
+{
+	enum { N = 200 };
+	static struct ibv_pd *pd[N];
+	static struct ibv_cq *cq[N];
+	static struct ibv_qp *qp[N];
+	static struct ibv_mr *mr[N];
+	struct ibv_qp_init_attr attr = { .cap = small, .qp_type = IBV_QPT_RC };
+	int i;
+
+	solo_up(NULL);
+	for (i = 0; i < N; i++) {
+		pd[i] = ibv_alloc_pd(a.id->verbs);
+		must(pd[i]);
+		cq[i] = ibv_create_cq(a.id->verbs, 4, NULL, NULL, 0);
+		must(cq[i]);
+		attr.send_cq = cq[i];
+		attr.recv_cq = cq[i];
+		qp[i] = ibv_create_qp(pd[i], &attr);
+		must(qp[i]);
+		mr[i] = ibv_reg_mr(pd[i], a.buf, 4096, ALL_RIGHTS);
+		must(mr[i]);
+	}
+	for (i = 0; i < N; i++) {
+		must(!ibv_dereg_mr(mr[i]));
+		must(!ibv_destroy_qp(qp[i]));
+		must(!ibv_destroy_cq(cq[i]));
+		must(!ibv_dealloc_pd(pd[i]));
+	}
+	pair_down();
+}
+
+const struct tap_test limit_tests[] = {
+	{ "item 3: QP limits hold: at them it works, beyond them it is refused", qp_limits },
+	{ "item 3: inline limit", inline_limit },
+	{ "item 3: QP types other than RC are refused", qp_types },
+	{ "item 3: CQ limits hold", cq_limits },
+	{ "item 3: SRQ limits hold", srq_limits },
+	{ "item 3: query_device", device_attributes },
+	{ "item 3: query_port and query_gid", port_attributes },
+	{ "item 3: query_qp", qp_attributes },
+	{ "item 3: modify_qp cannot make RTS, can make ERROR", qp_states },
+	{ "item 3: PD and CQ in use are not destroyed", busy_objects },
+	{ "item 3: 200 of each object", many_objects },
+};
+const unsigned int limit_count = ARRAY_LEN(limit_tests);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Two connected ends in one process, a in netns a and b in netns b, and the
+ * words in which tests of verbs are written: post, expect a completion.
+ */
+#ifndef VERBS_PAIR_H
+#define VERBS_PAIR_H
+
+#include "conn.h"
+#include "tap.h"
+
+extern struct end a, b;		/* client and server of the test that runs */
+extern bool over_siw;		/* siw is the device: some of its faults are known */
+
+#define IP_A getenv("IP_A")
+#define IP_B getenv("IP_B")
+#define IP6_A getenv("IP6_A")
+#define IP6_B getenv("IP6_B")
+
+/* connect @x to @y through a listener on b's @ip; NULL wants: defaults */
+void connect_ends(struct end *x, struct end *y, const char *from,
+		  const char *to, const struct want *wx, const struct want *wy);
+
+/* a and b */
+void pair_up(const struct want *wa, const struct want *wb);
+void pair_up6(void);
+void pair_down(void);
+
+/* an id of a with its address resolved, and the device of a behind it */
+void solo_up(const struct want *want);
+
+/* ---- posting: whole ranges of the end's buffer --------------------------- */
+
+struct ibv_sge sge_at(const struct end *e, size_t off, uint32_t len);
+int try_send(struct end *e, struct ibv_send_wr *wr);
+void post(struct end *e, struct ibv_send_wr *wr);
+void post_recv(struct end *e, uint64_t id, size_t off, uint32_t len);
+void post_recv_sge(struct end *e, uint64_t id, struct ibv_sge *sge, int n);
+void post_send(struct end *e, uint64_t id, size_t off, uint32_t len, int flags);
+/* Write or Read of the same range of the peer's buffer, @at there */
+void post_rdma(struct end *e, const struct end *peer, enum ibv_wr_opcode op,
+	       uint64_t id, size_t off, uint32_t len, size_t at, int flags);
+
+/* ---- completions --------------------------------------------------------- */
+
+/* the next completion of @cq, or the test ends */
+struct ibv_wc next_wc(struct ibv_cq *cq);
+/* none comes for a while */
+bool no_wc(struct ibv_cq *cq);
+void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status);
+/* the same, with the payload's length and opcode */
+void expect_recv(struct end *e, uint64_t id, uint32_t len);
+/* it is in ERROR within the time that anything may take */
+void expect_error_state(struct end *e);
+enum ibv_qp_state state_of(struct end *e);
+/* one completion event came for either CQ of @e (acknowledged) */
+bool got_event(struct end *e, int ms);
+/* an async event of that type comes for @e's device */
+void expect_async(struct end *e, enum ibv_event_type type);
+void drop_async(struct end *e);
+
+/* ---- payload -------------------------------------------------------------- */
+
+void fill(uint8_t *p, size_t len, uint32_t seed);
+bool filled(const uint8_t *p, size_t len, uint32_t seed);
+
+/* the themes' tables */
+extern const struct tap_test data_tests[], queue_tests[], rights_tests[];
+extern const struct tap_test limit_tests[], cm_tests[];
+extern const unsigned int data_count, queue_count, rights_count;
+extern const unsigned int limit_count, cm_count;
+
+#endif /* VERBS_PAIR_H */

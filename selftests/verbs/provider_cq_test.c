@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Polling and arming, in both ways. */
+
+#include "provider_fake.h"
+
+static void poll__every_opcode_maps_to_the_one_of_verbs(void)
+{
+	static const struct {
+		uint8_t from;
+		enum ibv_wc_opcode to;
+	} rows[] = {
+		{ TERN_WR_SEND, IBV_WC_SEND },
+		{ TERN_WR_SEND_WITH_INV, IBV_WC_SEND },
+		{ TERN_WR_RDMA_WRITE, IBV_WC_RDMA_WRITE },
+		{ TERN_WR_RDMA_READ, IBV_WC_RDMA_READ },
+		{ TERN_WR_READ_WITH_INV, IBV_WC_RDMA_READ },
+		{ TERN_WR_LOCAL_INV, IBV_WC_LOCAL_INV },
+		{ TERN_WR_BIND_MW, IBV_WC_BIND_MW },
+		{ TERN_WR_RECV, IBV_WC_RECV },
+	};
+	struct tern_cq *cq = make_cq_at(8, 0);
+	struct tern_cqe cqe = {};
+	struct ibv_wc wc[8];
+	size_t i;
+	int op;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		cqe.opcode = rows[i].from;
+		complete(cq, &cqe);
+	}
+	expect(tern_cq_poll(&cq->vcq.cq, 8, wc) == 8);
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		expect(wc[i].opcode == rows[i].to);
+	for (op = 0; op < 256; op++) {
+		cqe.opcode = op;
+		complete(cq, &cqe);
+		expect(tern_cq_poll(&cq->vcq.cq, 1, wc) == 1);
+	}
+	free_cq(cq);
+}
+
+static void poll__every_field_is_carried_over(void)
+{
+	struct tern_cq *cq = make_cq_at(4, UINT32_MAX);
+	struct tern_cqe cqe = {
+		.wr_id = 0x1122334455667788, .opcode = TERN_WR_RECV,
+		.flags = TERN_CQE_WITH_INV | TERN_CQE_SOLICITED,
+		.qpn = 17, .byte_len = 4096, .inv_stag = 0xabcdef01,
+	};
+	struct ibv_wc wc;
+	int status;
+
+	memset(&wc, 0xff, sizeof(wc));
+	complete(cq, &cqe);
+	expect(tern_cq_poll(&cq->vcq.cq, 1, &wc) == 1);
+	expect(wc.wr_id == cqe.wr_id && wc.qp_num == 17);
+	expect(wc.status == IBV_WC_SUCCESS && wc.byte_len == 4096);
+	expect(wc.wc_flags == IBV_WC_WITH_INV);
+	expect(wc.invalidated_rkey == 0xabcdef01 && wc.vendor_err == 0);
+	expect(!wc.src_qp && !wc.pkey_index && !wc.slid && !wc.sl);
+
+	cqe.flags = 0;
+	cqe.vendor_err = 0x1203;
+	for (status = 0; status <= IBV_WC_GENERAL_ERR; status++) {
+		cqe.status = status;
+		complete(cq, &cqe);
+		expect(tern_cq_poll(&cq->vcq.cq, 1, &wc) == 1);
+		expect(wc.status == (enum ibv_wc_status)status);
+		expect(wc.vendor_err == 0x1203 && wc.wc_flags == 0);
+	}
+	free_cq(cq);
+}
+
+static void poll__takes_what_is_asked_and_gives_the_room_back(void)
+{
+	struct tern_cq *cq = make_cq_at(4, UINT32_MAX - 1);
+	struct tern_cqe cqe = { .opcode = TERN_WR_RECV };
+	struct ibv_wc wc[4];
+	int i;
+
+	expect(tern_cq_poll(&cq->vcq.cq, 4, wc) == 0);
+	for (i = 0; i < 4; i++) {
+		cqe.wr_id = i;
+		complete(cq, &cqe);
+	}
+	expect(tern_cq_poll(&cq->vcq.cq, 0, wc) == 0);
+	expect(tern_cq_poll(&cq->vcq.cq, 3, wc) == 3);
+	expect(wc[0].wr_id == 0 && wc[2].wr_id == 2);
+	expect(cq->ring.hdr->cons == 1);
+	expect(tern_cq_poll(&cq->vcq.cq, 3, wc) == 1);
+	expect(wc[0].wr_id == 3 && cq->ring.hdr->cons == 2);
+	free_cq(cq);
+}
+
+static void poll__a_broken_ring_is_an_error_and_not_a_crash(void)
+{
+	struct tern_cq *cq = make_cq_at(4, 1000);
+	struct ibv_poll_cq_attr attr = {};
+	struct ibv_wc wc[8];
+
+	cq->ring.hdr->prod = 1005;
+	expect(tern_cq_poll(&cq->vcq.cq, 8, wc) == -EIO);
+	expect(ibv_start_poll(&cq->vcq.cq_ex, &attr) == EIO);
+	memset(cq->ring.hdr, 0, sizeof(*cq->ring.hdr));
+	expect(tern_cq_poll(&cq->vcq.cq, 8, wc) == -EIO);
+	expect(!cq_is_locked(cq));
+	free_cq(cq);
+}
+
+static void arm__the_word_is_only_raised(void)
+{
+	static const struct {
+		uint32_t before;
+		int solicited;
+		uint32_t after;
+	} rows[] = {
+		{ TERN_CQ_ARM_NONE, 1, TERN_CQ_ARM_SOLICITED },
+		{ TERN_CQ_ARM_NONE, 0, TERN_CQ_ARM_NEXT },
+		{ TERN_CQ_ARM_SOLICITED, 1, TERN_CQ_ARM_SOLICITED },
+		{ TERN_CQ_ARM_SOLICITED, 0, TERN_CQ_ARM_NEXT },
+		{ TERN_CQ_ARM_NEXT, 1, TERN_CQ_ARM_NEXT },
+		{ TERN_CQ_ARM_NEXT, 0, TERN_CQ_ARM_NEXT },
+	};
+	struct tern_cq *cq = make_cq_at(4, 0);
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		cq->ring.hdr->flags = rows[i].before;
+		expect(!tern_cq_arm(&cq->vcq.cq, rows[i].solicited));
+		expect(cq->ring.hdr->flags == rows[i].after);
+	}
+	expect(!cq_is_locked(cq));
+	free_cq(cq);
+}
+
+static void poll_ex__walks_the_ring_and_holds_the_lock_meanwhile(void)
+{
+	struct tern_cq *cq = make_cq_at(2, UINT32_MAX);
+	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
+	struct ibv_poll_cq_attr attr = {}, bad = { .comp_mask = 1 };
+	struct tern_cqe cqe = { .opcode = TERN_WR_RECV };
+
+	expect(ibv_start_poll(ex, &bad) == EINVAL && !cq_is_locked(cq));
+	expect(ibv_start_poll(ex, &attr) == ENOENT && !cq_is_locked(cq));
+	cqe.wr_id = 1;
+	complete(cq, &cqe);
+	cqe.wr_id = 2;
+	cqe.status = IBV_WC_WR_FLUSH_ERR;
+	complete(cq, &cqe);
+
+	expect(!ibv_start_poll(ex, &attr) && cq_is_locked(cq));
+	expect(ex->wr_id == 1 && ex->status == IBV_WC_SUCCESS);
+	/* it stands on the entry: not given back yet */
+	expect(cq->ring.hdr->cons == UINT32_MAX);
+	expect(!ibv_next_poll(ex));
+	expect(ex->wr_id == 2 && ex->status == IBV_WC_WR_FLUSH_ERR);
+	expect(cq->ring.hdr->cons == 0);
+	expect(ibv_next_poll(ex) == ENOENT);
+	expect(ibv_next_poll(ex) == ENOENT);
+	expect(cq->ring.hdr->cons == 1);
+	ibv_end_poll(ex);
+	expect(!cq_is_locked(cq) && cq->ring.hdr->cons == 1);
+
+	complete(cq, &cqe);
+	expect(!ibv_start_poll(ex, &attr));
+	ibv_end_poll(ex);
+	expect(!cq_is_locked(cq) && cq->ring.hdr->cons == 2);
+	free_cq(cq);
+}
+
+static void poll_ex__reads_every_field(void)
+{
+	struct tern_cq *cq = make_cq_at(2, 0);
+	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
+	struct ibv_poll_cq_attr attr = {};
+	struct tern_cqe cqe = {
+		.opcode = TERN_WR_RECV, .flags = TERN_CQE_WITH_INV,
+		.qpn = 9, .byte_len = 100, .vendor_err = 7,
+		.inv_stag = 0x55, .timestamp = 123456789012345,
+	};
+
+	complete(cq, &cqe);
+	expect(!ibv_start_poll(ex, &attr));
+	expect(ibv_wc_read_opcode(ex) == IBV_WC_RECV);
+	expect(ibv_wc_read_wc_flags(ex) == IBV_WC_WITH_INV);
+	expect(ibv_wc_read_qp_num(ex) == 9);
+	expect(ibv_wc_read_byte_len(ex) == 100);
+	expect(ibv_wc_read_vendor_err(ex) == 7);
+	expect(ibv_wc_read_invalidated_rkey(ex) == 0x55);
+	expect(ibv_wc_read_completion_ts(ex) == 123456789012345);
+	expect(ibv_wc_read_completion_wallclock_ns(ex) > 123456789012345);
+	expect(!ibv_wc_read_src_qp(ex) && !ibv_wc_read_slid(ex));
+	expect(!ibv_wc_read_sl(ex) && !ibv_wc_read_dlid_path_bits(ex));
+	ibv_end_poll(ex);
+	free_cq(cq);
+}
+
+static const struct tap_test tests[] = {
+	TEST(poll__every_opcode_maps_to_the_one_of_verbs),
+	TEST(poll__every_field_is_carried_over),
+	TEST(poll__takes_what_is_asked_and_gives_the_room_back),
+	TEST(poll__a_broken_ring_is_an_error_and_not_a_crash),
+	TEST(arm__the_word_is_only_raised),
+	TEST(poll_ex__walks_the_ring_and_holds_the_lock_meanwhile),
+	TEST(poll_ex__reads_every_field),
+};
+
+int main(void)
+{
+	return tap_run(tests, ARRAY_LEN(tests));
+}

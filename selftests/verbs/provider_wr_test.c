@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* ibv_wr_*() */
+
+#include "provider_fake.h"
+
+static void wr__a_batch_is_published_whole_by_complete(void)
+{
+	struct tern_qp *qp = make_qp();
+	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
+	struct ibv_sge list[2] = { { 1, 2, 3 }, { 4, 5, 6 } };
+	struct tern_sqe *sqe;
+
+	ibv_wr_start(ex);
+	ex->wr_id = 10;
+	ex->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+	ibv_wr_send(ex);
+	ibv_wr_set_sge(ex, 3, 1, 2);
+	ex->wr_id = 11;
+	ex->wr_flags = 0;
+	ibv_wr_rdma_read(ex, 0x77, 0xfeed);
+	ibv_wr_set_sge_list(ex, 2, list);
+	expect(qp->sq.ring.hdr->prod == 0 && bell.rings == 0);
+	expect(!ibv_wr_complete(ex));
+	expect(qp->sq.ring.hdr->prod == 2 && bell.rings == 1);
+	expect(bell.prod_then == 2 && !bell.locked_then);
+
+	sqe = take(&qp->sq.ring);
+	expect(sqe->opcode == TERN_WR_SEND && sqe->wr_id == 10);
+	expect(sqe->flags == TERN_WR_SIGNALED && sqe->num_sge == 1);
+	expect(!memcmp(sqe->sge, list, sizeof(list[0])));
+	taken(&qp->sq.ring);
+	sqe = take(&qp->sq.ring);
+	expect(sqe->opcode == TERN_WR_RDMA_READ && sqe->wr_id == 11);
+	expect(sqe->flags == 0 && sqe->num_sge == 2);
+	expect(sqe->rkey == 0x77 && sqe->remote_addr == 0xfeed);
+	expect(!memcmp(sqe->sge, list, sizeof(list)));
+	free_qp(qp);
+}
+
+static void wr__invalidations_and_inline_data_fill_their_fields(void)
+{
+	struct tern_qp *qp = make_qp();
+	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
+	char data[] = "abcde";
+	struct ibv_data_buf bufs[3] = { { data, 2 }, { NULL, 0 }, { data + 2, 3 } };
+	struct tern_sqe *sqe;
+
+	ibv_wr_start(ex);
+	ibv_wr_send_inv(ex, 0x99);
+	ibv_wr_set_inline_data_list(ex, 3, bufs);
+	ibv_wr_local_inv(ex, 0x88);
+	ibv_wr_rdma_write(ex, 1, 2);
+	ibv_wr_set_inline_data(ex, data, 1);
+	expect(!ibv_wr_complete(ex));
+
+	sqe = take(&qp->sq.ring);
+	expect(sqe->opcode == TERN_WR_SEND_WITH_INV && sqe->ex == 0x99);
+	expect(sqe->flags == TERN_WR_INLINE && sqe->inline_len == 5);
+	expect(!memcmp(sqe->sge, "abcde", 5));
+	taken(&qp->sq.ring);
+	sqe = take(&qp->sq.ring);
+	expect(sqe->opcode == TERN_WR_LOCAL_INV && sqe->ex == 0x88);
+	expect(sqe->num_sge == 0 && sqe->flags == 0);
+	taken(&qp->sq.ring);
+	sqe = take(&qp->sq.ring);
+	expect(sqe->opcode == TERN_WR_RDMA_WRITE && sqe->inline_len == 1);
+	expect(sqe->rkey == 1 && sqe->remote_addr == 2);
+	free_qp(qp);
+}
+
+static void wr__abort_leaves_no_trace(void)
+{
+	struct tern_qp *qp = make_qp();
+	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .wr_id = 5 };
+
+	ibv_wr_start(ex);
+	ibv_wr_send(ex);
+	ibv_wr_abort(ex);
+	expect(qp->sq.ring.hdr->prod == 0 && bell.rings == 0);
+	expect(!post(qp, &wr));
+	expect(qp->sq.ring.hdr->prod == 1);
+	expect(((struct tern_sqe *)take(&qp->sq.ring))->wr_id == 5);
+
+	ibv_wr_start(ex);
+	expect(!ibv_wr_complete(ex));
+	expect(qp->sq.ring.hdr->prod == 1 && bell.rings == 1);
+	free_qp(qp);
+}
+
+static void wr__one_error_drops_the_whole_batch(void)
+{
+	static const struct ibv_sge list[TERN_MAX_SGE + 1];
+	char long_data[TERN_MAX_INLINE + 1] = {};
+	struct tern_qp *qp = make_qp();
+	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
+	int step, i, err;
+
+	for (step = 0; step < 7; step++) {
+		ex->wr_flags = 0;
+		ibv_wr_start(ex);
+		ibv_wr_send(ex);
+		if (step == 0)
+			ibv_wr_set_sge_list(ex, TERN_MAX_SGE + 1, list);
+		if (step == 1)
+			ibv_wr_set_inline_data(ex, long_data, sizeof(long_data));
+		if (step == 2)
+			ex->wr_flags = IBV_SEND_IP_CSUM;
+		ibv_wr_local_inv(ex, 1);
+		if (step == 3)
+			ibv_wr_set_sge(ex, 1, 2, 3);
+		ibv_wr_rdma_read(ex, 1, 2);
+		if (step == 4)
+			ibv_wr_set_inline_data(ex, long_data, 1);
+		for (i = 0; step == 5 && i < SQ_ENTRIES; i++)
+			ibv_wr_send(ex);
+		if (step == 6)
+			ibv_wr_set_sge_list(ex, SIZE_MAX, list);
+		ibv_wr_set_sge(ex, 1, 2, 3);
+		err = ibv_wr_complete(ex);
+		expect(err == (step == 5 ? ENOMEM : EINVAL));
+		expect(qp->sq.ring.hdr->prod == 0 && bell.rings == 0);
+	}
+	ibv_wr_start(ex);
+	ibv_wr_set_sge(ex, 1, 2, 3);
+	expect(ibv_wr_complete(ex) == EINVAL);
+	ibv_wr_start(ex);
+	ibv_wr_set_inline_data_list(ex, 0, NULL);
+	expect(ibv_wr_complete(ex) == EINVAL);
+	free_qp(qp);
+}
+
+static void wr__operations_not_offered_cannot_be_asked_for(void)
+{
+	static const uint64_t refused[] = {
+		IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, IBV_QP_EX_WITH_SEND_WITH_IMM,
+		IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
+		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_QP_EX_WITH_BIND_MW,
+		IBV_QP_EX_WITH_TSO, 1ULL << 40 };
+	struct ibv_qp_ex ex = {};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(refused); i++)
+		expect(tern_qp_set_wr_ops(&ex, IBV_QP_EX_WITH_SEND |
+					       refused[i]) == EOPNOTSUPP);
+	expect(!ex.wr_start);
+}
+
+static const struct tap_test tests[] = {
+	TEST(wr__a_batch_is_published_whole_by_complete),
+	TEST(wr__invalidations_and_inline_data_fill_their_fields),
+	TEST(wr__abort_leaves_no_trace),
+	TEST(wr__one_error_drops_the_whole_batch),
+	TEST(wr__operations_not_offered_cannot_be_asked_for),
+};
+
+int main(void)
+{
+	return tap_run(tests, ARRAY_LEN(tests));
+}

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Item 3, the queues: signalling, events, overflow, flush, drain, SRQ. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+/* ---- signalling ----------------------------------------------------------- */
+
+/* 10 unsignalled, 1 signalled: one completion; long enough to lap the ring */
+static void unsignalled(void)
+{
+	static const struct want want = { .cap.max_send_wr = 16 };
+	int round, i;
+
+	pair_up(&want, NULL);
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < 10; i++)
+			post_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, 8, 0, 0);
+		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 100 + round, 0, 8, 0,
+			  IBV_SEND_SIGNALED);
+		expect_wc(a.scq, 100 + round, IBV_WC_SUCCESS);
+	}
+	expect(no_wc(a.scq));
+	pair_down();
+}
+
+static void signal_all(void)
+{
+	static const struct want want = { .sig_all = true };
+	int i;
+
+	pair_up(&want, NULL);
+	for (i = 0; i < 5; i++)
+		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, 8, 0, 0);
+	for (i = 0; i < 5; i++)
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+	pair_down();
+}
+
+/* an unsignalled request that fails completes all the same */
+static void unsignalled_error(void)
+{
+	pair_up(NULL, NULL);
+	a.mr->lkey ^= 0x1100;
+	post_send(&a, 5, 0, 8, 0);
+	a.mr->lkey ^= 0x1100;
+	expect_wc(a.scq, 5, IBV_WC_LOC_PROT_ERR);
+	pair_down();
+}
+
+/* ---- completion events ------------------------------------------------------- */
+
+static void message(uint64_t id, int flags)
+{
+	post_recv(&b, id, 0, 64);
+	post_send(&a, id, 0, 8, flags | IBV_SEND_SIGNALED);
+	expect_wc(a.scq, id, IBV_WC_SUCCESS);
+}
+
+static void event_once(void)
+{
+	pair_up(NULL, NULL);
+	message(1, 0);
+	expect(!got_event(&b, 100));		/* not armed */
+	expect_recv(&b, 1, 8);
+	must(!ibv_req_notify_cq(b.rcq, 0));
+	message(2, 0);
+	expect(got_event(&b, patience_ms()));
+	message(3, 0);
+	expect(!got_event(&b, 100));		/* one event for each arming */
+	expect_recv(&b, 2, 8);
+	expect_recv(&b, 3, 8);
+	must(!ibv_req_notify_cq(b.rcq, 0));
+	message(4, 0);
+	expect(got_event(&b, patience_ms()));
+	expect_recv(&b, 4, 8);
+	pair_down();
+}
+
+static void event_solicited(void)
+{
+	pair_up(NULL, NULL);
+	must(!ibv_req_notify_cq(b.rcq, 1));
+	message(1, 0);
+	expect(!got_event(&b, 100));
+	message(2, IBV_SEND_SOLICITED);
+	expect(got_event(&b, patience_ms()));
+	expect_recv(&b, 1, 8);
+	expect_recv(&b, 2, 8);
+	/* asking for any completion is more than asking for solicited ones */
+	must(!ibv_req_notify_cq(b.rcq, 0));
+	must(!ibv_req_notify_cq(b.rcq, 1));
+	message(3, 0);
+	expect(got_event(&b, patience_ms()));
+	expect_recv(&b, 3, 8);
+	pair_down();
+}
+
+static void event_on_error(void)
+{
+	pair_up(NULL, NULL);
+	must(!ibv_req_notify_cq(b.rcq, 1));
+	post_recv(&b, 1, 0, 4);
+	post_send(&a, 1, 0, 64, 0);
+	expect(got_event(&b, patience_ms()));
+	expect_wc(b.rcq, 1, IBV_WC_LOC_LEN_ERR);
+	pair_down();
+}
+
+/* ---- overflow ------------------------------------------------------------------ */
+
+static void cq_overflow(void)
+{
+	static const struct want small = {
+		.cqe = 4, .cap.max_send_wr = 64, .sig_all = true,
+	};
+	struct end c = {}, d = {};
+	int i, size;
+
+	connect_ends(&c, &d, IP_A, IP_B, NULL, NULL);
+	pair_up(&small, NULL);
+	size = a.scq->cqe;
+	must(size >= 4 && size < 60);
+	for (i = 0; i < size; i++)
+		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, 8, 0, 0);
+	usleep(100000);
+	expect_eq(state_of(&a), IBV_QPS_RTS);
+	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, 8, 0, 0);
+	expect_async(&a, IBV_EVENT_CQ_ERR);
+	expect_error_state(&a);
+	expect_error_state(&b);
+	/* what was there before is kept */
+	for (i = 0; i < size; i++)
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+	/* and the device's other QP is not concerned */
+	post_rdma(&c, &d, IBV_WR_RDMA_READ, 1, 0, 8, 0, IBV_SEND_SIGNALED);
+	expect_wc(c.scq, 1, IBV_WC_SUCCESS);
+	end_free(&c);
+	end_free(&d);
+	pair_down();
+}
+
+/* ---- full queues and bad requests ------------------------------------------------ */
+
+static int fill_recvs(struct end *e)
+{
+	struct ibv_sge sge = sge_at(e, 0, 8);
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+	int n = 0, err;
+
+	while (!(err = ibv_post_recv(e->qp, &wr, &bad)) && n < 1000)
+		wr.wr_id = ++n;
+	expect_eq(err, ENOMEM);
+	return n;
+}
+
+static void recv_queue_full(void)
+{
+	static const struct want want = { .cap.max_recv_wr = 10 };
+
+	pair_up(NULL, &want);
+	expect_eq(fill_recvs(&b), b.cap.max_recv_wr);
+	pair_down();
+}
+
+/* one list, one too long: all but the last are posted, the last is named */
+static void send_queue_full(void)
+{
+	static const struct want want = { .cap.max_send_wr = 10 };
+	static struct ibv_send_wr wr[65];
+	struct ibv_send_wr *bad = NULL;
+	unsigned int i, n;
+
+	pair_up(&want, NULL);
+	n = a.cap.max_send_wr;
+	must(n >= 10 && n <= 64);
+	memset(wr, 0, sizeof(wr));
+	for (i = 0; i <= n; i++) {
+		wr[i].wr_id = i;
+		wr[i].opcode = IBV_WR_RDMA_WRITE;
+		wr[i].send_flags = IBV_SEND_SIGNALED;
+		wr[i].wr.rdma.rkey = b.mr->rkey;
+		wr[i].wr.rdma.remote_addr = (uintptr_t)b.buf;
+		wr[i].next = i < n ? &wr[i + 1] : NULL;
+	}
+	expect_eq(ibv_post_send(a.qp, wr, &bad), ENOMEM);
+	expect(bad == &wr[n]);
+	for (i = 0; i < n; i++)
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+	expect(no_wc(a.scq));
+	pair_down();
+}
+
+static void bad_requests(void)
+{
+	struct ibv_sge sge[17];
+	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = sge };
+	struct ibv_recv_wr rwr = { .sg_list = sge, .num_sge = 17 }, *bad;
+	int i;
+
+	pair_up(NULL, NULL);
+	for (i = 0; i < 17; i++)
+		sge[i] = sge_at(&a, 0, 8);
+	wr.num_sge = 1;
+	wr.opcode = 99;
+	expect(try_send(&a, &wr));
+	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	expect(try_send(&a, &wr));
+	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	expect(try_send(&a, &wr));
+	wr.opcode = IBV_WR_SEND;
+	wr.num_sge = 17;
+	expect(try_send(&a, &wr));
+	wr.num_sge = 1;
+	sge[0].length = a.cap.max_inline_data + 1;
+	wr.send_flags = IBV_SEND_INLINE;
+	expect(try_send(&a, &wr));
+	expect(ibv_post_recv(a.qp, &rwr, &bad));
+	/* none of them left a trace */
+	sge[0].length = 8;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	post_recv(&b, 1, 0, 64);
+	post(&a, &wr);
+	expect_wc(a.scq, 1, IBV_WC_SUCCESS);
+	expect_recv(&b, 1, 8);
+	expect(no_wc(a.scq));
+	pair_down();
+}
+
+/* ---- ends of queues ------------------------------------------------------------- */
+
+static void to_error(struct end *e)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	must(!ibv_modify_qp(e->qp, &attr, IBV_QP_STATE));
+}
+
+static void flush_in_order(void)
+{
+	int i;
+
+	pair_up(NULL, NULL);
+	for (i = 0; i < 16; i++) {
+		post_recv(&a, i, 0, 64);
+		post_recv(&b, i, 0, 64);
+	}
+	must(!rdma_disconnect(a.id));
+	must(!end_expect(&b, RDMA_CM_EVENT_DISCONNECTED));
+	must(!rdma_disconnect(b.id));
+	must(!end_expect(&a, RDMA_CM_EVENT_DISCONNECTED));
+	for (i = 0; i < 16; i++) {
+		expect_wc(a.rcq, i, IBV_WC_WR_FLUSH_ERR);
+		expect_wc(b.rcq, i, IBV_WC_WR_FLUSH_ERR);
+	}
+	expect(no_wc(a.rcq));
+	expect(no_wc(b.rcq));
+	expect_error_state(&a);
+	pair_down();
+}
+
+static void flush_by_peer_death(void)
+{
+	int i;
+
+	pair_up(NULL, NULL);
+	for (i = 0; i < 16; i++)
+		post_recv(&b, i, 0, 64);
+	end_free(&a);
+	for (i = 0; i < 16; i++)
+		expect_wc(b.rcq, i, IBV_WC_WR_FLUSH_ERR);
+	must(!end_expect(&b, RDMA_CM_EVENT_DISCONNECTED));
+	expect_error_state(&b);
+	pair_down();
+}
+
+/* sends that stand behind Reads that never end are flushed, in order */
+static void drain_by_error(void)
+{
+	static const struct want want = { .buf_len = 8 << 20 };
+	struct ibv_wc wc;
+	int i, flushed = 0;
+
+	pair_up(&want, &want);
+	for (i = 0; i < 16; i++)
+		post_rdma(&a, &b, IBV_WR_RDMA_READ, i, 0, 8 << 20, 0,
+			  IBV_SEND_SIGNALED);
+	post_send(&a, 16, 0, 8, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+	to_error(&a);
+	post_send(&a, 17, 0, 8, IBV_SEND_SIGNALED);	/* the drain's marker */
+	for (i = 0; i < 18; i++) {
+		wc = next_wc(a.scq);
+		expect_eq(wc.wr_id, i);
+		flushed += wc.status == IBV_WC_WR_FLUSH_ERR;
+		/* none succeeds behind a flushed one */
+		expect(!flushed || wc.status == IBV_WC_WR_FLUSH_ERR);
+	}
+	expect(flushed >= 2);
+	expect(no_wc(a.scq));
+	pair_down();
+}
+
+static void posts_in_error(void)
+{
+	int i;
+
+	pair_up(NULL, NULL);
+	to_error(&a);
+	for (i = 0; i < 100; i++) {
+		post_send(&a, i, 0, 8, i & 1 ? IBV_SEND_SIGNALED : 0);
+		expect_wc(a.scq, i, IBV_WC_WR_FLUSH_ERR);
+		post_recv(&a, i, 0, 8);
+		expect_wc(a.rcq, i, IBV_WC_WR_FLUSH_ERR);
+	}
+	pair_down();
+}
+
+static void recv_too_short(void)
+{
+	pair_up(NULL, NULL);
+	memset(b.buf, 0, 4096);
+	post_recv(&b, 1, 0, 100);
+	post_recv(&b, 2, 0, 100);
+	fill(a.buf, 101, 3);
+	post_send(&a, 1, 0, 101, 0);
+	expect_wc(b.rcq, 1, IBV_WC_LOC_LEN_ERR);
+	expect_wc(b.rcq, 2, IBV_WC_WR_FLUSH_ERR);
+	expect(!b.buf[100]);
+	expect_error_state(&a);
+	expect_error_state(&b);
+	pair_down();
+}
+
+static void no_recv(void)
+{
+	pair_up(NULL, NULL);
+	post_send(&a, 1, 0, 8, IBV_SEND_SIGNALED);
+	expect_error_state(&b);
+	expect_error_state(&a);
+	next_wc(a.scq);
+	pair_down();
+}
+
+/* ---- SRQ --------------------------------------------------------------------------- */
+
+static struct ibv_srq *srq;
+
+static void srq_post(uint64_t id)
+{
+	struct ibv_sge sge = sge_at(&b, 64 * id, 64);
+	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+
+	must(!ibv_post_srq_recv(srq, &wr, &bad));
+}
+
+/* b's end without a QP of its own first, for the SRQ's PD */
+static void srq_up(struct end *base, uint32_t max_wr)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = max_wr, .max_sge = 1 },
+	};
+
+	must(!enter_netns("b"));
+	must(!end_resolve(base, IP_A, 9999, IP_B));
+	must(!enter_netns(NULL));
+	must(!end_build(base, &(struct want){}));
+	srq = ibv_create_srq(base->pd, &attr);
+	must(srq);
+}
+
+static void srq_two_qps(void)
+{
+	struct end base = {}, c = {}, d = {};
+	struct want want = { .share = &base };
+	int i;
+
+	srq_up(&base, 32);
+	want.srq = srq;
+	pair_up(NULL, &want);
+	connect_ends(&c, &d, IP_A, IP_B, NULL, &want);
+	for (i = 0; i < 8; i++)
+		srq_post(i);
+	for (i = 0; i < 8; i++) {
+		struct end *from = i & 1 ? &c : &a, *to = i & 1 ? &d : &b;
+
+		fill(from->buf, 32, i);
+		post_send(from, i, 0, 32, IBV_SEND_SIGNALED);
+		expect_wc(from->scq, i, IBV_WC_SUCCESS);
+		expect_recv(to, i, 32);
+		expect(filled(b.buf + 64 * i, 32, i));
+	}
+	/* a QP's end leaves the SRQ's entries to the other */
+	srq_post(8);
+	must(!rdma_disconnect(c.id));
+	must(!end_expect(&d, RDMA_CM_EVENT_DISCONNECTED));
+	expect(no_wc(d.rcq));
+	post_send(&a, 1, 0, 16, IBV_SEND_SIGNALED);
+	expect_recv(&b, 8, 16);
+	end_free(&c);
+	end_free(&d);
+	pair_down();
+	must(!ibv_destroy_srq(srq));
+	end_free(&base);
+}
+
+static void srq_limit(void)
+{
+	struct end base = {};
+	struct want want = { .share = &base };
+	struct ibv_srq_attr attr = { .srq_limit = 3 };
+	int i;
+
+	srq_up(&base, 32);
+	want.srq = srq;
+	pair_up(NULL, &want);
+	for (i = 0; i < 6; i++)
+		srq_post(i);
+	must(!ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	must(!ibv_query_srq(srq, &attr));
+	expect_eq(attr.srq_limit, 3);
+	expect(attr.max_wr >= 32);
+	for (i = 0; i < 4; i++) {
+		post_send(&a, i, 0, 8, IBV_SEND_SIGNALED);
+		expect_recv(&b, i, 8);
+	}
+	expect_async(&b, IBV_EVENT_SRQ_LIMIT_REACHED);
+	/* once: then it is disarmed */
+	must(!ibv_query_srq(srq, &attr));
+	expect_eq(attr.srq_limit, 0);
+	pair_down();
+	must(!ibv_destroy_srq(srq));
+	end_free(&base);
+}
+
+static void srq_full(void)
+{
+	struct end base = {};
+	struct ibv_srq_attr attr;
+	struct ibv_sge sge;
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+	unsigned int n = 0;
+	int err;
+
+	srq_up(&base, 10);
+	must(!ibv_query_srq(srq, &attr));
+	sge = sge_at(&base, 0, 8);
+	while (!(err = ibv_post_srq_recv(srq, &wr, &bad)) && n < 1000)
+		n++;
+	expect_eq(err, ENOMEM);
+	expect_eq(n, attr.max_wr);
+	must(!ibv_destroy_srq(srq));
+	end_free(&base);
+}
+
+const struct tap_test queue_tests[] = {
+	{ "item 3: unsignalled sends complete silently, ring after ring", unsignalled },
+	{ "item 3: sq_sig_all signals every send", signal_all },
+	{ "item 3: an unsignalled send that fails tells so", unsignalled_error },
+	{ "item 3: an armed CQ raises one event", event_once },
+	{ "item 3: a CQ armed for solicited events waits for one", event_solicited },
+	{ "item 3: an error raises the event of a CQ armed for solicited ones", event_on_error },
+	{ "item 3: CQ overflow raises CQ_ERR and ends the QP, no other", cq_overflow },
+	{ "item 3: a full receive queue refuses with ENOMEM", recv_queue_full },
+	{ "item 3: a full send queue refuses with ENOMEM and names the request", send_queue_full },
+	{ "item 3: requests with a bad opcode, list or length are refused", bad_requests },
+	{ "item 3: disconnect flushes all receives, in order", flush_in_order },
+	{ "item 3: the peer's end flushes all receives, in order", flush_by_peer_death },
+	{ "item 3: ERROR drains the send queue, in order", drain_by_error },
+	{ "item 3: posts in ERROR are flushed at once", posts_in_error },
+	{ "item 3: a Send longer than the receive: LOC_LEN_ERR, QP to ERROR", recv_too_short },
+	{ "item 3: a Send that finds no receive ends both QPs", no_recv },
+	{ "item 3: two QPs receive from one SRQ, which outlives them", srq_two_qps },
+	{ "item 3: SRQ limit event, once", srq_limit },
+	{ "item 3: a full SRQ refuses with ENOMEM", srq_full },
+};
+const unsigned int queue_count = ARRAY_LEN(queue_tests);

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Item 3, what memory may be touched: keys, bounds, rights on MR and QP. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "pair.h"
+
+#define LOCAL IBV_ACCESS_LOCAL_WRITE
+
+/* ---- local ------------------------------------------------------------------ */
+
+static void local_send(struct ibv_sge sge)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 3, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+	};
+
+	post(&a, &wr);
+	expect_wc(a.scq, 3, IBV_WC_LOC_PROT_ERR);
+	expect_error_state(&a);
+}
+
+static void local_wrong_key(void)
+{
+	struct ibv_sge sge;
+
+	pair_up(NULL, NULL);
+	sge = sge_at(&a, 0, 8);
+	sge.lkey ^= 0x10100;
+	local_send(sge);
+	pair_down();
+	/* the low octet counts too */
+	pair_up(NULL, NULL);
+	sge = sge_at(&a, 0, 8);
+	sge.lkey ^= 1;
+	local_send(sge);
+	pair_down();
+}
+
+static void local_bounds(void)
+{
+	pair_up(NULL, NULL);
+	local_send(sge_at(&a, a.buf_len - 7, 8));
+	pair_down();
+	pair_up(NULL, NULL);
+	local_send(sge_at(&a, -1, 8));
+	pair_down();
+	pair_up(NULL, NULL);
+	local_send((struct ibv_sge) { .addr = -4ull, .length = 8,
+				      .lkey = a.mr->lkey });
+	pair_down();
+}
+
+static void local_deregistered(void)
+{
+	struct ibv_sge sge;
+
+	pair_up(NULL, NULL);
+	sge = sge_at(&a, 0, 8);
+	must(!ibv_dereg_mr(a.mr));
+	a.mr = NULL;
+	local_send(sge);
+	pair_down();
+}
+
+static void local_other_pd(void)
+{
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_sge sge;
+
+	pair_up(NULL, NULL);
+	pd = ibv_alloc_pd(a.id->verbs);
+	must(pd);
+	mr = ibv_reg_mr(pd, a.buf, 4096, ALL_RIGHTS);
+	must(mr);
+	sge = sge_at(&a, 0, 8);
+	sge.lkey = mr->lkey;
+	local_send(sge);
+	must(!ibv_dereg_mr(mr));
+	must(!ibv_dealloc_pd(pd));
+	pair_down();
+}
+
+static void local_write_right(void)
+{
+	static const struct want ro = { .access = IBV_ACCESS_REMOTE_READ };
+
+	/* a Read's sink */
+	pair_up(&ro, NULL);
+	post_rdma(&a, &b, IBV_WR_RDMA_READ, 3, 0, 8, 0, IBV_SEND_SIGNALED);
+	expect_wc(a.scq, 3, IBV_WC_LOC_PROT_ERR);
+	pair_down();
+	/* a receive's buffer */
+	pair_up(NULL, &ro);
+	post_recv(&b, 4, 0, 64);
+	post_send(&a, 4, 0, 8, 0);
+	expect_wc(b.rcq, 4, IBV_WC_LOC_PROT_ERR);
+	expect_error_state(&a);
+	pair_down();
+}
+
+static void recv_wrong_key(void)
+{
+	struct ibv_sge sge;
+
+	pair_up(NULL, NULL);
+	sge = sge_at(&b, 0, 64);
+	sge.lkey ^= 0x10100;
+	post_recv_sge(&b, 4, &sge, 1);
+	post_send(&a, 4, 0, 8, 0);
+	expect_wc(b.rcq, 4, IBV_WC_LOC_PROT_ERR);
+	expect_error_state(&b);
+	expect_error_state(&a);
+	pair_down();
+}
+
+/* ---- remote ------------------------------------------------------------------- */
+
+/* what the requester is told of a Read that the peer refuses */
+static void refused_read(uint64_t addr, uint32_t rkey)
+{
+	struct ibv_sge sge = sge_at(&a, 0, 8);
+	struct ibv_send_wr wr = {
+		.wr_id = 6, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
+	};
+
+	post(&a, &wr);
+	post_recv(&a, 7, 0, 64);
+	expect_wc(a.scq, 6, IBV_WC_REM_ACCESS_ERR);
+	expect_wc(a.rcq, 7, IBV_WC_WR_FLUSH_ERR);
+	expect_error_state(&a);
+	expect_error_state(&b);
+}
+
+/* a Write is gone when it is refused: both ends fail, and nothing is changed */
+static void refused_write(uint64_t addr, uint32_t rkey)
+{
+	struct ibv_sge sge = sge_at(&a, 0, 8);
+	struct ibv_send_wr wr = {
+		.wr_id = 6, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
+	};
+	size_t i;
+
+	memset(b.buf, 0x55, b.buf_len);
+	memset(a.buf, 0xaa, 8);
+	post_recv(&a, 7, 0, 64);
+	post_recv(&b, 8, 0, 64);
+	post(&a, &wr);
+	next_wc(a.scq);
+	expect_wc(a.rcq, 7, IBV_WC_WR_FLUSH_ERR);
+	expect_wc(b.rcq, 8, IBV_WC_WR_FLUSH_ERR);
+	expect_error_state(&a);
+	expect_error_state(&b);
+	for (i = 0; i < b.buf_len; i++) {
+		if (b.buf[i] != 0x55) {
+			expect(!"the refused Write changed memory");
+			break;
+		}
+	}
+}
+
+#define AT(off) ((uintptr_t)b.buf + (off))
+
+static void remote_wrong_key(void)
+{
+	static const uint32_t masks[] = { 0x10100, 1 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(masks); i++) {
+		pair_up(NULL, NULL);
+		refused_read(AT(0), b.mr->rkey ^ masks[i]);
+		pair_down();
+		pair_up(NULL, NULL);
+		refused_write(AT(0), b.mr->rkey ^ masks[i]);
+		pair_down();
+	}
+}
+
+static void remote_bounds(void)
+{
+	static const int64_t at[] = { 65536 - 7, -1, 1ll << 40 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(at); i++) {
+		pair_up(NULL, NULL);
+		refused_read(AT(at[i]), b.mr->rkey);
+		pair_down();
+		pair_up(NULL, NULL);
+		refused_write(AT(at[i]), b.mr->rkey);
+		pair_down();
+	}
+	pair_up(NULL, NULL);
+	refused_write(-4ull, b.mr->rkey);
+	pair_down();
+}
+
+static void remote_deregistered(void)
+{
+	uint32_t rkey;
+
+	pair_up(NULL, NULL);
+	rkey = b.mr->rkey;
+	must(!ibv_dereg_mr(b.mr));
+	b.mr = NULL;
+	post_recv(&a, 1, 0, 8);
+	refused_read(AT(0), rkey);
+	pair_down();
+}
+
+static void remote_other_pd(void)
+{
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+
+	pair_up(NULL, NULL);
+	pd = ibv_alloc_pd(b.id->verbs);
+	must(pd);
+	mr = ibv_reg_mr(pd, b.buf, 4096, ALL_RIGHTS);
+	must(mr);
+	refused_read(AT(0), mr->rkey);
+	must(!ibv_dereg_mr(mr));
+	must(!ibv_dealloc_pd(pd));
+	pair_down();
+}
+
+static void mr_rights(void)
+{
+	static const struct want no_read = {
+		.access = LOCAL | IBV_ACCESS_REMOTE_WRITE,
+	};
+	static const struct want no_write = {
+		.access = LOCAL | IBV_ACCESS_REMOTE_READ,
+	};
+
+	pair_up(NULL, &no_read);
+	refused_read(AT(0), b.mr->rkey);
+	pair_down();
+	pair_up(NULL, &no_write);
+	refused_write(AT(0), b.mr->rkey);
+	pair_down();
+}
+
+static void limit_qp(int access)
+{
+	struct ibv_qp_attr attr = { .qp_access_flags = access };
+
+	must(!ibv_modify_qp(b.qp, &attr, IBV_QP_ACCESS_FLAGS));
+}
+
+static void qp_rights(void)
+{
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+
+	pair_up(NULL, NULL);
+	limit_qp(IBV_ACCESS_REMOTE_WRITE);
+	must(!ibv_query_qp(b.qp, &attr, IBV_QP_ACCESS_FLAGS, &init));
+	expect_eq(attr.qp_access_flags & (IBV_ACCESS_REMOTE_READ |
+					  IBV_ACCESS_REMOTE_WRITE),
+		  IBV_ACCESS_REMOTE_WRITE);
+	refused_read(AT(0), b.mr->rkey);
+	pair_down();
+	pair_up(NULL, NULL);
+	limit_qp(IBV_ACCESS_REMOTE_READ);
+	refused_write(AT(0), b.mr->rkey);
+	pair_down();
+}
+
+static void access_event(void)
+{
+	pair_up(NULL, NULL);
+	drop_async(&b);
+	refused_write(AT(0), b.mr->rkey ^ 0x10100);
+	expect_async(&b, IBV_EVENT_QP_ACCESS_ERR);
+	pair_down();
+}
+
+/* only what a kernel user registered through the QP can be invalidated by it */
+static void invalidate_refused(void)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {
+		.wr_id = 1, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_SEND_WITH_INV,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	pair_up(NULL, NULL);
+	sge = sge_at(&a, 0, 8);
+	wr.invalidate_rkey = b.mr->rkey;
+	post_recv(&b, 1, 0, 64);
+	post(&a, &wr);
+	next_wc(a.scq);
+	expect_error_state(&b);
+	expect_error_state(&a);
+	expect_wc(b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
+	pair_down();
+}
+
+/* keys are drawn at random: none comes back soon */
+static void fresh_keys(void)
+{
+	uint32_t keys[200];
+	struct ibv_mr *mr;
+	unsigned int i, j;
+
+	solo_up(NULL);
+	for (i = 0; i < ARRAY_LEN(keys); i++) {
+		mr = ibv_reg_mr(a.pd, a.buf, 4096, LOCAL);
+		must(mr);
+		keys[i] = mr->rkey;
+		must(!ibv_dereg_mr(mr));
+	}
+	for (i = 0; i < ARRAY_LEN(keys); i++) {
+		for (j = 0; j < i; j++)
+			expect(keys[i] != keys[j]);
+	}
+	pair_down();
+}
+
+/* ---- registration ---------------------------------------------------------------- */
+
+static void refused_mr(void *addr, size_t len, int access, int err)
+{
+	struct ibv_mr *mr;
+
+	errno = 0;
+	mr = ibv_reg_mr(a.pd, addr, len, access);
+	expect(!mr);
+	if (mr)
+		ibv_dereg_mr(mr);
+	else
+		expect_eq(errno, err);
+}
+
+static void registrations(void)
+{
+	uint8_t *hole, *ro;
+	struct ibv_mr *mr;
+
+	solo_up(NULL);
+	hole = mmap(NULL, 12288, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ro = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	must(hole != MAP_FAILED && ro != MAP_FAILED);
+	must(!munmap(hole + 4096, 4096));
+	refused_mr(hole, 12288, LOCAL, EFAULT);
+	refused_mr(ro, 4096, LOCAL, EFAULT);
+	refused_mr(a.buf, 0, LOCAL, EINVAL);
+	refused_mr(a.buf, 4096, IBV_ACCESS_REMOTE_WRITE, EINVAL);
+	refused_mr(a.buf, (size_t)-4096, LOCAL, EINVAL);
+	mr = ibv_reg_mr(a.pd, ro, 4096, IBV_ACCESS_REMOTE_READ);
+	expect(mr);
+	if (mr)
+		expect(!ibv_dereg_mr(mr));
+	pair_down();
+}
+
+/* an MR at an address of the program's choice, and one that starts at zero */
+static void iova(void)
+{
+	static const uint64_t bases[] = { 0x123456789000ull, 0x10 };
+	struct ibv_mr *mr;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(bases); i++) {
+		struct ibv_sge sge;
+		struct ibv_send_wr wr = {
+			.wr_id = 1, .sg_list = &sge, .num_sge = 1,
+			.opcode = IBV_WR_RDMA_READ,
+			.send_flags = IBV_SEND_SIGNALED,
+		};
+
+		pair_up(NULL, NULL);
+		mr = ibv_reg_mr_iova(b.pd, b.buf + 16, 8192, bases[i] & ~15ull,
+				     ALL_RIGHTS);
+		must(mr);
+		fill(b.buf + 16, 8192, 8);
+		sge = sge_at(&a, 0, 8192);
+		wr.wr.rdma.remote_addr = bases[i] & ~15ull;
+		wr.wr.rdma.rkey = mr->rkey;
+		post(&a, &wr);
+		expect_wc(a.scq, 1, IBV_WC_SUCCESS);
+		expect(filled(a.buf, 8192, 8));
+		must(!ibv_dereg_mr(mr));
+		pair_down();
+	}
+}
+
+const struct tap_test rights_tests[] = {
+	{ "item 3: a wrong local key: LOC_PROT_ERR", local_wrong_key },
+	{ "item 3: a local buffer out of bounds: LOC_PROT_ERR", local_bounds },
+	{ "item 3: a deregistered local key: LOC_PROT_ERR", local_deregistered },
+	{ "item 3: a local key of another PD: LOC_PROT_ERR", local_other_pd },
+	{ "item 3: LOCAL_WRITE is needed to read into and to receive into", local_write_right },
+	{ "item 3: a receive with a wrong key: LOC_PROT_ERR", recv_wrong_key },
+	{ "item 3: a wrong remote key: REM_ACCESS_ERR, nothing written", remote_wrong_key },
+	{ "item 3: remote memory out of bounds: REM_ACCESS_ERR, nothing written", remote_bounds },
+	{ "item 3: a deregistered remote key: REM_ACCESS_ERR", remote_deregistered },
+	{ "item 3: a remote key of another PD: REM_ACCESS_ERR", remote_other_pd },
+	{ "item 3: REMOTE_READ and REMOTE_WRITE are enforced on the MR", mr_rights },
+	{ "item 3: REMOTE_READ and REMOTE_WRITE are enforced on the QP", qp_rights },
+	{ "item 3: a refused access raises QP_ACCESS_ERR at the target", access_event },
+	{ "item 3: SEND_WITH_INV of a user MR is refused", invalidate_refused },
+	{ "item 3: a fresh key at each registration", fresh_keys },
+	{ "item 3: registrations that cannot be are refused with their errno", registrations },
+	{ "item 3: MRs at a chosen iova", iova },
+};
+const unsigned int rights_count = ARRAY_LEN(rights_tests);

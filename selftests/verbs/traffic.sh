@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# Verified traffic of every kind between the two hosts: vtraffic's modes, ways
+# to wait, queue depths, message lengths up to 8 MiB, an SRQ, and a bad network.
+
+cd ../net || exit
+# shellcheck source=../net/lib.sh
+. ./lib.sh
+
+count=${TERN_SET_TRAFFIC:-150}
+vtraffic=../verbs/vtraffic
+
+# traffic SERVER_OPTIONS CLIENT_OPTIONS
+traffic()
+{
+	# shellcheck disable=SC2086 # words
+	pair 40 $vtraffic server -b "$(server_address $IP_B 0.0.0.0)" -p @PORT@ $1 -- \
+		$vtraffic client -a $IP_B -p @PORT@ -n $count $2
+	grep -q ' operations' "$TMP/client"
+}
+
+traffic6()
+{
+	pair 40 $vtraffic server -b "$(server_address $IP6_B ::)" -p @PORT@ -- \
+		$vtraffic client -a $IP6_B -p @PORT@ -n $count -x 100000
+}
+
+# netem COMMAND...: with a network that loses, delays, reorders and doubles
+netem()
+{
+	local status=0
+	in_a tc qdisc add dev v0a root netem "${bad_network[@]}"
+	in_b tc qdisc add dev v0b root netem "${bad_network[@]}"
+	"$@" || status=$?
+	in_a tc qdisc del dev v0a root
+	in_b tc qdisc del dev v0b root
+	return $status
+}
+
+topo_up
+for mode in send write read mixed; do
+	point "item 3: $mode, up to 1 MiB, events, verified" \
+		traffic "" "-m $mode -x 1048576 -s 1"
+done
+point "item 3: mixed, up to 4 KiB, polling, 32 at once" \
+	traffic "-e poll" "-m mixed -x 4096 -d 32 -e poll -s 2 -n $((count * 4))"
+point "item 3: mixed, solicited events only" \
+	traffic "-e solicited" "-m mixed -x 65536 -e solicited -s 3"
+point "item 3: sends into an SRQ" traffic "-S" "-m send -x 65536 -s 4 -d 8"
+point "item 3: mixed, up to 8 MiB" traffic "" "-m mixed -s 5 -n 30"
+point "item 3: mixed, one at a time" traffic "" "-m mixed -x 3000 -d 1 -s 6"
+point "item 3: mixed, IPv6" traffic6
+bad_network=(delay 1ms 1ms loss 1% reorder 10% duplicate 1%)
+point "item 3: mixed over a network that loses, reorders and duplicates" \
+	netem traffic "" "-m mixed -x 30000 -n 60 -s 7"
+finish

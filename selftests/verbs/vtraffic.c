@@ -1,0 +1,744 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Traffic between two hosts, each octet verified:
+ *
+ *	vtraffic server [-b ADDR] [-p PORT] [-S] [-e WAIT] [-k CONNECTIONS]
+ *	vtraffic client -a ADDR [-p PORT] [-m MODE] [-n COUNT | -t SECONDS]
+ *			[-s SEED] [-x MAX] [-d DEPTH] [-e WAIT] [-c] [-v]
+ *	vtraffic hold DEVICE
+ *
+ * MODE is send, write, read or mixed; lengths are random up to MAX octets.
+ * Sends and Reads use several SGEs, small messages go inline, Writes and half
+ * of the Sends are unsignalled, some Sends are fenced. The server answers each
+ * Send with the sum of what it received and compares it itself. WAIT is poll,
+ * event or solicited. -S: the server receives from an SRQ. -c: connect, say so
+ * and wait for the end. -k: connections until the server ends (0: for ever).
+ * hold opens a device, makes one of each object, says so, and waits.
+ *
+ * One line is printed at the end; the status is true when all was as it should.
+ * 2 means that the connection ended, or the device went, before the work did.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conn.h"
+
+enum mode { MODE_SEND, MODE_WRITE, MODE_READ, MODE_MIXED, MODE_COUNT };
+enum wait_for { WAIT_POLL, WAIT_EVENT, WAIT_SOLICITED, WAIT_COUNT };
+
+static const char * const mode_names[] = { "send", "write", "read", "mixed" };
+static const char * const wait_names[] = { "poll", "event", "solicited" };
+
+static struct {
+	const char *addr;
+	int port;
+	enum mode mode;
+	enum wait_for wait;
+	long count;
+	int seconds;
+	uint32_t seed;
+	uint32_t max;
+	uint32_t depth;
+	int connections;
+	bool srq;
+	bool connect_only;
+	bool verbose;
+} opt = {
+	.addr = "0.0.0.0", .port = 7999, .mode = MODE_MIXED, .wait = WAIT_EVENT,
+	.count = 1000, .seed = 1, .max = 8 << 20, .depth = 4, .connections = 1,
+};
+
+#define MAX_DEPTH 64
+#define LIST 4			/* SGEs of a Send or Read, where there are so many */
+#define NOTICE 64		/* room for a struct message in each slot */
+
+/* what the client asks of the server, in its private data */
+struct hello {
+	uint32_t seed;
+	uint32_t max;
+	uint32_t depth;
+};
+
+/* where the server's slots are, in its private data */
+struct welcome {
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+enum kind { KIND_WRITTEN, KIND_SUM, KIND_BYE };
+
+/* client: KIND_WRITTEN, BYE; server: KIND_SUM. Other Sends are plain payload */
+struct message {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t slot;
+	uint32_t len;
+	uint64_t sum;
+};
+
+#define MAGIC 0x76747266
+
+static struct end e;
+
+static void __attribute__((noreturn, format(printf, 2, 3)))
+leave(int status, const char *fmt, ...)
+{
+	va_list args;
+
+	printf("vtraffic: ");
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	printf("\n");
+	fflush(stdout);
+	_exit(status);
+}
+
+#define check(cond, what) do {						\
+	if (!(cond))							\
+		leave(1, "%s: %s", what, strerror(errno));		\
+} while (0)
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* ---- payload ----------------------------------------------------------------- */
+
+static uint32_t random_state;
+
+static uint32_t draw(void)
+{
+	uint32_t x = random_state;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	return random_state = x;
+}
+
+/* as many small ones as large ones, and the edges now and then */
+static uint32_t draw_length(void)
+{
+	uint32_t len;
+
+	if (draw() % 16 == 0)
+		return draw() & 1 ? 0 : opt.max;
+	len = draw() >> (draw() % 32);
+	return opt.max ? len % (opt.max + 1) : 0;
+}
+
+static uint64_t word(uint32_t seed, uint64_t i)
+{
+	return (i + 1) * 0x9e3779b97f4a7c15ull ^ (uint64_t)seed << 32 ^ seed;
+}
+
+static void fill(uint8_t *p, uint32_t len, uint32_t seed)
+{
+	uint64_t i, w;
+
+	for (i = 0; i + 8 <= len; i += 8) {
+		w = word(seed, i);
+		memcpy(p + i, &w, 8);
+	}
+	w = word(seed, i);
+	memcpy(p + i, &w, len - i);
+}
+
+static uint64_t sum_up(const uint8_t *p, uint32_t len)
+{
+	uint64_t sum = len, i, w;
+
+	for (i = 0; i + 8 <= len; i += 8) {
+		memcpy(&w, p + i, 8);
+		sum = (sum ^ w) * 0x100000001b3ull;
+	}
+	w = 0;
+	memcpy(&w, p + i, len - i);
+	return (sum ^ w) * 0x100000001b3ull;
+}
+
+/* ---- completions --------------------------------------------------------------- */
+
+static void check_cm(void)
+{
+	struct pollfd pfd = { .fd = e.ch->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+
+	if (poll(&pfd, 1, 0) == 1 && !rdma_get_cm_event(e.ch, &event))
+		leave(2, "%s", rdma_event_str(event->event));
+}
+
+/* sleep until a CQ may have something, or the connection ends */
+static void doze(void)
+{
+	struct pollfd pfd[] = {
+		{ .fd = e.comp->fd, .events = POLLIN },
+		{ .fd = e.ch->fd, .events = POLLIN },
+		{ .fd = e.id->verbs->async_fd, .events = POLLIN },
+	};
+	struct ibv_async_event event;
+	struct ibv_cq *cq;
+	void *context;
+	int n = poll(pfd, 3, patience_ms());
+
+	check(n >= 0, "poll");
+	if (!n)
+		leave(1, "no completion for %d s", patience_ms() / 1000);
+	if (pfd[0].revents) {
+		check(!ibv_get_cq_event(e.comp, &cq, &context), "cq event");
+		ibv_ack_cq_events(cq, 1);
+	}
+	if (pfd[1].revents)
+		check_cm();
+	if (pfd[2].revents && !ibv_get_async_event(e.id->verbs, &event))
+		leave(2, "async event: %s",
+		      ibv_event_type_str(event.event_type));
+}
+
+static struct ibv_wc next_wc(void)
+{
+	double give_up = now() + patience_ms() / 1000.0;
+	struct ibv_wc wc;
+	unsigned int tries = 0;
+	bool armed = false;
+
+	for (;;) {
+		/* sends first: their CQ must not fill up unseen */
+		if (ibv_poll_cq(e.scq, 1, &wc) || ibv_poll_cq(e.rcq, 1, &wc))
+			break;
+		if (opt.wait == WAIT_POLL) {
+			if (++tries % 1000 == 0)
+				check_cm();
+			if (now() > give_up)
+				leave(1, "no completion");
+		} else if (armed) {
+			doze();
+			armed = false;
+		} else {
+			/* arm, then look once more before sleeping */
+			ibv_req_notify_cq(e.rcq, opt.wait == WAIT_SOLICITED);
+			ibv_req_notify_cq(e.scq, 0);
+			armed = true;
+		}
+	}
+	if (wc.status != IBV_WC_SUCCESS)
+		leave(2, "request %llx: %s", (unsigned long long)wc.wr_id,
+		      ibv_wc_status_str(wc.status));
+	return wc;
+}
+
+/* ---- posting ----------------------------------------------------------------------- */
+
+static uint32_t slot_stride(void)
+{
+	return opt.max + NOTICE;
+}
+
+static uint8_t *slot_at(uint32_t slot)
+{
+	return e.buf + (size_t)slot * slot_stride();
+}
+
+/* a range cut into up to LIST pieces, some of them empty */
+static int cut(struct ibv_sge *sge, uint8_t *p, uint32_t len, uint32_t most)
+{
+	uint32_t n = 1 + draw() % most, i, part;
+
+	for (i = 0; i < n; i++) {
+		part = i + 1 == n ? len : draw() % (len + 1);
+		sge[i] = (struct ibv_sge) {
+			.addr = (uintptr_t)p, .length = part, .lkey = e.mr->lkey,
+		};
+		p += part;
+		len -= part;
+	}
+	return n;
+}
+
+static void post_send(struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	int err = ibv_post_send(e.qp, wr, &bad);
+
+	if (err)
+		leave(2, "ibv_post_send: %s", strerror(err));
+}
+
+static void post_recv(uint32_t slot)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)slot_at(slot),
+		.length = slot_stride(), .lkey = e.mr->lkey,
+	};
+	struct ibv_recv_wr wr = {
+		.wr_id = slot, .sg_list = &sge, .num_sge = 1,
+	}, *bad;
+	int err = e.srq ? ibv_post_srq_recv(e.srq, &wr, &bad) :
+			  ibv_post_recv(e.qp, &wr, &bad);
+
+	if (err)
+		leave(2, "ibv_post_recv: %s", strerror(err));
+}
+
+/* from the notice room of a slot of ours, inline where it fits */
+static void post_message(uint32_t kind, uint32_t slot, uint32_t len,
+			 uint64_t sum, unsigned int flags)
+{
+	struct message msg = {
+		.magic = MAGIC, .kind = kind, .slot = slot, .len = len,
+		.sum = sum,
+	};
+	uint8_t *room = slot_at(slot) + opt.max;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)room, .length = sizeof(msg),
+		.lkey = e.mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = 1ull << 32 | slot, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = flags | IBV_SEND_SOLICITED,
+	};
+
+	memcpy(room, &msg, sizeof(msg));
+	if (e.cap.max_inline_data >= sizeof(msg))
+		wr.send_flags |= IBV_SEND_INLINE;
+	post_send(&wr);
+}
+
+/* ---- server --------------------------------------------------------------------------- */
+
+/*
+ * Slots 0..depth-1 receive, the next depth are written by the peer, the last
+ * are read by it.
+ */
+static void serve_build(const struct hello *hello, struct want *want,
+			struct welcome *welcome)
+{
+	opt.max = hello->max;
+	opt.depth = hello->depth;
+	if (!opt.depth || opt.depth > MAX_DEPTH || opt.max > 1u << 30)
+		leave(1, "bad hello");
+	want->cap.max_recv_wr = 2 * opt.depth;
+	want->cap.max_send_wr = 4 * opt.depth;
+	want->cap.max_inline_data = sizeof(struct message);
+	want->own_srq = opt.srq;
+	want->buf_len = (size_t)3 * opt.depth * slot_stride();
+	want->pdata = welcome;
+	want->pdata_len = sizeof(*welcome);
+	check(!end_build(&e, want), "building the QP");
+	*welcome = (struct welcome) {
+		.addr = (uintptr_t)slot_at(opt.depth),
+		.rkey = e.mr->rkey,
+	};
+	fill(slot_at(2 * opt.depth), opt.depth * slot_stride(), hello->seed);
+}
+
+static void serve_message(const struct ibv_wc *wc, long *served)
+{
+	const uint8_t *p = slot_at(wc->wr_id);
+	const struct message *msg = (const void *)p;
+	uint64_t sum;
+	uint32_t slot;
+
+	if (wc->byte_len == sizeof(*msg) && msg->magic == MAGIC) {
+		if (msg->kind == KIND_BYE) {
+			*served = -*served - 1;
+			return;
+		}
+		slot = msg->slot;
+		if (slot >= opt.depth || msg->len > opt.max)
+			leave(1, "bad notice");
+		sum = sum_up(slot_at(opt.depth + slot), msg->len);
+		if (sum != msg->sum)
+			leave(1, "a Write of %u octets came damaged", msg->len);
+	} else {
+		sum = sum_up(p, wc->byte_len);
+	}
+	post_recv(wc->wr_id);
+	post_message(KIND_SUM, wc->wr_id, wc->byte_len, sum, IBV_SEND_SIGNALED);
+	++*served;
+}
+
+static long serve(struct end *listener)
+{
+	struct want want = { .ird = 16, .ord = 16 };
+	struct welcome welcome;
+	struct hello hello;
+	struct ibv_wc wc;
+	long served = 0;
+	uint32_t i;
+
+	check(!end_request(listener, &e), "waiting for a client");
+	check(e.got_len >= sizeof(hello), "reading the hello");
+	memcpy(&hello, e.got, sizeof(hello));
+	serve_build(&hello, &want, &welcome);
+	for (i = 0; i < opt.depth; i++)
+		post_recv(i);
+	check(!end_accept(&e, &want), "rdma_accept");
+	check(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED), "establishing");
+	while (served >= 0) {
+		wc = next_wc();
+		if (wc.opcode & IBV_WC_RECV)
+			serve_message(&wc, &served);
+	}
+	check(!end_expect(&e, RDMA_CM_EVENT_DISCONNECTED), "disconnecting");
+	end_free(&e);
+	return -served - 1;
+}
+
+static int run_server(void)
+{
+	struct end listener;
+	long total = 0;
+	int i;
+
+	check(!end_listen(&listener, opt.addr, opt.port), "listening");
+	for (i = 0; !opt.connections || i < opt.connections; i++)
+		total += serve(&listener);
+	end_free(&listener);
+	leave(0, "served %ld messages", total);
+}
+
+/* ---- client ------------------------------------------------------------------------------ */
+
+static struct welcome welcome;
+static uint32_t list_send, list_read;
+
+struct op {
+	enum mode mode;
+	uint32_t len;
+	uint32_t off;		/* Read: where in the peer's slots */
+	uint64_t sum;		/* what the server has to answer */
+};
+
+static struct op ops[MAX_DEPTH];
+
+static void start_send(uint32_t slot, struct op *op)
+{
+	struct ibv_sge sge[LIST];
+	struct ibv_send_wr wr = {
+		.wr_id = slot, .sg_list = sge, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SOLICITED,
+	};
+
+	/* a length that can't be taken for a notice */
+	op->len += op->len == sizeof(struct message);
+	if (op->len > opt.max)
+		op->len = 0;
+	fill(slot_at(slot), op->len, draw());
+	op->sum = sum_up(slot_at(slot), op->len);
+	if (op->len <= e.cap.max_inline_data && draw() & 1)
+		wr.send_flags |= IBV_SEND_INLINE;
+	if (draw() & 1)
+		wr.send_flags |= IBV_SEND_SIGNALED;
+	if (draw() % 8 == 0)
+		wr.send_flags |= IBV_SEND_FENCE;
+	wr.num_sge = cut(sge, slot_at(slot), op->len, list_send);
+	post_send(&wr);
+}
+
+static void start_write(uint32_t slot, struct op *op)
+{
+	struct ibv_sge sge[LIST];
+	struct ibv_send_wr wr = {
+		.wr_id = slot, .sg_list = sge, .opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = {
+			.remote_addr = welcome.addr +
+				       (uint64_t)slot * slot_stride(),
+			.rkey = welcome.rkey,
+		},
+	};
+
+	fill(slot_at(slot), op->len, draw());
+	op->sum = sum_up(slot_at(slot), op->len);
+	wr.num_sge = cut(sge, slot_at(slot), op->len, list_send);
+	post_send(&wr);
+	post_message(KIND_WRITTEN, slot, op->len, op->sum, IBV_SEND_SIGNALED);
+}
+
+static void start_read(uint32_t slot, struct op *op)
+{
+	uint64_t total = (uint64_t)opt.depth * slot_stride();
+	struct ibv_sge sge[LIST];
+	struct ibv_send_wr wr = {
+		.wr_id = slot, .sg_list = sge, .opcode = IBV_WR_RDMA_READ,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	op->off = draw() % (total - op->len + 1) & ~7u;
+	wr.wr.rdma.remote_addr = welcome.addr + total + op->off;
+	wr.wr.rdma.rkey = welcome.rkey;
+	wr.num_sge = cut(sge, slot_at(slot), op->len, list_read);
+	post_send(&wr);
+}
+
+static void start_op(uint32_t slot)
+{
+	struct op *op = &ops[slot];
+
+	op->mode = opt.mode == MODE_MIXED ? draw() % MODE_MIXED : opt.mode;
+	op->len = draw_length();
+	switch (op->mode) {
+	case MODE_SEND:
+		start_send(slot, op);
+		break;
+	case MODE_WRITE:
+		start_write(slot, op);
+		break;
+	default:
+		start_read(slot, op);
+	}
+}
+
+static void check_read(uint32_t slot)
+{
+	const struct op *op = &ops[slot];
+	const uint8_t *p = slot_at(slot);
+	uint32_t i, n;
+	uint64_t w;
+
+	for (i = 0; i < op->len; i += 8) {
+		w = word(opt.seed, op->off + i);
+		n = op->len - i < 8 ? op->len - i : 8;
+		if (memcmp(p + i, &w, n))
+			leave(1, "a Read of %u octets is damaged at %u",
+			      op->len, i);
+	}
+}
+
+/* answers come in the order of the requests that they answer */
+static uint32_t order[MAX_DEPTH], order_head, order_tail;
+
+static uint32_t finish_answered(const struct ibv_wc *wc)
+{
+	const struct message *msg = (const void *)slot_at(wc->wr_id);
+	uint32_t slot = order[order_tail++ % MAX_DEPTH];
+
+	if (wc->byte_len != sizeof(*msg) || msg->magic != MAGIC ||
+	    msg->kind != KIND_SUM)
+		leave(1, "a strange answer of %u octets", wc->byte_len);
+	if (msg->sum != ops[slot].sum)
+		leave(1, "the peer saw another sum of %u octets", ops[slot].len);
+	post_recv(wc->wr_id);
+	return slot;
+}
+
+static void start_next(uint32_t slot)
+{
+	start_op(slot);
+	if (ops[slot].mode != MODE_READ)
+		order[order_head++ % MAX_DEPTH] = slot;
+}
+
+static void limits_of_lists(struct want *want)
+{
+	struct ibv_device_attr attr;
+
+	check(!ibv_query_device(e.id->verbs, &attr), "ibv_query_device");
+	list_send = attr.max_sge < LIST ? attr.max_sge : LIST;
+	list_read = attr.max_sge_rd < LIST ? attr.max_sge_rd : LIST;
+	want->cap.max_send_sge = list_send;
+}
+
+static void client_connect(void)
+{
+	struct hello hello = {
+		.seed = opt.seed, .max = opt.max, .depth = opt.depth,
+	};
+	struct want want = {
+		.cap = { .max_send_wr = 8 * opt.depth,
+			 .max_recv_wr = 2 * opt.depth,
+			 .max_inline_data = sizeof(struct message) },
+		.buf_len = (size_t)2 * opt.depth * slot_stride(),
+		.ird = 16, .ord = 16,
+		.pdata = &hello, .pdata_len = sizeof(hello),
+	};
+	uint32_t i;
+
+	check(!end_resolve(&e, opt.addr, opt.port, NULL), "resolving");
+	limits_of_lists(&want);
+	check(!end_build(&e, &want), "building the QP");
+	/* slots 0..depth-1 are of the operations, the others receive */
+	for (i = 0; i < opt.depth; i++)
+		post_recv(opt.depth + i);
+	check(!end_connect(&e, &want), "rdma_connect");
+	check(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED), "connecting");
+	check(e.got_len >= sizeof(welcome), "reading the welcome");
+	memcpy(&welcome, e.got, sizeof(welcome));
+}
+
+static void wait_for_end(void)
+{
+	printf("vtraffic: connected\n");
+	fflush(stdout);
+	for (;;)
+		doze();
+}
+
+static bool more_to_start(long started, double end)
+{
+	return end ? now() < end : started < opt.count;
+}
+
+/* returns the operations done */
+static long client_run(void)
+{
+	double end = opt.seconds ? now() + opt.seconds : 0;
+	long started = 0, done = 0;
+	struct ibv_wc wc;
+	uint32_t slot;
+
+	for (slot = 0; slot < opt.depth && more_to_start(started, end); slot++) {
+		start_next(slot);
+		started++;
+	}
+	while (done < started) {
+		wc = next_wc();
+		if (wc.opcode & IBV_WC_RECV) {
+			slot = finish_answered(&wc);
+		} else if (wc.opcode == IBV_WC_RDMA_READ) {
+			slot = wc.wr_id;
+			check_read(slot);
+		} else {
+			continue;
+		}
+		done++;
+		if (opt.verbose)
+			printf("%ld: %s, %u octets\n", done,
+			       mode_names[ops[slot].mode], ops[slot].len);
+		if (more_to_start(started, end)) {
+			start_next(slot);
+			started++;
+		}
+	}
+	return done;
+}
+
+static int run_client(void)
+{
+	double start;
+	long done;
+
+	random_state = opt.seed * 2654435761u | 1;
+	client_connect();
+	if (opt.connect_only)
+		wait_for_end();
+	start = now();
+	printf("vtraffic: running\n");
+	fflush(stdout);
+	done = client_run();
+	post_message(KIND_BYE, 0, 0, 0, IBV_SEND_SIGNALED);
+	while (next_wc().wr_id != 1ull << 32)
+		;
+	check(!rdma_disconnect(e.id), "rdma_disconnect");
+	check(!end_expect(&e, RDMA_CM_EVENT_DISCONNECTED), "disconnecting");
+	end_free(&e);
+	leave(0, "%ld operations, mode %s, seed %u, %.1f s", done,
+	      mode_names[opt.mode], opt.seed, now() - start);
+}
+
+/* ---- hold -------------------------------------------------------------------------------------- */
+
+static int run_hold(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+	struct ibv_qp_init_attr attr = {
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	static uint8_t buf[8192];
+	struct ibv_pd *pd;
+	int i;
+
+	for (i = 0; list && list[i]; i++) {
+		if (!strcmp(ibv_get_device_name(list[i]), name))
+			ctx = ibv_open_device(list[i]);
+	}
+	check(ctx, name);
+	pd = ibv_alloc_pd(ctx);
+	check(pd, "ibv_alloc_pd");
+	attr.send_cq = ibv_create_cq(ctx, 16, NULL, NULL, 0);
+	check(attr.send_cq, "ibv_create_cq");
+	attr.recv_cq = attr.send_cq;
+	check(ibv_create_qp(pd, &attr), "ibv_create_qp");
+	check(ibv_reg_mr(pd, buf, sizeof(buf), IBV_ACCESS_LOCAL_WRITE),
+	      "ibv_reg_mr");
+	printf("vtraffic: holding %s\n", name);
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+/* ---- command line --------------------------------------------------------------------------------- */
+
+static void __attribute__((noreturn)) usage(void)
+{
+	fprintf(stderr, "usage: vtraffic server|client|hold: see the top of vtraffic.c\n");
+	exit(64);
+}
+
+static int word_of(const char *const *names, int count, const char *name)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (!strcmp(names[i], name))
+			return i;
+	}
+	usage();
+}
+
+static void parse(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "a:b:p:m:n:t:s:x:d:e:k:Scv")) != -1) {
+		switch (c) {
+		case 'a':
+		case 'b': opt.addr = optarg; break;
+		case 'p': opt.port = atoi(optarg); break;
+		case 'm': opt.mode = word_of(mode_names, MODE_COUNT, optarg); break;
+		case 'e': opt.wait = word_of(wait_names, WAIT_COUNT, optarg); break;
+		case 'n': opt.count = atol(optarg); break;
+		case 't': opt.seconds = atoi(optarg); break;
+		case 's': opt.seed = strtoul(optarg, NULL, 0); break;
+		case 'x': opt.max = strtoul(optarg, NULL, 0); break;
+		case 'd': opt.depth = strtoul(optarg, NULL, 0); break;
+		case 'k': opt.connections = atoi(optarg); break;
+		case 'S': opt.srq = true; break;
+		case 'c': opt.connect_only = true; break;
+		case 'v': opt.verbose = true; break;
+		default: usage();
+		}
+	}
+	if (!opt.depth || opt.depth > MAX_DEPTH)
+		usage();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		usage();
+	if (!strcmp(argv[1], "hold") && argc == 3)
+		return run_hold(argv[2]);
+	parse(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "server"))
+		return run_server();
+	if (!strcmp(argv[1], "client"))
+		return run_client();
+	usage();
+}
