@@ -66,15 +66,29 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 }
 
 /*
+ * Are there completions that no event was raised for? The barrier of the caller
+ * orders this look after the arming.
+ */
+static bool unannounced(const struct tern_ring *ring)
+{
+	uint32_t prod = __atomic_load_n(&ring->hdr->prod, __ATOMIC_ACQUIRE);
+
+	return prod != ring->index &&
+	       prod != __atomic_load_n(&ring->hdr->event, __ATOMIC_RELAXED);
+}
+
+/*
  * The word is only raised: asking for solicited events leaves an earlier
  * request for any event in force. The program polls once more afterwards, as
- * verbs tell it to; the barrier orders that poll after the arming.
+ * verbs tell it to; the barrier orders that poll after the arming. For programs
+ * that wait without that poll, the kernel announces what is there already.
  */
 int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	uint32_t none = TERN_CQ_ARM_NONE;
 	uint32_t *word;
+	bool announce;
 
 	tern_lock_take(&cq->lock);
 	word = &cq->ring.hdr->flags;
@@ -85,6 +99,7 @@ int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 	else
 		__atomic_store_n(word, TERN_CQ_ARM_NEXT, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	announce = unannounced(&cq->ring);
 	tern_lock_drop(&cq->lock);
-	return 0;
+	return announce ? ibv_cmd_req_notify_cq(ibcq, solicited_only) : 0;
 }

@@ -8,7 +8,8 @@
 #include "pd.h"
 #include "qp.h"
 
-#define INIT_ATTRS (IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+#define INIT_ATTRS (IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | \
+		    IBV_QP_INIT_ATTR_CREATE_FLAGS)
 
 static int map_queues(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr,
 		      const struct tern_uresp_create_qp *uresp)
@@ -37,15 +38,19 @@ static int map_queues(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr,
 
 static int bring_up(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr)
 {
+	struct ibv_qp_init_attr_ex known = *attr;
 	struct tern_cmd_create_qp_resp resp = {};
 	struct tern_cmd_create_qp cmd;
 	int err;
 
-	err = ibv_cmd_create_qp_ex(attr->pd->context, &qp->vqp, attr,
+	/* this command refuses the field; check_init() found it empty */
+	known.comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	err = ibv_cmd_create_qp_ex(attr->pd->context, &qp->vqp, &known,
 				   &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
 				   sizeof(resp));
 	if (err)
 		return err;
+	attr->cap = known.cap;
 
 	err = map_queues(qp, attr, &resp.drv_payload);
 	if (err) {
@@ -64,6 +69,10 @@ static int check_init(const struct ibv_qp_init_attr_ex *attr)
 		return EINVAL;
 	if (attr->qp_type != IBV_QPT_RC ||
 	    !check_comp_mask(attr->comp_mask, INIT_ATTRS))
+		return EOPNOTSUPP;
+	/* the field may be there, but no flag is known */
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
+	    attr->create_flags)
 		return EOPNOTSUPP;
 	return 0;
 }

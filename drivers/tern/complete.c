@@ -143,19 +143,23 @@ void tern_recv_publish(struct tern_qp *qp)
 	rx->cqe_nr = 0;
 }
 
-/* entries in hand get the flush status, in order with what was done before */
+/*
+ * Entries in hand get the flush status, and so does all behind the first one
+ * that fails, even what TCP had taken (IBTA 10.3.1).
+ */
 static void flush_started(struct tern_qp *qp)
 {
 	struct tern_sq *sq = &qp->sq;
+	bool failed = false;
 	u32 i;
 
 	for (i = sq->tail; i != sq->head; i++) {
 		struct tern_sq_slot *slot = slot_of(sq, i);
 
-		if (!slot->done) {
+		if (!slot->done || failed)
 			slot->status = IB_WC_WR_FLUSH_ERR;
-			slot->done = true;
-		}
+		slot->done = true;
+		failed |= slot->status != IB_WC_SUCCESS;
 	}
 	tern_sq_complete(qp);
 }

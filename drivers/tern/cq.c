@@ -34,6 +34,7 @@ static bool take_arm(struct tern_cq *cq, bool solicited)
 	    (arm == TERN_CQ_ARM_SOLICITED && !solicited))
 		return false;
 	xchg(word, TERN_CQ_ARM_NONE);
+	WRITE_ONCE(cq->q.hdr->event, cq->prod);
 	return true;
 }
 
@@ -97,7 +98,7 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 	if (first)
 		raise_overflow(cq);
 	/* each time: a QP may have been made on this CQ since the first */
-	queue_work(system_unbound_wq, &cq->overflow_work);
+	queue_work(system_dfl_wq, &cq->overflow_work);
 }
 
 static void overflow_work(struct work_struct *work)
@@ -178,12 +179,30 @@ int tern_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	return n;
 }
 
+/*
+ * Completions that a program has not polled, one of them fit for the event. The
+ * consumer index is the program's word: at worst it is told of nothing.
+ */
+static bool has_unpolled(const struct tern_cq *cq)
+{
+	u32 level = cq->prod - READ_ONCE(cq->q.hdr->cons);
+	u32 i;
+
+	lockdep_assert_held(&cq->lock);
+	if (READ_ONCE(cq->q.hdr->flags) == TERN_CQ_ARM_NEXT)
+		return level;
+	for (i = 1; i <= min(level, cq->q.size); i++)
+		if (is_solicited(tern_queue_entry(&cq->q, cq->prod - i)))
+			return true;
+	return false;
+}
+
 int tern_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	u32 arm = TERN_CQ_ARM_SOLICITED;
+	bool missed, notify = false;
 	unsigned long irqflags;
-	bool missed;
 
 	if ((flags & IB_CQ_SOLICITED_MASK) == IB_CQ_NEXT_COMP)
 		arm = TERN_CQ_ARM_NEXT;
@@ -191,7 +210,12 @@ int tern_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	if (READ_ONCE(cq->q.hdr->flags) < arm)
 		xchg(&cq->q.hdr->flags, arm);
 	missed = READ_ONCE(cq->q.hdr->cons) != cq->prod;
+	/* enum tern_cq_arm: a program calls to be told of what is there */
+	if (cq->q.mmap_entry && has_unpolled(cq))
+		notify = take_arm(cq, true);
 	spin_unlock_irqrestore(&cq->lock, irqflags);
+	if (notify && cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 	return (flags & IB_CQ_REPORT_MISSED_EVENTS) && missed;
 }
 

@@ -22,6 +22,9 @@
 
 /* ---- attributes ------------------------------------------------------------ */
 
+/* "trn": there is no hardware vendor, and 0 is taken for an unset field */
+#define TERN_VENDOR_ID	0x74726e
+
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
@@ -30,6 +33,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		return -EINVAL;
 	*attr = (struct ib_device_attr) {
 		.sys_image_guid = ibdev->node_guid,
+		.vendor_id = TERN_VENDOR_ID,
 		.max_mr_size = TERN_MAX_MR_SIZE,
 		.page_size_cap = PAGE_SIZE,
 		.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
@@ -296,6 +300,8 @@ static void init_ibdev(struct ib_device *ibdev, struct net_device *netdev)
 	ibdev->num_comp_vectors = num_possible_cpus();
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	strscpy(ibdev->iw_ifname, netdev->name);
+	/* enum tern_cq_arm says when a program calls it */
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 	ibdev->driver_def = tern_uapi_defs;
 }
 

@@ -20,6 +20,8 @@
 /* connections taken before others get their turn on the workqueue */
 #define ACCEPT_BUDGET	64
 #define ACCEPT_AGAIN	msecs_to_jiffies(100)
+/* the ULP's backlog bounds its requests; TCP's only what we have not taken yet */
+#define TCP_BACKLOG	256
 
 /**
  * struct tern_listener - a TCP listener that devices share
@@ -456,7 +458,7 @@ int tern_listen_create(struct iw_cm_id *id, int backlog)
 
 	if (!lid)
 		return -ENOMEM;
-	rc = bind_or_not(lid, backlog);
+	rc = bind_or_not(lid, max(backlog, TCP_BACKLOG));
 	if (rc)
 		put_lid(lid);
 	else

@@ -182,7 +182,8 @@ static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 	qp->rcq = to_tern_cq(init->recv_cq);
 	qp->srq = init->srq ? to_tern_srq(init->srq) : NULL;
 	qp->state = QP_IDLE;
-	qp->ib_state = IB_QPS_RESET;
+	/* an RNIC's QP is born Idle, which verbs call INIT */
+	qp->ib_state = IB_QPS_INIT;
 	qp->term_rx = TERN_TERM_NONE;
 	qp->term_tx = TERN_TERM_NONE;
 	qp->tx.term_code = TERN_TERM_NONE;

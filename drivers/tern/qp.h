@@ -184,6 +184,7 @@ struct tern_tx {
  * @rtr_accept: see struct tern_stream_params
  * @recv: receive entry of the Send under reassembly
  * @have_recv: it was taken
+ * @too_long: the message does not fit into it
  * @discard: throw away what comes (an error was reported, or closed)
  * @eof: the peer's FIN was handled
  * @reply: a Read Request was queued or a Read completed: run the send engine
@@ -198,6 +199,7 @@ struct tern_rx {
 	u8 rtr_accept;
 	struct tern_recv recv;
 	bool have_recv;
+	bool too_long;
 	bool discard;
 	bool eof;
 	bool reply;

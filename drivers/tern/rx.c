@@ -64,7 +64,7 @@ static bool is_rtr_send(const struct tern_qp *qp, const struct tern_seg *seg)
 {
 	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_SEND) &&
 	       seg->opcode == TERN_OP_SEND && !seg->tagged &&
-	       seg->qn == TERN_QN_SEND && seg->last && !seg->len;
+	       seg->qn == TERN_QN_SEND && seg->last && !seg->len && !seg->mo;
 }
 
 /* checklist-mpa 4.8: one slot beyond IRD for the RTR Read */
@@ -88,8 +88,10 @@ static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
 		term = take_recv(qp, seg);
 		if (term != TERN_TERM_NONE)
 			return term;
-		return tern_ddp_untagged(&rx->ddp, seg, rx->have_recv,
+		term = tern_ddp_untagged(&rx->ddp, seg, rx->have_recv,
 					 rx->recv.len);
+		rx->too_long = term == TERN_TERM_DU_TOO_LONG;
+		return term;
 	case TERN_QN_READ_REQ:
 		return tern_ddp_untagged(&rx->ddp, seg, have_read_slot(qp),
 					 sizeof(struct tern_read_req));
@@ -101,17 +103,19 @@ static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
 
 /* ---- messages ----------------------------------------------------------- */
 
-static int invalidate(struct tern_qp *qp, u32 stag)
+/* step 21, for each segment before it is placed */
+static int check_invalidate(struct tern_qp *qp, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
 	int term;
 
+	if (!seg->row->has_inv)
+		return TERN_TERM_NONE;
 	rcu_read_lock();
-	tern_mem_view(tern_mem_find(qp->dev, stag), qp->ibqp.pd, &view);
+	tern_mem_view(tern_mem_find(qp->dev, seg->inv_stag), qp->ibqp.pd,
+		      &view);
 	term = tern_mem_check(&view, TERN_USE_INVALIDATE, 0, 0);
 	rcu_read_unlock();
-	if (term == TERN_TERM_NONE && tern_mr_invalidate_remote(qp, stag))
-		term = TERN_TERM_RP_CANT_INV;
 	return term;
 }
 
@@ -119,12 +123,10 @@ static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
 {
 	struct tern_rx *rx = &qp->rx;
 	u32 flags = 0;
-	int term;
 
 	if (seg->row->has_inv) {
-		term = invalidate(qp, seg->inv_stag);
-		if (term != TERN_TERM_NONE)
-			return term;
+		if (tern_mr_invalidate_remote(qp, seg->inv_stag))
+			return TERN_TERM_RP_CANT_INV;
 		flags |= TERN_CQE_WITH_INV;
 	}
 	if (seg->row->solicited)
@@ -139,9 +141,13 @@ static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
 {
 	const struct tern_seg *seg = src->seg;
 	struct tern_rx *rx = &qp->rx;
+	int term;
 
 	if (is_rtr_send(qp, seg))
 		return TERN_TERM_NONE;
+	term = check_invalidate(qp, seg);
+	if (term != TERN_TERM_NONE)
+		return term;
 	if (seg->len && tern_place_sgl(qp, src, rx->recv.sge, rx->recv.num_sge,
 				       seg->mo)) {
 		rx->have_recv = false;
@@ -325,7 +331,7 @@ static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
 
 	count_error(qp, term);
 	rx->discard = true;
-	if (term == TERN_TERM_DU_TOO_LONG && rx->have_recv) {
+	if (rx->too_long) {
 		rx->have_recv = false;
 		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_LEN_ERR, 0, 0, 0);
 	}

@@ -537,7 +537,10 @@ static void listen_data_ready(struct sock *sk)
 	struct tern_listen_sock *l;
 
 	read_lock_bh(&sk->sk_callback_lock);
+	rcu_read_lock();
 	l = rcu_dereference_sk_user_data(sk);
+	rcu_read_unlock();
+	/* the lock keeps it: it changes under that lock only */
 	if (l && sk->sk_state == TCP_LISTEN)
 		l->ready(l->arg);
 	read_unlock_bh(&sk->sk_callback_lock);

@@ -113,6 +113,7 @@ static void response_failed(struct tern_qp *qp, int term, u32 done)
 				  rd->sink_stag, rd->sink_to + done,
 				  rd->size - done, rd->src_stag,
 				  rd->src_to + done);
+	msg.hdr[0] |= TERN_DDP_LAST;
 	tern_qp_error(qp, term, msg.hdr, msg.hdr_len, msg.hdr_len);
 }
 

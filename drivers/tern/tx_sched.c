@@ -11,31 +11,23 @@
 #define BURSTS_PER_LOCK	4
 
 /*
- * Two queues and two work items: one item must not be queued to a thread and
- * to a BH queue both.
+ * Beside system_bh_wq, for what must be able to wait for a socket. Two queues
+ * and two work items: one item must not be queued to a thread and to a BH queue
+ * both.
  */
-static struct workqueue_struct *bh_wq;
 static struct workqueue_struct *wq;
 
 int tern_tx_sched_init(void)
 {
-	bh_wq = alloc_workqueue("tern-bh", TERN_WQ_BH, 0);
-	if (!bh_wq)
-		return -ENOMEM;
 	/* NFS and NVMe write back through us under memory pressure */
 	wq = alloc_workqueue("tern-tx", WQ_MEM_RECLAIM | WQ_HIGHPRI |
 			     WQ_PERCPU, 0);
-	if (!wq) {
-		destroy_workqueue(bh_wq);
-		return -ENOMEM;
-	}
-	return 0;
+	return wq ? 0 : -ENOMEM;
 }
 
 void tern_tx_sched_exit(void)
 {
 	destroy_workqueue(wq);
-	destroy_workqueue(bh_wq);
 }
 
 static bool is_flushed(const struct tern_qp *qp)
@@ -53,13 +45,13 @@ static enum tern_tx_result run_locked(struct tern_qp *qp)
 
 void tern_tx_kick(struct tern_qp *qp)
 {
-	queue_work(bh_wq, &qp->bh_work);
+	queue_work(system_bh_wq, &qp->bh_work);
 }
 
 void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result)
 {
 	if (result == TERN_TX_MORE)
-		queue_work(bh_wq, &qp->bh_work);
+		queue_work(system_bh_wq, &qp->bh_work);
 	else if (result == TERN_TX_NOMEM)
 		queue_delayed_work(wq, &qp->work, 1);
 }

@@ -180,7 +180,7 @@ static struct world begin(bool active)
 }
 
 TEST(fsm__what_iw_cm_sees,
-     "design 5.6: REPLY once, CLOSE only behind ESTABLISHED, refs balance")
+	"design 5.6: REPLY once, CLOSE only behind ESTABLISHED, refs balance")
 {
 	explore(begin(true));
 	explore(begin(false));

@@ -48,8 +48,7 @@ TEST(build__request_octets, "MPA-081 MPA-163 MPA-166 vector 1.2/1")
 	u32 len;
 
 	tern_mpa_request(&wish, &req);
-	len = from_hex(want, "4D50412049442052657120467261 6D65 50 02 0004 "
-			     "C010C010");
+	len = from_hex(want, "4D50412049442052657120467261 6D65 50 02 0004 C010C010");
 	EQ(tern_mpa_build(TERN_MPA_REQUEST, &req, out), len);
 	MEM_EQ(out, want, len);
 }
@@ -65,8 +64,7 @@ TEST(build__reply_octets, "MPA-083 MPA-095 MPA-158")
 	u8 out[TERN_MPA_FRAME_MAX], want[64];
 	u32 len;
 
-	len = from_hex(want, "4D504120494420526570 204672616D65 60 01 0003 "
-			     "616263");
+	len = from_hex(want, "4D504120494420526570 204672616D65 60 01 0003 616263");
 	EQ(tern_mpa_build(TERN_MPA_REPLY, &reply, out), len);
 	MEM_EQ(out, want, len);
 }
@@ -327,7 +325,7 @@ TEST(gate_request__table, "G1 to G14 MPA-093 MPA-162 MPA-209 MPA-211")
 }
 
 TEST(accept__revision_and_s_of_the_reply,
-     "G1 G2 G4 G7 G8 G9 MPA-207 MPA-208 reading 4.3")
+	"G1 G2 G4 G7 G8 G9 MPA-207 MPA-208 reading 4.3")
 {
 	static const struct {
 		enum tern_mpa_type type;
@@ -577,7 +575,7 @@ static void check_m_row(u32 i, u8 rev)
 }
 
 TEST(settle__versions_and_markers,
-     "M1 to M25 MPA-085 MPA-086 MPA-137 to MPA-147")
+	"M1 to M25 MPA-085 MPA-086 MPA-137 to MPA-147")
 {
 	for (u32 i = 0; i < ARRAY_SIZE(m_rows); i++)
 		check_m_row(i, 1);
@@ -701,7 +699,7 @@ static void check_f_row(u32 offered, u32 taken)
 }
 
 TEST(settle__rtr_matrix,
-     "F3 to F58 MPA-189 to MPA-202 MPA-204: 8 offers by 7 answers")
+	"F3 to F58 MPA-189 to MPA-202 MPA-204: 8 offers by 7 answers")
 {
 	for (u32 offered = 0; offered < 8; offered++)
 		for (u32 taken = 1; taken < 8; taken++)

@@ -3,6 +3,8 @@
  * What must not work: the documented error at both ends, nothing placed, and
  * the connection beside it unharmed.
  */
+#include <linux/delay.h>
+
 #include "kverbs.h"
 
 #define BAD_KEY	0xdeadbe01
@@ -118,6 +120,51 @@ static int write_beyond(struct kv_test *t)
 	return kv_reg(&t->pair.b, m, IB_ACCESS_LOCAL_WRITE |
 				     IB_ACCESS_REMOTE_WRITE) ?:
 	       write_refused(t, to, m->mr->iova, m->mr->rkey, 8193);
+}
+
+static int write_many(struct kv_end *e, struct kv_op *op, struct kv_mem *m,
+		      int n, u64 addr, u32 rkey)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		struct ib_sge s = kv_sge(m, 0, m->size);
+
+		ret = kv_post_rdma(e, &op[i], IB_WR_RDMA_WRITE, 0, &s, 1, addr,
+				   rkey);
+	}
+	return ret;
+}
+
+/* behind the return of ib_dereg_mr() the pages are the owner's alone */
+static int dereg_busy(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mr *m = kv_mr(b, 0, 65536, 0);
+	struct kv_mem *from = kv_mem(a, 65536);
+	struct kv_op *op = kv_ops(t, 101);
+	u32 i, rkey;
+	u64 iova;
+	int ret;
+
+	if (!m || !from || !op)
+		return -ENOMEM;
+	memset(from->va, 0xff, 65536);
+	ret = kv_reg(b, m, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
+	rkey = m->mr->rkey;
+	iova = m->mr->iova;
+	if (ret || write_many(a, op, from, 100, iova, rkey))
+		return -EIO;
+	usleep_range(500, 1000);
+	ib_dereg_mr(m->mr);
+	m->mr = NULL;
+	for (i = 0; i < m->pages; i++)
+		clear_page(sg_virt(&m->sg[i]));
+	/* they may all have been in time: one that is not */
+	ret = write_many(a, &op[100], from, 1, iova, rkey) ?: kv_wait_gone(a);
+	for (i = 0; i < m->pages && !ret; i++)
+		ret = kv_check_zero(sg_virt(&m->sg[i]), PAGE_SIZE);
+	return ret;
 }
 
 static int inv_bad_key(struct kv_test *t)
@@ -294,20 +341,48 @@ static int post_refused(struct kv_test *t)
 	       kv_pair_works(&t->pair);
 }
 
-/* nothing can be sent while its first entry waits for a Read that never ends */
-static int post_full(struct kv_test *t)
+/* with interrupts off the engine can't run: the queue fills up */
+static int fill_sq(struct kv_end *e, struct kv_op *op, int n)
+{
+	unsigned long flags;
+	int i, ret = 0;
+
+	local_irq_save(flags);
+	for (i = 0; i < n && !ret; i++)
+		ret = kv_post_rdma(e, &op[i], IB_WR_RDMA_WRITE,
+				   IB_SEND_SIGNALED, NULL, 0, 0, 0);
+	local_irq_restore(flags);
+	return ret ? i - 1 : i;
+}
+
+static int post_full_sq(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;
-	struct kv_op *op = kv_ops(t, 257);
+	struct kv_op *op = kv_ops(t, 200);
+	int i, n, ret = 0;
+
+	if (!op)
+		return -ENOMEM;
+	n = fill_sq(a, op, 200);
+	if (n != 128)
+		return kv_fail(-EPROTO, "a queue of 128 took %d", n);
+	for (i = 0; i < n && !ret; i++)
+		ret = kv_ok(a, &op[i]);
+	return ret ?: kv_pair_works(&t->pair);
+}
+
+static int post_full_rq(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct kv_op *op = kv_ops(t, 129);
 	int i, ret = 0;
 
 	if (!op)
 		return -ENOMEM;
-	for (i = 0; i < 256 && !ret; i++)
+	for (i = 0; i < 128 && !ret; i++)
 		ret = kv_post_recv(a, &op[i], NULL, 0);
-	if (ret != -ENOMEM)
-		return kv_fail(-EPROTO, "a full receive queue says %d", ret);
-	return 0;
+	return ret ?: want_errno(kv_post_recv(a, &op[128], NULL, 0), -ENOMEM,
+				 "a full receive queue");
 }
 
 /* a CQ that nobody polls */
@@ -354,7 +429,9 @@ const struct kv_case kv_fault_cases[] = {
 	{ "recv__bad_lkey", recv_bad_lkey, WITH_BYSTANDER },
 	{ "local_inv__bad_key", local_inv_bad_key, WITH_BYSTANDER },
 	{ "post__bad_requests_are_refused", post_refused },
-	{ "post__full_receive_queue", post_full },
+	{ "post__full_send_queue", post_full_sq },
+	{ "post__full_receive_queue", post_full_rq },
+	{ "dereg_mr__under_the_peers_writes", dereg_busy, WITH_BYSTANDER },
 	{ "cq__overflow", cq_overflow, { .poll = KV_RAW, .cqe = 16 } },
 	{}
 };

@@ -19,7 +19,7 @@ static void op_done(struct ib_cq *cq, struct ib_wc *wc)
 	atomic_inc(&op->hits);
 	if (op->then)
 		op->then(op);
-	complete(&op->done);
+	complete_all(&op->done);
 }
 
 void kv_op_init(struct kv_op *op, struct kv_test *t)
@@ -65,7 +65,7 @@ static void set_lkeys(struct kv_end *e, struct ib_sge *sge, int n)
 			sge[i].lkey = e->pd->local_dma_lkey;
 }
 
-static int post(struct kv_end *e, struct ib_send_wr *wr)
+static int do_post(struct kv_end *e, struct ib_send_wr *wr)
 {
 	const struct ib_send_wr *bad = NULL;
 	int ret = ib_post_send(e->qp, wr, &bad);
@@ -85,7 +85,7 @@ int kv_post_send(struct kv_end *e, struct kv_op *op, enum ib_wr_opcode opcode,
 	};
 
 	set_lkeys(e, sge, n);
-	return post(e, &wr);
+	return do_post(e, &wr);
 }
 
 int kv_post_rdma(struct kv_end *e, struct kv_op *op, enum ib_wr_opcode opcode,
@@ -101,7 +101,7 @@ int kv_post_rdma(struct kv_end *e, struct kv_op *op, enum ib_wr_opcode opcode,
 	};
 
 	set_lkeys(e, sge, n);
-	return post(e, &wr.wr);
+	return do_post(e, &wr.wr);
 }
 
 int kv_post_reg(struct kv_end *e, struct kv_op *op, int flags, struct kv_mr *m,
@@ -117,7 +117,7 @@ int kv_post_reg(struct kv_end *e, struct kv_op *op, int flags, struct kv_mr *m,
 		.access = access,
 	};
 
-	return post(e, &wr.wr);
+	return do_post(e, &wr.wr);
 }
 
 int kv_post_inv(struct kv_end *e, struct kv_op *op, int flags, u32 key)
@@ -127,7 +127,7 @@ int kv_post_inv(struct kv_end *e, struct kv_op *op, int flags, u32 key)
 		.send_flags = flags, .ex.invalidate_rkey = key,
 	};
 
-	return post(e, &wr);
+	return do_post(e, &wr);
 }
 
 int kv_post_recv(struct kv_end *e, struct kv_op *op, struct ib_sge *sge, int n)

@@ -291,7 +291,7 @@ static __be16 listen_port(const struct kv_pair *p)
 	return ((struct sockaddr_in *)&p->l.id->route.addr.src_addr)->sin_port;
 }
 
-static int resolve(struct kv_pair *p)
+static int resolve_peer(struct kv_pair *p)
 {
 	struct kv_end *a = &p->a;
 	struct sockaddr_storage from, to;
@@ -360,7 +360,7 @@ int kv_pair_open(struct kv_test *t, struct kv_pair *p,
 	init_end(p, &p->a, "a");
 	init_end(p, &p->b, "b");
 	p->open = true;
-	ret = start_listen(p) ?: resolve(p) ?: new_end(&p->a) ?: connect(p);
+	ret = start_listen(p) ?: resolve_peer(p) ?: new_end(&p->a) ?: connect(p);
 	/* nobody else is to come */
 	if (p->l.id)
 		rdma_destroy_id(p->l.id);

@@ -84,7 +84,7 @@ static int traffic(struct kv_test *t)
 }
 
 /* what came before the arming raises no event, but is told of */
-static int missed(struct kv_test *t)
+static int notify_missed(struct kv_test *t)
 {
 	const int next = IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS;
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -115,6 +115,6 @@ const struct kv_case kv_poll_cases[] = {
 	{ "poll__unbound_workqueue", traffic, { .poll = KV_UNBOUND } },
 	{ "poll__cq_pool", traffic, { .poll = KV_POOL } },
 	{ "poll__by_hand", traffic, { .poll = KV_RAW } },
-	{ "req_notify_cq__reports_missed_events", missed, { .poll = KV_RAW } },
+	{ "req_notify_cq__reports_missed_events", notify_missed, { .poll = KV_RAW } },
 	{}
 };

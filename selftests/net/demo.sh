@@ -40,11 +40,11 @@ write_bw()
 	local dev=$1 bind_a=() bind_b=()
 
 	if [ "$dev" = siw ]; then
-		bind_a=(--bind_source_ip $IP_A) bind_b=(--bind_source_ip $IP_B)
+		bind_a=(--bind_source_ip "$IP_A") bind_b=(--bind_source_ip "$IP_B")
 	fi
 	# siw sometimes stalls: a figure may be missing.
-	pair 8 ib_write_bw -R -F -s $size -n "$iterations" -p @PORT@ "${bind_b[@]}" -- \
-		ib_write_bw -R -F -s $size -n "$iterations" -p @PORT@ "${bind_a[@]}" $IP_B >&2
+	pair 8 ib_write_bw -R -F -s "$size" -n "$iterations" -p @PORT@ "${bind_b[@]}" -- \
+		ib_write_bw -R -F -s "$size" -n "$iterations" -p @PORT@ "${bind_a[@]}" "$IP_B" >&2
 	awk -v size=$size '$1 == size { print $4 }' "$TMP/client"
 }
 
@@ -52,7 +52,7 @@ tcp_bw()
 {
 	in_b iperf3 -s -1 -p 5201 >/dev/null &
 	eventually in_b sh -c "ss -Hltn sport = :5201 | grep -q ."
-	in_a iperf3 -c $IP_B -p 5201 -t 2 -J >"$TMP/iperf"
+	in_a iperf3 -c "$IP_B" -p 5201 -t 2 -J >"$TMP/iperf"
 	awk '/"sum_received"/ { sum = 1 }
 	     sum && /"bits_per_second"/ { gsub(/[^0-9.e+]/, "", $2); print $2 / 8 / 1048576; exit }' "$TMP/iperf"
 }
@@ -84,8 +84,8 @@ show rdma link
 show ibv_devinfo -d "$DEV_A"
 
 title "rping from a to b over $TERN_TYPE: 10 rounds, 4096 B, verified"
-pair 30 rping -s -a "$(server_address $IP_B 0.0.0.0)" -p @PORT@ -C 10 -S 4096 -V -- \
-	rping -c -a $IP_B -p @PORT@ -C 10 -S 4096 -v -V
+pair 30 rping -s -a "$(server_address "$IP_B" 0.0.0.0)" -p @PORT@ -C 10 -S 4096 -V -- \
+	rping -c -a "$IP_B" -p @PORT@ -C 10 -S 4096 -v -V
 cut -c1-72 "$TMP/client"
 echo "rping: passed"
 no_devices "$TERN_TYPE"

@@ -68,10 +68,10 @@ point()
 	shift
 	( set -e; "$@" ) >"$TMP/out" 2>&1 </dev/null &
 	wait $! || status=$?
-	if [ $status = 0 ]; then
+	if [ "$status" = 0 ]; then
 		ktap_test_pass "$name # $(((${EPOCHREALTIME/./} - t0) / 1000)) ms"
 	else
-		tail -n 40 "$TMP/out" | sed 's/^/#   /'
+		tail -n 40 "$TMP/out" | cut -c1-200 | sed 's/^/#   /'
 		ktap_test_fail "$name" "status $status: $*"
 	fi
 }
@@ -115,10 +115,10 @@ wires_up()
 	ip netns add a
 	ip netns add b
 	ip link add v0a mtu 1500 netns a type veth peer name v0b mtu 1500 netns b
-	in_a ip addr add $IP_A/24 dev v0a
-	in_b ip addr add $IP_B/24 dev v0b
-	in_a ip addr add $IP6_A/64 dev v0a nodad
-	in_b ip addr add $IP6_B/64 dev v0b nodad
+	in_a ip addr add "$IP_A/24" dev v0a
+	in_b ip addr add "$IP_B/24" dev v0b
+	in_a ip addr add "$IP6_A/64" dev v0a nodad
+	in_b ip addr add "$IP6_B/64" dev v0b nodad
 	in_a ip link set lo up
 	in_b ip link set lo up
 	in_a ip link set v0a up
@@ -137,12 +137,12 @@ topo_down()
 {
 	local ns
 	for ns in a b; do
-		ip netns pids $ns 2>/dev/null | xargs -r kill -9 2>/dev/null || true
+		ip netns pids "$ns" 2>/dev/null | xargs -r kill -9 2>/dev/null || true
 	done
 	rdma link delete "$DEV_A" 2>/dev/null || true
 	rdma link delete "$DEV_B" 2>/dev/null || true
 	for ns in a b; do
-		ip netns delete $ns 2>/dev/null || true
+		ip netns delete "$ns" 2>/dev/null || true
 	done
 }
 
@@ -153,10 +153,10 @@ on_exit()
 	jobs -p | xargs -r kill -9 2>/dev/null || true
 	topo_down
 	rm -rf "$TMP"
-	if [ -z "$ktap_done" ] && [ $status != 0 ]; then
+	if [ -z "$ktap_done" ] && [ "$status" != 0 ]; then
 		echo "Bail out! the test itself stopped (status $status)"
 	fi
-	exit $status
+	exit "$status"
 }
 trap on_exit EXIT
 
@@ -179,9 +179,9 @@ limit()
 	local seconds=$(($1 * TERN_TIMEOUT_SCALE))
 	shift
 	case $1 in
-	in_a) shift; ip netns exec a timeout -k 2 $seconds "$@" ;;
-	in_b) shift; ip netns exec b timeout -k 2 $seconds "$@" ;;
-	*)    timeout -k 2 $seconds "$@" ;;
+	in_a) shift; ip netns exec a timeout -k 2 "$seconds" "$@" ;;
+	in_b) shift; ip netns exec b timeout -k 2 "$seconds" "$@" ;;
+	*)    timeout -k 2 "$seconds" "$@" ;;
 	esac
 }
 
@@ -229,15 +229,15 @@ pair()
 	server_pid=$!
 	: >"$TMP/client"
 	if ! wait_for_listen "$port"; then
-		kill -9 $server_pid 2>/dev/null || true
+		kill -9 "$server_pid" 2>/dev/null || true
 		status=1
 	else
 		limit "$seconds" in_a "${client[@]}" >"$TMP/client" 2>&1 || status=$?
 		wait $server_pid || status=$((status ? status : $?))
 	fi
-	if [ $status != 0 ]; then
-		echo "server: ${server[*]}"; tail -n 15 "$TMP/server"
-		echo "client: ${client[*]}"; tail -n 15 "$TMP/client"
+	if [ "$status" != 0 ]; then
+		echo "server: ${server[*]}"; tail -n 15 "$TMP/server" | cut -c1-160
+		echo "client: ${client[*]}"; tail -n 15 "$TMP/client" | cut -c1-160
 	fi
 	return $status
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Item 10: devices and network namespaces, in both RDMA namespace modes. Beside
 # lib.sh's two hosts, a has a second device towards b:
 #
@@ -24,11 +24,10 @@ second_wire()
 # serve NETNS: a wildcard server there on port $port, PID in $server_pid
 serve()
 {
+	: >"$TMP/server-$1"
 	ip netns exec "$1" $vtraffic server -b "${2:-0.0.0.0}" -p $port -k 1 >"$TMP/server-$1" 2>&1 &
 	server_pid=$!
-	sleep 0.2
-	eventually sh -c "[ \$(rdma resource show cm_id | grep -c ':$port') -gt 0 ]"
-	kill -0 $server_pid || { cat "$TMP/server-$1"; return 1; }
+	eventually grep -q listening "$TMP/server-$1"
 }
 
 # ask NETNS ADDRESS: verified traffic to the server there
@@ -47,21 +46,6 @@ served()
 }
 
 # two servers on one port, each reached at its own address
-wildcard_both()
-{
-	local pid_a pid_b
-	port=$((port + 1))
-	serve a "$@"
-	pid_a=$server_pid
-	serve b "$@"
-	pid_b=$server_pid
-	ask a "$1_b"
-	served b $pid_b
-	kill -0 $pid_a
-	ask b "$1_a"
-	served a $pid_a
-}
-
 wildcard_ipv4()
 {
 	local pid_a pid_b
@@ -114,7 +98,7 @@ two_in_one()
 	ask b 10.8.0.1
 	served a $pid
 	[ -z "$before2" ] || [ "$(counter "$DEV_A2" cm_accept)" = $((before2 + 1)) ]
-	rdma link delete "${TERN_TYPE}_b2"
+	in_b rdma link delete "${TERN_TYPE}_b2"
 }
 
 # a server bound to one device's address is not found at the other's
@@ -127,7 +111,7 @@ bound_to_one()
 	! ask b 10.8.0.1
 	ask b $IP_A
 	served a $pid
-	rdma link delete "${TERN_TYPE}_b2"
+	in_b rdma link delete "${TERN_TYPE}_b2"
 }
 
 same_host()
@@ -143,14 +127,12 @@ same_host()
 device_later()
 {
 	local pid
-	rdma link delete "$DEV_B"
+	in_b rdma link delete "$DEV_B"
 	port=$((port + 1))
+	: >"$TMP/server-b"
 	ip netns exec b $vtraffic server -b 0.0.0.0 -p $port -k 1 >"$TMP/server-b" 2>&1 &
 	pid=$!
-	eventually sh -c "rdma resource show cm_id | grep -q ':$port' ||
-		ip netns exec b rdma resource show cm_id | grep -q ':$port' ||
-		grep -qs . /proc/$pid/fd/3"
-	sleep 0.5
+	eventually grep -q listening "$TMP/server-b"
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 	ask a $IP_B
 	served b $pid
@@ -162,7 +144,7 @@ device_returns()
 	local pid
 	port=$((port + 1))
 	serve b; pid=$server_pid
-	rdma link delete "$DEV_B"
+	in_b rdma link delete "$DEV_B"
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 	ask a $IP_B
 	served b $pid

@@ -7,10 +7,10 @@
 . ./lib.sh
 
 installed=/usr/share/doc/rdma-core/tests
-[ -d $installed ] || skip_all "no pyverbs tests in $installed"
+[ -d "$installed" ] || skip_all "no pyverbs tests in $installed"
 
 topo_up
-cp -r $installed "$TMP/tests"
+cp -r "$installed" "$TMP/tests"
 gunzip "$TMP"/tests/*.gz
 ktap_done=1
 limit 60 in_a python3 ./pyverbs_tap.py "$TMP/tests" ./pyverbs-not-applicable "$DEV_A" \

@@ -11,6 +11,7 @@ without being listed there is reported as a skip, with its own reason.
 import fnmatch
 import importlib
 import os
+import random
 import sys
 import time
 import types
@@ -75,6 +76,7 @@ def main():
     for name in 'args_parser', 'tests.args_parser':
         importlib.import_module(name).parser.parse_args()
 
+    random.seed(1)  # the tests take sizes and flags at random
     listed, suite = not_applicable(list_file), unittest.TestSuite()
     for module in modules:
         loaded = unittest.defaultTestLoader.loadTestsFromModule(

@@ -7,18 +7,19 @@
 
 ucmatose_pair()
 {
-	pair 30 ucmatose -b "$(server_address $IP_B 0.0.0.0)" -p @PORT@ "$@" -- \
-		ucmatose -s $IP_B -p @PORT@ "$@"
+	pair 30 ucmatose -b "$(server_address "$IP_B" 0.0.0.0)" -p @PORT@ "$@" -- \
+		ucmatose -s "$IP_B" -p @PORT@ "$@"
 }
 
 # rstream talks over the port given, from one size to a range of them.
 rstream_pair()
 {
-	pair 60 rstream -b "$(server_address $IP_B 0.0.0.0)" -p @PORT@ "$@" -- \
-		rstream -s $IP_B -p @PORT@ "$@"
+	pair 60 rstream -b "$(server_address "$IP_B" 0.0.0.0)" -p @PORT@ "$@" -- \
+		rstream -s "$IP_B" -p @PORT@ "$@"
 }
 
-# rcopy's server stays: end it once the file is there.
+# rcopy's server stays: end it once the file is there. A first argument with a
+# dash would make the client a server too.
 rcopy_16m()
 {
 	local server status=0 port
@@ -28,11 +29,11 @@ rcopy_16m()
 	in_b rcopy -p "$port" >"$TMP/server" 2>&1 &
 	server=$!
 	wait_for_listen "$port"
-	limit 60 in_a rcopy -p "$port" "$TMP/sent" "$IP_B:$TMP/received" || status=$?
-	[ $status = 0 ] && cmp_sums "$TMP/sent" "$TMP/received" || status=1
-	kill $server
-	wait $server || true
-	return $status
+	limit 60 in_a rcopy "$TMP/sent" "$IP_B:$TMP/received" -p "$port" || status=$?
+	[ "$status" = 0 ] && cmp_sums "$TMP/sent" "$TMP/received" || status=1
+	kill "$server"
+	wait "$server" || true
+	return "$status"
 }
 
 cmp_sums()

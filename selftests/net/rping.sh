@@ -7,23 +7,21 @@
 
 # 65535 is the most that rping takes.
 sizes="64 1024 1448 4096 65535"
-# siw sits out TCP's persist timer for each transfer of a whole 64 KiB.
-[ "$TERN_TYPE" != siw ] || sizes=${sizes% *}
 rounds=100
 
 ping()
 {
 	local size=$1 from=$2 to=$3
-	pair 30 rping -s -a "$from" -p @PORT@ -C $rounds -S "$size" -v -V -- \
-		rping -c -a "$to" -p @PORT@ -C $rounds -S "$size" -v -V
-	[ "$(grep -c 'ping data' "$TMP/client")" = $rounds ]
+	pair 30 rping -s -a "$from" -p @PORT@ -C "$rounds" -S "$size" -v -V -- \
+		rping -c -a "$to" -p @PORT@ -C "$rounds" -S "$size" -v -V
+	[ "$(grep -c 'ping data' "$TMP/client")" = "$rounds" ]
 }
 
 topo_up
 for size in $sizes; do
 	point "rping IPv4, $size B, $rounds rounds verified" \
-		ping "$size" "$(server_address $IP_B 0.0.0.0)" $IP_B
+		ping "$size" "$(server_address "$IP_B" 0.0.0.0)" "$IP_B"
 	point "rping IPv6, $size B, $rounds rounds verified" \
-		ping "$size" "$(server_address $IP6_B ::)" $IP6_B
+		ping "$size" "$(server_address "$IP6_B" ::)" "$IP6_B"
 done
 finish

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2120 # read by the tests that source this
 # Sourced behind lib.sh by tests that run traffic in the background and look at
@@ -6,6 +6,17 @@
 
 vtraffic=../verbs/vtraffic
 port=21000
+
+# everywhere COMMAND...: in the first namespace, in a and in b: in the exclusive
+# RDMA mode each sees its own devices only
+everywhere()
+{
+	local ns
+	"$@" 2>/dev/null || true
+	for ns in a b; do
+		[ ! -e /run/netns/$ns ] || ip netns exec $ns "$@" 2>/dev/null || true
+	done
+}
 
 # timed SECONDS COMMAND...: it may fail, but not take longer (scaled).
 timed()
@@ -33,10 +44,11 @@ ends()
 server()
 {
 	port=$((port + 1))
+	: >"$TMP/server"
 	ip netns exec b $vtraffic server -b "$(server_address $IP_B 0.0.0.0)" \
 		-p $port -k 0 "$@" >"$TMP/server" 2>&1 &
 	server_pid=$!
-	wait_for_listen $port
+	eventually grep -q listening "$TMP/server"
 }
 
 # client [OPTION]...: vtraffic client in a, its PID in $client_pid; has connected.
@@ -65,7 +77,7 @@ hold()
 }
 
 # nothing_left: no object of any program on any device.
-counts() { rdma resource show 2>/dev/null | grep -E "(${DEV_A}|${DEV_B}):"; }
+counts() { everywhere rdma resource show | grep -E "(${DEV_A}|${DEV_B}):"; }
 # the PDs and CQs of kernel users would show too: there are none
 objects_gone() { ! counts | grep -qE '(qp|cm_id|mr|ctx|srq|cq|pd) [1-9]'; }
 nothing_left()
@@ -77,14 +89,18 @@ nothing_left()
 tcp_left() { ip netns exec "$1" ss -Htan 2>/dev/null | grep -v TIME-WAIT | grep -q ":$port"; }
 no_tcp() { ! tcp_left "$1"; }
 
-no_device() { ! rdma link show 2>/dev/null | grep -q "^link $1/"; }
-counter() { rdma statistic show link "$1/1" | grep -o " $2 [0-9]*" | awk '{ print $2 }'; }
+no_device() { ! everywhere rdma link show | grep -q "^link $1/"; }
+counter()
+{
+	everywhere rdma statistic show link "$1/1" >"$TMP/statistic"
+	grep -m1 -o " $2 [0-9]*" "$TMP/statistic" | awk '{ print $2 }'
+}
 
 # capture NETNS DEV: tcpdump into $TMP/pcap until capture_end.
 capture()
 {
 	rm -f "$TMP/pcap"
-	ip netns exec "$1" tcpdump -i "$2" -U -s 0 -B 8192 -w "$TMP/pcap" tcp >"$TMP/tcpdump" 2>&1 &
+	ip netns exec "$1" tcpdump -i "$2" --immediate-mode -U -s 0 -B 8192 -w "$TMP/pcap" tcp >"$TMP/tcpdump" 2>&1 &
 	tcpdump=$!
 	eventually grep -q listening "$TMP/tcpdump"
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Items 3 and 4, what rdma_cm shows: private data, reject, disconnect, IRD. */
 #include <errno.h>
 #include <string.h>
@@ -138,22 +138,39 @@ static void disconnect_delivers(void)
 	pair_down();
 }
 
-/* RFC 6581 9.1: each side's ORD stays within the other's IRD */
-static void ird_ord(void)
+static struct ibv_qp_attr attr_of(struct end *e)
 {
-	static const struct want wa = { .ird = 8, .ord = 16 };
-	static const struct want wb = { .ird = 5, .ord = 20 };
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	pair_up(&wa, &wb);
-	/* the request told b: a's IRD bounds b's ORD */
-	must(!ibv_query_qp(b.qp, &attr, -1, &init));
-	expect(attr.max_rd_atomic <= 8);
-	must(!ibv_query_qp(a.qp, &attr, -1, &init));
-	expect(attr.max_rd_atomic <= attr.max_dest_rd_atomic + 255);
-	expect(attr.max_rd_atomic >= 1);
-	pair_down();
+	must(!ibv_query_qp(e->qp, &attr, ALL_ATTRS, &init));
+	return attr;
+}
+
+/* RFC 6581 9.1: each side's ORD stays within the other's IRD */
+static void ird_ord(void)
+{
+	static const struct want wa[] = {
+		{ .ird = 8, .ord = 16 }, { .ird = 1, .ord = 1 },
+		{ .ird = 3, .ord = 100 },
+	};
+	static const struct want wb[] = {
+		{ .ird = 5, .ord = 20 }, { .ird = 9, .ord = 9 },
+		{ .ird = 100, .ord = 2 },
+	};
+	struct ibv_qp_attr x, y;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(wa); i++) {
+		pair_up(&wa[i], &wb[i]);
+		x = attr_of(&a);
+		y = attr_of(&b);
+		expect(x.max_rd_atomic <= y.max_dest_rd_atomic);
+		expect(y.max_rd_atomic <= x.max_dest_rd_atomic);
+		expect(x.max_rd_atomic >= 1 && x.max_rd_atomic <= wa[i].ord);
+		expect(y.max_rd_atomic >= 1 && y.max_rd_atomic <= wb[i].ord);
+		pair_down();
+	}
 }
 
 /* the acceptor's message waits until the peer has spoken, unseen by the ULP */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
 #include "conn.h"
 
@@ -58,6 +58,12 @@ static socklen_t parse(const char *ip, int port, struct sockaddr_storage *ss)
 	return 0;
 }
 
+/*
+ * An ARP reply that is faster than the core puts the request on its list goes
+ * unnoticed until the time is over, as veth's are: keep it short.
+ */
+#define RESOLVE_MS 1000
+
 static int make_id(struct end *e)
 {
 	memset(e, 0, sizeof(*e));
@@ -76,6 +82,7 @@ struct rdma_cm_event *end_wait(struct end *e, enum rdma_cm_event_type type)
 
 	if (poll(&pfd, 1, patience_ms()) != 1) {
 		printf("#   no event, %s awaited\n", rdma_event_str(type));
+		errno = ETIMEDOUT;
 		return NULL;
 	}
 	if (rdma_get_cm_event(e->ch, &event))
@@ -125,11 +132,11 @@ int end_resolve(struct end *e, const char *ip, int port, const char *from)
 	if (make_id(e))
 		return -1;
 	if (rdma_resolve_addr(e->id, from ? (struct sockaddr *)&src : NULL,
-			      (struct sockaddr *)&dst, patience_ms()))
+			      (struct sockaddr *)&dst, RESOLVE_MS))
 		return -1;
 	if (end_expect(e, RDMA_CM_EVENT_ADDR_RESOLVED))
 		return -1;
-	if (rdma_resolve_route(e->id, patience_ms()))
+	if (rdma_resolve_route(e->id, RESOLVE_MS))
 		return -1;
 	return end_expect(e, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One end of an RDMA connection, or both ends in one process: each id is made
  * in the network namespace of its host, which rdma_cm remembers.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Item 3, what moves data: Send, Write, Read, lists, inline, fence. */
 #include <string.h>
 

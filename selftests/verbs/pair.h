@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Two connected ends in one process, a in netns a and b in netns b, and the
  * words in which tests of verbs are written: post, expect a completion.
@@ -16,6 +16,9 @@ extern bool over_siw;		/* siw is the device: some of its faults are known */
 #define IP_B getenv("IP_B")
 #define IP6_A getenv("IP6_A")
 #define IP6_B getenv("IP6_B")
+
+/* what ibv_query_qp() can be asked for everywhere */
+#define ALL_ATTRS (IBV_QP_RATE_LIMIT - 1)
 
 /* connect @x to @y through a listener on b's @ip; NULL wants: defaults */
 void connect_ends(struct end *x, struct end *y, const char *from,

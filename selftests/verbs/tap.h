@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* KTAP for the C programs of this folder: a table of tests, expect and must. */
 #ifndef VERBS_TAP_H
 #define VERBS_TAP_H

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Verified traffic of every kind between the two hosts: vtraffic's modes, ways
 # to wait, queue depths, message lengths up to 8 MiB, an SRQ, and a bad network.
 

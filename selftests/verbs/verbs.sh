@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # verbs_test over the devices of a and b. With an argument, only the tests whose
 # name holds it.
 

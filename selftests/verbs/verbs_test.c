@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Every object and opcode of item 3, against one pair of devices; both hosts
  * are played by this one process. Run by verbs.sh, which makes the hosts.

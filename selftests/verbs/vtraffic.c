@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Traffic between two hosts, each octet verified:
  *
@@ -171,13 +171,18 @@ static uint64_t sum_up(const uint8_t *p, uint32_t len)
 
 /* ---- completions --------------------------------------------------------------- */
 
+/* what ended the connection; completions that came before it still count */
+static const char *ended;
+
 static void check_cm(void)
 {
 	struct pollfd pfd = { .fd = e.ch->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 
-	if (poll(&pfd, 1, 0) == 1 && !rdma_get_cm_event(e.ch, &event))
-		leave(2, "%s", rdma_event_str(event->event));
+	if (!ended && poll(&pfd, 1, 0) == 1 && !rdma_get_cm_event(e.ch, &event)) {
+		ended = rdma_event_str(event->event);
+		rdma_ack_cm_event(event);
+	}
 }
 
 /* sleep until a CQ may have something, or the connection ends */
@@ -185,7 +190,7 @@ static void doze(void)
 {
 	struct pollfd pfd[] = {
 		{ .fd = e.comp->fd, .events = POLLIN },
-		{ .fd = e.ch->fd, .events = POLLIN },
+		{ .fd = ended ? -1 : e.ch->fd, .events = POLLIN },
 		{ .fd = e.id->verbs->async_fd, .events = POLLIN },
 	};
 	struct ibv_async_event event;
@@ -218,6 +223,8 @@ static struct ibv_wc next_wc(void)
 		/* sends first: their CQ must not fill up unseen */
 		if (ibv_poll_cq(e.scq, 1, &wc) || ibv_poll_cq(e.rcq, 1, &wc))
 			break;
+		if (ended)
+			leave(2, "%s", ended);
 		if (opt.wait == WAIT_POLL) {
 			if (++tries % 1000 == 0)
 				check_cm();
@@ -373,6 +380,7 @@ static void serve_message(const struct ibv_wc *wc, long *served)
 
 static long serve(struct end *listener)
 {
+	struct pollfd pfd = { .fd = listener->ch->fd, .events = POLLIN };
 	struct want want = { .ird = 16, .ord = 16 };
 	struct welcome welcome;
 	struct hello hello;
@@ -380,8 +388,13 @@ static long serve(struct end *listener)
 	long served = 0;
 	uint32_t i;
 
+	check(poll(&pfd, 1, -1) == 1, "poll");
 	check(!end_request(listener, &e), "waiting for a client");
-	check(e.got_len >= sizeof(hello), "reading the hello");
+	if (e.got_len < sizeof(hello)) {
+		rdma_reject(e.id, NULL, 0);
+		end_free(&e);
+		return 0;
+	}
 	memcpy(&hello, e.got, sizeof(hello));
 	serve_build(&hello, &want, &welcome);
 	for (i = 0; i < opt.depth; i++)
@@ -393,7 +406,9 @@ static long serve(struct end *listener)
 		if (wc.opcode & IBV_WC_RECV)
 			serve_message(&wc, &served);
 	}
-	check(!end_expect(&e, RDMA_CM_EVENT_DISCONNECTED), "disconnecting");
+	check(ended || !end_expect(&e, RDMA_CM_EVENT_DISCONNECTED),
+	      "disconnecting");
+	ended = NULL;
 	end_free(&e);
 	return -served - 1;
 }
@@ -405,6 +420,8 @@ static int run_server(void)
 	int i;
 
 	check(!end_listen(&listener, opt.addr, opt.port), "listening");
+	printf("vtraffic: listening\n");
+	fflush(stdout);
 	for (i = 0; !opt.connections || i < opt.connections; i++)
 		total += serve(&listener);
 	end_free(&listener);
@@ -643,7 +660,7 @@ static int run_client(void)
 	while (next_wc().wr_id != 1ull << 32)
 		;
 	check(!rdma_disconnect(e.id), "rdma_disconnect");
-	check(!end_expect(&e, RDMA_CM_EVENT_DISCONNECTED), "disconnecting");
+	check(ended || !end_expect(&e, RDMA_CM_EVENT_DISCONNECTED), "disconnecting");
 	end_free(&e);
 	leave(0, "%ld operations, mode %s, seed %u, %.1f s", done,
 	      mode_names[opt.mode], opt.seed, now() - start);

@@ -63,10 +63,10 @@ static inline void tern_compat_port_event(struct ib_device *ibdev,
 #ifndef TERN_HAVE_WQ_PERCPU
 #define WQ_PERCPU		0
 #endif
-#ifdef TERN_HAVE_WQ_BH_PERCPU
-#define TERN_WQ_BH		(WQ_BH | WQ_PERCPU)
-#else
-#define TERN_WQ_BH		WQ_BH
+
+/* system_unbound_wq was renamed */
+#ifndef TERN_HAVE_DFL_WQ
+#define system_dfl_wq		system_unbound_wq
 #endif
 
 /* kernel_bind(), kernel_connect(): type of the address */

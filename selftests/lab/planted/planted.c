@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * One bug for each checker of the checked kernel, so that the lane can be seen
  * to find them (uml-selftest). Never part of anything else.
@@ -35,7 +35,7 @@ static noinline void planted_order(void)
 static noinline void planted_sleep(void)
 {
 	spin_lock(&spin);
-	msleep(1);
+	msleep(20);
 	spin_unlock(&spin);
 }
 

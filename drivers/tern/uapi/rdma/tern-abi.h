@@ -37,6 +37,8 @@
  *	CQ: enum tern_cq_arm, set by the program, taken (exchanged with
  *	TERN_CQ_ARM_NONE) by the kernel when it raises the event
  *
+ * @event: CQ: @prod when the kernel raised the last event; written by the kernel
+ *
  * Each word has a cache line of its own. For SQ, RQ and SRQ the program is the
  * producer, for a CQ the kernel is. The program's side is never trusted: an
  * index that is out of range moves the QP to ERROR, or the CQ to overflow.
@@ -48,7 +50,8 @@ struct tern_ring_hdr {
 	__u8 pad1[TERN_CACHELINE - 4];
 	__u32 flags;
 	__u8 pad2[TERN_CACHELINE - 4];
-	__u8 pad3[TERN_CACHELINE];
+	__u32 event;
+	__u8 pad3[TERN_CACHELINE - 4];
 };
 
 /**
@@ -72,7 +75,10 @@ enum tern_ring_flags {
  * @TERN_CQ_ARM_NEXT: the next completion of any kind
  *
  * The program raises the word only (NEXT stays NEXT when SOLICITED is asked
- * for), executes a full barrier, and polls once more.
+ * for), executes a full barrier, and polls once more. Where completions are in
+ * the ring that no event was raised for (@prod is neither its own index nor
+ * @event), it calls REQ_NOTIFY_CQ too, which raises the event at once: programs
+ * that arm late and then wait, as perftest does, wait for what is there.
  */
 enum tern_cq_arm {
 	TERN_CQ_ARM_NONE = 0,

@@ -1,0 +1,217 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""A peer over plain TCP that plays MPA startup, well and badly (for startup.sh).
+
+	mpa_peer.py CASE ADDRESS PORT [EXPECTED_DEAD]
+
+Cases named to_* connect to tern, from_* wait for it. Exit status 0: tern did
+what the rules say. Rows are those of checklist-mpa 3.
+"""
+import socket
+import struct
+import sys
+import time
+
+REQ, REP = b"MPA ID Req Frame", b"MPA ID Rep Frame"
+M, CRC, R, S = 0x80, 0x40, 0x20, 0x10
+P2P, SEND, WRITE, READ = 0x8000, 0x4000, 0x8000, 0x4000
+ALL = struct.pack(">HH", P2P | SEND | 4, WRITE | READ | 4)
+RTR = bytes.fromhex("000ec140000000000000000000000000a30572ab")
+TERMINATE = "0016414700000000000000020000000100000000"
+
+
+def frame(key, flags, rev, data=b"", length=None):
+    length = len(data) if length is None else length
+    return key + struct.pack(">BBH", flags, rev, length) + data
+
+
+def exactly(sock, count):
+    data = b""
+    while len(data) < count:
+        more = sock.recv(count - len(data))
+        assert more, f"closed behind {data.hex()}"
+        data += more
+    return data
+
+
+def rest(sock):
+    """All until the end, how it ended, after how many seconds."""
+    data, start = b"", time.monotonic()
+    try:
+        while more := sock.recv(4096):
+            data += more
+        how = "FIN"
+    except ConnectionResetError:
+        how = "RST"
+    return data, how, time.monotonic() - start
+
+
+def check(good, *seen):
+    assert good, seen
+
+
+# ---- to tern's responder ------------------------------------------------------
+
+def refused(octets, reply=b"", fin=False):
+    """tern answers @octets with @reply's flags and revision, and closes."""
+    def run(connect):
+        sock = connect()
+        sock.sendall(octets)
+        if fin:
+            sock.shutdown(socket.SHUT_WR)
+        data, how, seconds = rest(sock)
+        check(data[16:18] == reply and seconds < 1, data.hex(), how, seconds)
+        if reply:
+            check(how == "FIN", how)
+    return run
+
+
+def wrong_key(connect):
+    for i in range(16):
+        key = bytearray(REQ)
+        key[i] ^= 1
+        refused(frame(bytes(key), CRC, 1))(connect)
+
+
+def served(request, flags, rev, enhanced=b"", step=None):
+    def run(connect):
+        sock = connect()
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for i in range(0, len(request), step or len(request)):
+            sock.sendall(request[i:i + (step or len(request))])
+            time.sleep(0.002)
+        reply = exactly(sock, 20)
+        check(reply[:18] == REP + bytes([flags, rev]), reply.hex())
+        data = exactly(sock, struct.unpack(">H", reply[18:20])[0])
+        check(data.startswith(enhanced), data.hex())
+        if rev == 2:
+            sock.sendall(RTR)
+        sock.close()
+    return run
+
+
+def silent(connect):
+    data, how, seconds = rest(connect())
+    check(not data and 0.5 < seconds < 5, data.hex(), how, seconds)
+
+
+def no_rtr(connect):
+    sock = connect()
+    sock.sendall(frame(REQ, CRC | S, 2, ALL))
+    exactly(sock, 24)
+    data, how, seconds = rest(sock)
+    check(not data and 0.5 < seconds < 5, data.hex(), how, seconds)
+
+
+def half_open(connect):
+    """Of as many startups as the limit and some more, these are dropped."""
+    socks, dead = [], 0
+    for _ in range(int(sys.argv[4]) + 24):
+        try:
+            socks.append(connect())
+        except ConnectionResetError:
+            dead += 1
+    time.sleep(0.3)
+    for sock in socks:
+        sock.setblocking(False)
+        try:
+            dead += sock.recv(1) == b""
+        except ConnectionResetError:
+            dead += 1
+        except BlockingIOError:
+            pass
+    check(dead == 24, dead)
+
+
+# ---- from tern's initiator ------------------------------------------------------
+
+def answer(reply, want, tail=b""):
+    """tern sends @want behind the Reply, and closes with FIN."""
+    def run(accept):
+        sock = accept()
+        exactly(sock, 24)
+        sock.sendall(reply + tail)
+        data, how, _ = rest(sock)
+        check(data.hex() == want and how == "FIN", data.hex(), how)
+    return run
+
+
+def fall_back(accept):
+    sock = accept()
+    request = exactly(sock, 24)
+    check(request[16:18] == bytes([CRC | S, 2]), request.hex())
+    sock.close()
+    sock = accept()
+    request = exactly(sock, 20)
+    check(request[16:18] == bytes([CRC, 1]), request.hex())
+    sock.sendall(frame(REP, CRC, 1))
+    exactly(sock, 20)
+
+
+def rtr_first(accept):
+    sock = accept()
+    exactly(sock, 24)
+    sock.sendall(frame(REP, CRC | S, 2, ALL))
+    first = exactly(sock, 20)
+    check(first[:4].hex() == "000ec140", first.hex())
+
+
+def never_answered(accept):
+    sock = accept()
+    exactly(sock, 24)
+    data, how, seconds = rest(sock)
+    check(not data and 0.5 < seconds < 5, data.hex(), how, seconds)
+
+
+def words(ird, ord_):
+    return struct.pack(">HH", ird, ord_)
+
+
+CASES = {
+    "to_enhanced": served(frame(REQ, CRC | S, 2, ALL), CRC | S, 2),
+    "to_plain": served(frame(REQ, CRC, 1), CRC, 1),
+    "to_plain_rev_2": served(frame(REQ, CRC, 2), CRC, 2),
+    "to_octet_by_octet": served(frame(REQ, CRC | S, 2, ALL), CRC | S, 2, step=1),
+    "to_not_negotiated": served(frame(REQ, CRC | S, 2, b"\xff" * 4),
+                                CRC | S, 2, b"\xff" * 4),
+    "to_reserved_bits": served(frame(REQ, CRC | R | S | 0xf, 2, ALL), CRC | S, 2),
+    "to_wrong_key": wrong_key,
+    "to_own_key": refused(frame(REP, CRC, 1)),
+    "to_long_data": refused(frame(REQ, CRC, 1, length=513)),
+    "to_fin_inside": refused(REQ, fin=True),
+    "to_early_octets": refused(frame(REQ, CRC | S, 2, ALL) + b"x"),
+    "to_short_enhanced": refused(frame(REQ, CRC | S, 2, b"abc")),
+    "to_rev_0": refused(frame(REQ, M | CRC, 0), bytes([CRC | R, 1])),
+    "to_rev_3": refused(frame(REQ, CRC, 3), bytes([CRC | R, 2])),
+    "to_256_octets": refused(frame(REQ, CRC, 1, bytes(256)), bytes([CRC | R, 1])),
+    "to_silent": silent,
+    "to_no_rtr": no_rtr,
+    "to_half_open": half_open,
+    "from_fall_back": fall_back,
+    "from_rtr_first": rtr_first,
+    "from_never_answered": never_answered,
+    "from_reject": answer(frame(REP, CRC | S | R, 2, ALL + b"no"), ""),
+    "from_no_rtr_type": answer(frame(REP, CRC | S, 2, words(P2P | 1, 1)),
+                               TERMINATE + "200700001bd2babe"),
+    "from_other_model": answer(frame(REP, CRC | S, 2, words(1, 1)),
+                               TERMINATE + "200700001bd2babe"),
+    "from_too_many_reads": answer(
+        frame(REP, CRC | S, 2, words(P2P | SEND | 16, WRITE | READ | 0x3ffe)),
+        TERMINATE + "200600006540fb1b"),
+    "from_early_octets": answer(frame(REP, CRC | S, 2, ALL), "", bytes(20)),
+    "from_own_key": answer(frame(REQ, CRC | S, 2, ALL), ""),
+    "from_higher_rev": answer(frame(REP, CRC, 3), ""),
+}
+
+
+def main():
+    case, address, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    socket.setdefaulttimeout(20)
+    if case.startswith("to_"):
+        CASES[case](lambda: socket.create_connection((address, port)))
+        return
+    listener = socket.create_server((address, port))
+    CASES[case](lambda: listener.accept()[0])
+
+
+main()

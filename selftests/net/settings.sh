@@ -1,0 +1,352 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Item 3: each setting of the tool tern changes what it says, on the wire or in
+# time; counters move, restrack tells details, tracepoints fire.
+
+. ./lib.sh
+. ./scene.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern's own settings"
+
+set_a() { in_a tern set tern_a "$@"; }
+set_b() { in_b tern set tern_b "$@"; }
+set_both() { set_a "$@"; set_b "$@"; }
+
+defaults()
+{
+	set_both mpa-rev 2 crc on markers off p2p on rtr write,read,send \
+		request-ms 10000 reply-ms 30000 rtr-ms 10000 close-ms 2000 half-open 256
+}
+
+# wire COMMAND...: capture v0a while it runs; the MPA frames then in $request
+# and $reply: flags, revision, private data length, enhanced data, in hex
+wire()
+{
+	local hex
+	capture a v0a
+	"$@"
+	capture_end
+	hex=$(od -An -v -tx1 "$TMP/pcap" | tr -d ' \n')
+	request=$(after_key 4d504120494420526571204672616d65 "$hex")
+	reply=$(after_key 4d504120494420526570204672616d65 "$hex")
+	echo "Request $request, Reply $reply"
+}
+
+verified()
+{
+	pair 30 $vtraffic server -b 0.0.0.0 -p @PORT@ -- \
+		$vtraffic client -a $IP_B -p @PORT@ -m "${1:-mixed}" -n 30 -x 20000
+}
+
+# the eight octets behind the first KEY
+after_key()
+{
+	grep -o "$1.\{16\}" <<<"$2" >"$TMP/keys" || { echo "no frame $1" >&2; return 1; }
+	head -n 1 "$TMP/keys" | cut -c33-
+}
+
+# bits HEX OFFSET MASK: the octet at OFFSET, masked, decimal
+bits() { echo $((16#${1:$(($2 * 2)):2} & $3)); }
+is() { [ "$1" = "$2" ] || { echo "is $1, not $2"; return 1; }; }
+
+# RFC 5044 7.1.1, RFC 6581 9: octet 0 M 80 C 40 R 20 S 10, octet 1 revision,
+# octets 4 and 5 A 80, B 40, IRD; octets 6 and 7 C 80, D 40, ORD
+frame_default()
+{
+	wire verified
+	is "$(bits "$request" 0 0xf0)" $((0x50))
+	is "$(bits "$request" 1 0xff)" 2
+	is "$(bits "$request" 4 0xc0)" $((0xc0))
+	is "$(bits "$request" 6 0xc0)" $((0xc0))
+	is "$(bits "$reply" 0 0xf0)" $((0x50))
+	is "$(bits "$reply" 1 0xff)" 2
+}
+
+frame_crc()
+{
+	set_both crc off
+	wire verified
+	is "$(bits "$request" 0 0x40)" 0
+	is "$(bits "$reply" 0 0x40)" 0
+}
+
+# either side may demand it
+frame_crc_of_one()
+{
+	set_b crc on
+	wire verified
+	is "$(bits "$request" 0 0x40)" 0
+	is "$(bits "$reply" 0 0x40)" $((0x40))
+}
+
+frame_markers()
+{
+	set_both markers on
+	wire verified
+	is "$(bits "$request" 0 0x80)" $((0x80))
+	is "$(bits "$reply" 0 0x80)" $((0x80))
+}
+
+# markers towards the one who asked for them only
+frame_markers_of_one()
+{
+	set_a markers on
+	wire verified
+	is "$(bits "$request" 0 0x80)" $((0x80))
+	is "$(bits "$reply" 0 0x80)" 0
+}
+
+frame_revision()
+{
+	set_both mpa-rev 1
+	wire verified
+	is "$(bits "$request" 0 0x10)" 0
+	is "$(bits "$request" 1 0xff)" 1
+	is "$(bits "$reply" 1 0xff)" 1
+}
+
+frame_p2p()
+{
+	set_both p2p off
+	wire verified
+	is "$(bits "$request" 4 0x80)" 0
+	is "$(bits "$request" 1 0xff)" 2
+}
+
+# frame_rtr LIST B C D: what the Request offers, and what the Reply picks
+frame_rtr()
+{
+	set_both rtr "$1"
+	wire verified
+	is "$(bits "$request" 4 0x40)" $(($2 * 0x40))
+	is "$(bits "$request" 6 0x80)" $(($3 * 0x80))
+	is "$(bits "$request" 6 0x40)" $(($4 * 0x40))
+}
+
+# opens_with LIST OPCODE MODE: an FPDU of that RDMAP opcode arrives at b, which
+# traffic of this mode has none of: the RTR
+opens_with()
+{
+	set_both rtr "$1"
+	echo 1 >/sys/kernel/tracing/tracing_on
+	echo >/sys/kernel/tracing/trace
+	echo 1 >/sys/kernel/tracing/events/tern/tern_fpdu_rx/enable
+	verified "$3"
+	echo 0 >/sys/kernel/tracing/events/tern/tern_fpdu_rx/enable
+	grep -o "tern_fpdu_rx: .*opcode=$2 .*" /sys/kernel/tracing/trace >"$TMP/rtr"
+	cat "$TMP/rtr"
+	[ "$(wc -l <"$TMP/rtr")" = 1 ]
+}
+
+# ---- timers --------------------------------------------------------------------
+
+# closed_within MS: the TCP connection in fd 3 ends, not before MS / 2
+now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
+
+closed_after()
+{
+	local t0 t1 low=$(($1 / 2)) high=$(($1 * 2 + 2000 * TERN_TIMEOUT_SCALE))
+	t0=$(now_ms)
+	timeout $((high / 1000 + 1)) cat <&3 >"$TMP/answer" || true
+	t1=$(($(now_ms) - t0))
+	echo "closed after $t1 ms, set to $1"
+	[ $t1 -ge $low ] && [ $t1 -le $high ]
+}
+
+request_timer()
+{
+	local before
+	set_b request-ms 600
+	server
+	before=$(counter tern_b cm_timeout)
+	in_a bash -c "
+		$(declare -f now_ms closed_after)
+		TMP=$TMP
+		exec 3<>/dev/tcp/$IP_B/$port
+		printf 'MPA ID Req' >&3
+		closed_after 600"
+	[ "$(counter tern_b cm_timeout)" -gt "$before" ]
+	kill -9 $server_pid
+	ends $server_pid
+}
+
+reply_timer()
+{
+	local t0 t1
+	set_a reply-ms 700
+	port=$((port + 1))
+	sleep 1000 | ip netns exec b busybox nc -l -p $port >/dev/null &
+	eventually in_b sh -c "ss -Hltn sport = :$port | grep -q ."
+	t0=$(now_ms)
+	! in_a timeout $((20 * TERN_TIMEOUT_SCALE)) $vtraffic client -a $IP_B -p $port
+	t1=$(($(now_ms) - t0))
+	echo "$t1 ms"
+	[ $t1 -ge 600 ] && [ $t1 -le $((2700 * TERN_TIMEOUT_SCALE)) ]
+	ip netns pids b | xargs -r kill -9
+}
+
+# A peer-to-peer Request with private data that vtraffic takes, and then nothing:
+# 4 octets enhanced data (A and B and C and D), 12 of a hello
+rtr_timer()
+{
+	set_b rtr-ms 600
+	server
+	in_a bash -c "
+		$(declare -f now_ms closed_after)
+		TMP=$TMP
+		exec 3<>/dev/tcp/$IP_B/$port
+		printf 'MPA ID Req Frame\x50\x02\x00\x10\xc0\x04\xc0\x04' >&3
+		printf '\x01\x00\x00\x00\x00\x10\x00\x00\x04\x00\x00\x00' >&3
+		closed_after 600"
+	grep -q 'MPA ID Rep Frame' "$TMP/answer"
+	kill -9 $server_pid 2>/dev/null || true
+	ends $server_pid
+}
+
+# nothing arrives at b any more: the close is given up
+close_timer()
+{
+	local before
+	set_a close-ms 500
+	server
+	client -c
+	before=$(counter tern_a cm_timeout)
+	in_b nft "add table inet t; add chain inet t c { type filter hook input priority 0; };
+		add rule inet t c tcp dport $port drop"
+	kill -9 $client_pid
+	ends $client_pid
+	timed 2 eventually timed_out "$before"
+	timed 2 eventually no_tcp a
+	in_b nft delete table inet t
+	kill -9 $server_pid
+	ends $server_pid
+}
+timed_out() { [ "$(counter tern_a cm_timeout)" -gt "$1" ]; }
+
+half_open()
+{
+	local before
+	set_b half-open 2
+	server
+	before=$(counter tern_b cm_half_open)
+	in_a bash -c "
+		exec 3<>/dev/tcp/$IP_B/$port
+		exec 4<>/dev/tcp/$IP_B/$port
+		sleep 0.3
+		exec 5<>/dev/tcp/$IP_B/$port
+		timeout $((5 * TERN_TIMEOUT_SCALE)) cat <&5
+		[ \$? != 124 ]"
+	[ "$(counter tern_b cm_half_open)" -gt "$before" ]
+	# those that are gone make room
+	client -n 10 -x 1000
+	timed 10 eventually ended $client_pid
+	grep -q operations "$TMP/client"
+	kill -9 $server_pid
+	ends $server_pid
+}
+
+# ---- what can be seen ------------------------------------------------------------
+
+counters()
+{
+	local name dev bad=0
+	rdma statistic show link tern_a/1 >"$TMP/before-a"
+	rdma statistic show link tern_b/1 >"$TMP/before-b"
+	verified
+	rdma statistic show link tern_a/1 >"$TMP/after-a"
+	rdma statistic show link tern_b/1 >"$TMP/after-b"
+	for name in tx_fpdu tx_bytes tx_burst rx_fpdu rx_bytes doorbell cm_established; do
+		for dev in a b; do
+			[ "$(value after-$dev $name)" -gt "$(value before-$dev $name)" ] ||
+				{ echo "$dev: $name did not move"; bad=1; }
+		done
+	done
+	[ "$(value after-a cm_connect)" = $(($(value before-a cm_connect) + 1)) ]
+	[ "$(value after-b cm_accept)" = $(($(value before-b cm_accept) + 1)) ]
+	for name in rx_crc_err rx_marker_err rx_ddp_err rx_rdmap_err sq_bad_entry rq_bad_entry cq_overflow; do
+		for dev in a b; do
+			[ "$(value after-$dev $name)" = 0 ] || { echo "$dev: $name is not 0"; bad=1; }
+		done
+	done
+	# nothing was lost on the way: what one sent the other received
+	is $(($(value after-a tx_fpdu) - $(value before-a tx_fpdu))) \
+		$(($(value after-b rx_fpdu) - $(value before-b rx_fpdu)))
+	is $(($(value after-b tx_bytes) - $(value before-b tx_bytes))) \
+		$(($(value after-a rx_bytes) - $(value before-a rx_bytes)))
+	return $bad
+}
+value() { grep -o " $2 [0-9]*" "$TMP/$1" | awk '{ print $2 }'; }
+
+details()
+{
+	local kind field
+	server -S
+	client -c
+	rdma -d resource show qp link tern_a -dd | tee "$TMP/qp"
+	for field in stream sq_size sq_open rq_size mpa_crc tx_markers ord ird; do
+		grep -q "drv_$field " "$TMP/qp"
+	done
+	grep -q 'drv_stream RTS' "$TMP/qp"
+	grep -q 'drv_mpa_crc on' "$TMP/qp"
+	grep -q "pid $client_pid" "$TMP/qp"
+	for kind in cq mr pd cm_id ctx; do
+		rdma resource show $kind >"$TMP/res"
+		grep -E "(dev|link) tern_a" "$TMP/res" | grep "pid $client_pid" ||
+			{ echo "no $kind"; cat "$TMP/res"; return 1; }
+	done
+	rdma resource show srq | grep "tern_b.*pid $server_pid"
+	rdma resource show cm_id | grep "tern_a.*dst-addr $IP_B:$port"
+	kill -9 $server_pid $client_pid
+	ends $server_pid $client_pid
+}
+
+tracepoints()
+{
+	local event missing=0
+	echo 1 >/sys/kernel/tracing/tracing_on
+	echo >/sys/kernel/tracing/trace
+	echo 1 >/sys/kernel/tracing/events/tern/enable
+	verified
+	echo 0 >/sys/kernel/tracing/events/tern/enable
+	for event in fpdu_tx fpdu_rx place cqe qp_state cm_state; do
+		if ! grep -m1 "tern_$event: " /sys/kernel/tracing/trace; then
+			echo "no tern_$event"
+			missing=1
+		fi
+	done
+	return $missing
+}
+
+topo_up
+point "item 3: the Request's and Reply's default flags" frame_default
+point "item 3: crc off: C is clear in both frames" frame_crc
+point "item 3: crc on at one side only" frame_crc_of_one
+defaults
+point "item 3: markers on: M is set in both frames" frame_markers
+defaults
+point "item 3: markers on at one side only" frame_markers_of_one
+defaults
+point "item 3: mpa-rev 1: plain frames" frame_revision
+defaults
+point "item 3: p2p off: A is clear" frame_p2p
+defaults
+point "item 3: rtr send: only B is offered" frame_rtr send 1 0 0
+point "item 3: rtr write: only C is offered" frame_rtr write 0 1 0
+point "item 3: rtr read: only D is offered" frame_rtr read 0 0 1
+point "item 3: rtr read,send: C is not offered" frame_rtr read,send 1 0 1
+defaults
+# RDMAP opcodes: 0 Write, 1 Read Request, 3 Send without solicited event
+point "item 3: rtr write,read,send: a Write opens" opens_with write,read,send 0 send
+point "item 3: rtr read,write: a Read opens" opens_with read,write 1 send
+point "item 3: rtr send: a Send opens" opens_with send 3 read
+defaults
+point "item 3: request-ms ends a silent client" request_timer
+point "item 3: reply-ms ends the wait for a silent server" reply_timer
+point "item 3: rtr-ms ends the wait for the RTR" rtr_timer
+point "item 3: close-ms ends the wait for the FIN's acknowledgement" close_timer
+point "item 3: half-open bounds the startups of a listener" half_open
+defaults
+point "item 3: counters move, and agree with the peer's" counters
+point "item 3: rdma resource show has the driver's details" details
+point "item 3: the six tracepoints fire" tracepoints
+finish

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Item 4: MPA startup against a scripted peer: every way in which the other end
+# can be late, wrong or hostile before a connection is there, in both roles.
+
+. ./lib.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern's own answers"
+
+port=7171
+
+# to NAME CASE [ARG]: the peer, on a, against the server on b
+to()
+{
+	point "responder: $1" limit 30 in_a ./mpa_peer.py "to_$2" "$IP_B" $port "${@:3}"
+}
+
+# client_says CASE EVENT: the peer waits on b, rping on a must see the event
+client_says()
+{
+	local peer p
+	p=$(new_port)
+	in_b ./mpa_peer.py "from_$1" "$IP_B" "$p" >"$TMP/peer" 2>&1 &
+	peer=$!
+	wait_for_listen "$p"
+	limit 20 in_a rping -c -a "$IP_B" -p "$p" -C 1 >"$TMP/client" 2>&1 || true
+	wait "$peer" || { cat "$TMP/peer" "$TMP/client"; return 1; }
+	grep -q "$2" "$TMP/client" || { cat "$TMP/client"; return 1; }
+}
+
+from()
+{
+	point "initiator: $1" client_says "$2" "$3"
+}
+
+topo_up
+in_b tern set tern_b request-ms 1000 rtr-ms 1000
+in_a tern set tern_a reply-ms 2000
+ip netns exec b rping -s -P -a 0.0.0.0 -p $port >/dev/null 2>&1 &
+rping_pid=$!
+wait_for_listen $port
+
+to "G9: enhanced Request, enhanced Reply" enhanced
+to "G4: revision 1" plain
+to "G8: revision 2 without enhanced data" plain_rev_2
+to "O3, O7: 0x3FFF is answered by 0x3FFF" not_negotiated
+to "K6: a Request of single octets" octet_by_octet
+to "K10, K11: reserved bits and R are not looked at" reserved_bits
+to "K1: each octet of the Key" wrong_key
+to "K2: the Reply's Key" own_key
+to "K3: 513 octets of private data" long_data
+to "K4: FIN inside the frame" fin_inside
+to "K7: octets behind the Request" early_octets
+to "G10: enhanced data cut short" short_enhanced
+to "G3: revision 0 gets revision 1, R=1" rev_0
+to "G14: revision 3 gets revision 2, R=1" rev_3
+to "4.32: more private data than rdma_cm carries" 256_octets
+to "K5: silence, closed by the timer" silent
+to "F71: no RTR, closed by the timer" no_rtr
+in_b tern set tern_b request-ms 10000 half-open 8
+to "half-open startups are bounded" half_open 8
+kill -9 $rping_pid
+wait $rping_pid 2>/dev/null || true
+
+from "H10, F58: the RTR is the first message" rtr_first DISCONNECT
+from "H11: reject, FIN behind it" reject REJECTED
+from "H16: closed on an enhanced Request, plain one follows" fall_back DISCONNECT
+from "H18: no Reply, UNREACHABLE" never_answered UNREACHABLE
+from "F60: no RTR type, Terminate 2/0/07" no_rtr_type CONNECT_ERROR
+from "F59: model not granted, Terminate 2/0/07" other_model CONNECT_ERROR
+from "O14: more Reads than can be given, Terminate 2/0/06" too_many_reads CONNECT_ERROR
+from "K8: octets behind the Reply" early_octets CONNECT_ERROR
+from "K2: the Request's Key" own_key CONNECT_ERROR
+from "H17: a revision never offered" higher_rev CONNECT_ERROR
+finish
