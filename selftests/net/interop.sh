@@ -36,10 +36,11 @@ perf()
 	grep -qE "^ *$2 +" "$TMP/client"
 }
 
+# one SGE: an empty element among several crashes siw
 verified()
 {
 	pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
-		$vtraffic client -a $IP_B -p @PORT@ -m "$1" -n 60 -x 60000
+		$vtraffic client -a $IP_B -p @PORT@ -m "$1" -n 60 -x 60000 -l 1
 	grep -q ' operations' "$TMP/client"
 }
 
@@ -107,7 +108,7 @@ captured()
 small_traffic()
 {
 	pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
-		$vtraffic client -a $IP_B -p @PORT@ -m mixed -n 15 -x 3000 -d 2
+		$vtraffic client -a $IP_B -p @PORT@ -m mixed -n 15 -x 3000 -d 2 -l 1
 }
 
 settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }

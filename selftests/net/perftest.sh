@@ -26,14 +26,28 @@ perf()
 		{ echo "not $sizes sizes:"; cat "$TMP/client"; return 1; }
 }
 
+# On iWARP ib_send_bw takes credits, which the peer writes into its memory. With
+# -e it may sleep for a completion of its own when a credit is what it needs: it
+# does, for ever, when it gets to its last few messages before the first credit
+# is there. So there are enough messages for that, and not all sizes.
+send_events()
+{
+	local size n
+
+	for size in 2:600 4096:600 65536:300 8388608:12; do
+		n=${size#*:} size=${size%:*}
+		# shellcheck disable=SC2046 # words
+		pair 40 ib_send_bw -e -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_B") -- \
+			ib_send_bw -e -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_A") "$IP_B"
+	done
+}
+
 topo_up
 for tool in $tools; do
 	point "$tool -R, 2 B to 8 MiB, polling" perf "$tool"
 	case $tool in
 	ib_write_*) ;; # "Events feature not available on WRITE verb"
-	# On iWARP it waits for credits by Write while it sleeps for a completion
-	# of its own: each send has to have one.
-	ib_send_bw) point "$tool -R, 2 B to 8 MiB, events" perf "$tool" -e -Q 1 ;;
+	ib_send_bw) point "$tool -R, 2 B to 8 MiB, events" send_events ;;
 	*) point "$tool -R, 2 B to 8 MiB, events" perf "$tool" -e ;;
 	esac
 done

@@ -4,16 +4,17 @@
  *
  *	vtraffic server [-b ADDR] [-p PORT] [-S] [-e WAIT] [-k CONNECTIONS]
  *	vtraffic client -a ADDR [-p PORT] [-m MODE] [-n COUNT | -t SECONDS]
- *			[-s SEED] [-x MAX] [-d DEPTH] [-e WAIT] [-c] [-v]
+ *			[-s SEED] [-x MAX] [-d DEPTH] [-l SGES] [-e WAIT] [-c] [-v]
  *	vtraffic hold DEVICE
  *
  * MODE is send, write, read or mixed; lengths are random up to MAX octets.
- * Sends and Reads use several SGEs, small messages go inline, Writes and half
- * of the Sends are unsignalled, some Sends are fenced. The server answers each
- * Send with the sum of what it received and compares it itself. WAIT is poll,
- * event or solicited. -S: the server receives from an SRQ. -c: connect, say so
- * and wait for the end. -k: connections until the server ends (0: for ever).
- * hold opens a device, makes one of each object, says so, and waits.
+ * Requests have up to SGES elements, some of them empty; small messages go
+ * inline, Writes and half of the Sends are unsignalled, some Sends are fenced.
+ * The server answers each Send with the sum of what it received, and compares
+ * what was written with the sum that the client tells. WAIT is poll, event or
+ * solicited. -S: the server receives from an SRQ. -c: connect, say so and wait
+ * for the end. -k: connections until the server ends (0: for ever). hold opens
+ * a device, makes one of each object, says so, and waits.
  *
  * One line is printed at the end; the status is true when all was as it should.
  * 2 means that the connection ended, or the device went, before the work did.
@@ -46,17 +47,18 @@ static struct {
 	uint32_t seed;
 	uint32_t max;
 	uint32_t depth;
+	uint32_t sges;
 	int connections;
 	bool srq;
 	bool connect_only;
 	bool verbose;
 } opt = {
 	.addr = "0.0.0.0", .port = 7999, .mode = MODE_MIXED, .wait = WAIT_EVENT,
-	.count = 1000, .seed = 1, .max = 8 << 20, .depth = 4, .connections = 1,
+	.count = 1000, .seed = 1, .max = 8 << 20, .depth = 4, .sges = 4, .connections = 1,
 };
 
 #define MAX_DEPTH 64
-#define LIST 4			/* SGEs of a Send or Read, where there are so many */
+#define LIST 16			/* SGEs of a request at most */
 #define NOTICE 64		/* room for a struct message in each slot */
 
 /* what the client asks of the server, in its private data */
@@ -559,13 +561,18 @@ static void start_next(uint32_t slot)
 		order[order_head++ % MAX_DEPTH] = slot;
 }
 
+static uint32_t min_u32(uint32_t x, uint32_t y)
+{
+	return x < y ? x : y;
+}
+
 static void limits_of_lists(struct want *want)
 {
 	struct ibv_device_attr attr;
 
 	check(!ibv_query_device(e.id->verbs, &attr), "ibv_query_device");
-	list_send = attr.max_sge < LIST ? attr.max_sge : LIST;
-	list_read = attr.max_sge_rd < LIST ? attr.max_sge_rd : LIST;
+	list_send = min_u32(attr.max_sge, opt.sges);
+	list_read = min_u32(attr.max_sge_rd, opt.sges);
 	want->cap.max_send_sge = list_send;
 }
 
@@ -723,7 +730,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "a:b:p:m:n:t:s:x:d:e:k:Scv")) != -1) {
+	while ((c = getopt(argc, argv, "a:b:p:m:n:t:s:x:d:l:e:k:Scv")) != -1) {
 		switch (c) {
 		case 'a':
 		case 'b': opt.addr = optarg; break;
@@ -735,6 +742,7 @@ static void parse(int argc, char **argv)
 		case 's': opt.seed = strtoul(optarg, NULL, 0); break;
 		case 'x': opt.max = strtoul(optarg, NULL, 0); break;
 		case 'd': opt.depth = strtoul(optarg, NULL, 0); break;
+		case 'l': opt.sges = strtoul(optarg, NULL, 0); break;
 		case 'k': opt.connections = atoi(optarg); break;
 		case 'S': opt.srq = true; break;
 		case 'c': opt.connect_only = true; break;
@@ -742,7 +750,7 @@ static void parse(int argc, char **argv)
 		default: usage();
 		}
 	}
-	if (!opt.depth || opt.depth > MAX_DEPTH)
+	if (!opt.depth || opt.depth > MAX_DEPTH || !opt.sges || opt.sges > LIST)
 		usage();
 }
 
