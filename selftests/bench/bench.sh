@@ -12,6 +12,7 @@
 cd "$(dirname "$0")/../net" || exit 1
 . ./lib.sh
 
+# shellcheck disable=SC2034 # lib.sh looks at it
 ktap_done=1
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
 seconds=${TERN_SET_BENCH_SECONDS:-2}
@@ -156,7 +157,7 @@ ratio()
 
 table()
 {
-	local row name unit better c line
+	local row name unit better c
 
 	printf '%-16s %-7s' row unit
 	for c in $candidates; do printf ' %10s' "$c"; done

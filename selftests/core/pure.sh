@@ -24,7 +24,7 @@ verdict() {
 
 echo "TAP version 13"
 for c in "$CORE"/*.c; do
-	"$CC" -std=gnu2x -O2 -Wall -Wextra -Werror -c -o "$dir/$(basename "$c" .c).o" "$c"
+	"$CC" -std=gnu2x -O2 -Wall -Wextra -Werror -I. -c -o "$dir/$(basename "$c" .c).o" "$c"
 done
 nm -g --defined-only "$dir"/*.o | awk 'NF == 3 { print $3 }' | sort -u > "$dir/own"
 for o in "$dir"/*.o; do
@@ -35,7 +35,7 @@ for o in "$dir"/*.o; do
 done
 for h in "$CORE"/*.h; do
 	err=$(echo "#include \"$(basename "$h")\"" |
-	      "$CC" -std=gnu2x -Wall -Wextra -Werror -I"$CORE" -fsyntax-only -x c - 2>&1 || true)
+	      "$CC" -std=gnu2x -Wall -Wextra -Werror -I"$CORE" -I. -fsyntax-only -x c - 2>&1 || true)
 	verdict "pure__$(basename "$h")_compiles_alone" "${err%%$'\n'*}"
 done
 for f in "$CORE"/*.[ch]; do

@@ -5,7 +5,7 @@
 #define BUSY	100
 #define LEN	65536
 
-/**
+/*
  * struct load - much more than the wire takes at once, both ways
  * @op: per end BUSY receives, then BUSY Sends and Writes
  */

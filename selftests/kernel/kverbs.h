@@ -18,7 +18,7 @@
 #define KV_MAX_SGE	16
 #define KV_EVENTS	32
 
-/**
+/*
  * enum kv_poll - how an end finds its completions
  * @KV_SOFTIRQ, @KV_DIRECT, @KV_WORKQUEUE, @KV_UNBOUND: ib_alloc_cq()
  * @KV_RAW: ib_create_cq(): the case arms and polls
@@ -33,7 +33,7 @@ enum kv_poll {
 	KV_POOL,
 };
 
-/**
+/*
  * struct kv_opts - how the pair of a case is made; zero means the default
  * @poll: both ends' CQs
  * @srq: end b receives from a shared receive queue
@@ -58,7 +58,7 @@ struct kv_opts {
 struct kv_pair;
 struct kv_test;
 
-/**
+/*
  * struct kv_end - one end of a pair
  * @cm: a connection event came: @cm_event, @cm_status
  * @gone: DISCONNECTED came, or the device goes
@@ -93,7 +93,7 @@ struct kv_pair {
 	bool open;
 };
 
-/**
+/*
  * struct kv_op - a work request and its completion
  * @done: the completion came
  * @wc: it
@@ -111,7 +111,7 @@ struct kv_op {
 	void *arg;
 };
 
-/**
+/*
  * struct kv_mem - buffer of one piece, mapped for a device
  */
 struct kv_mem {
@@ -122,7 +122,7 @@ struct kv_mem {
 	size_t size;
 };
 
-/**
+/*
  * struct kv_mr - fast-registration MR over scattered pages
  * @off: where the payload begins in the first page
  * @len: octets of payload

@@ -11,7 +11,7 @@
 #define ROUNDS	60
 #define LEN	2000
 
-/**
+/*
  * struct poster - what is to be posted, in whatever context
  * @t: the test
  * @src, @dst: payload
@@ -207,7 +207,7 @@ static int hard_irq(struct kv_test *t)
 
 /* ---- from completion handlers ---------------------------------------------------- */
 
-/**
+/*
  * struct game - ping-pong that runs in the handlers alone
  * @left: rounds to go; the last one completes @over
  */

@@ -129,7 +129,7 @@ netlink()
 	unknown-setting EINVAL
 	no-settings EINVAL
 	settings-not-nested EINVAL
-	setting-too-short ERANGE
+	setting-too-short EINVAL
 	setting-too-long EINVAL
 	out-of-range ERANGE
 	attribute-behind-the-end EINVAL
@@ -137,7 +137,7 @@ netlink()
 	nothing-to-set OK
 	END
 	# each refusal of the family itself says why
-	! awk '$2 != "ANSWERED" && $2 != "OK" && $1 != "unknown-command" && NF < 3' "$TMP/nl" | grep .
+	if awk '$2 != "ANSWERED" && $2 != "OK" && $1 != "unknown-command" && NF < 3' "$TMP/nl" | grep .; then return 1; fi
 }
 
 # ---- floods ----------------------------------------------------------------------

@@ -36,11 +36,12 @@ perf()
 	grep -qE "^ *$2 +" "$TMP/client"
 }
 
-# one SGE: an empty element among several crashes siw
+# One SGE and one at a time: siw crashes on an empty element among several, and
+# mixes up the answers when several Reads are open (siw to siw too).
 verified()
 {
 	pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
-		$vtraffic client -a $IP_B -p @PORT@ -m "$1" -n 60 -x 60000 -l 1
+		$vtraffic client -a $IP_B -p @PORT@ -m "$1" -n 60 -x 60000 -l 1 -d 1
 	grep -q ' operations' "$TMP/client"
 }
 
@@ -97,18 +98,16 @@ captured()
 	capture_end
 	[ $status = 0 ] || return $status
 	judge
-	if [ "$crc" = crc ]; then
-		# a few segments of large captures hold the ends of two FPDUs
-		[ "$good" -ge $((fpdus * 9 / 10)) ]
-	else
-		[ "$good" = 0 ]
-	fi
+	case $crc in
+	crc)	[ "$good" = "$fpdus" ] ;;
+	nocrc)	[ "$good" = 0 ] ;;
+	esac
 }
 
 small_traffic()
 {
 	pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
-		$vtraffic client -a $IP_B -p @PORT@ -m mixed -n 15 -x 3000 -d 2 -l 1
+		$vtraffic client -a $IP_B -p @PORT@ -m mixed -n 15 -x 3000 -d 1 -l 1
 }
 
 settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }
@@ -146,7 +145,7 @@ damaged_capture()
 	    at += 16 + size
 	open(sys.argv[1], "wb").write(data)
 	END
-	! judge
+	not judge
 	[ "$bad" -ge 1 ]
 }
 
@@ -154,9 +153,9 @@ topo_up
 modprobe siw
 both_ways "siw as Debian has it"
 hosts tern siw
-point "item 8: tshark finds tern to siw well-formed" captured any small_traffic
+point "item 8: tshark finds tern to siw well-formed, every CRC good" captured crc small_traffic
 hosts siw tern
-point "item 8: tshark finds siw to tern well-formed" captured any small_traffic
+point "item 8: tshark finds siw to tern well-formed, every CRC good" captured crc small_traffic
 rdma link delete siw_a
 rmmod siw
 insmod "$variants/siw-crc/siw.ko"

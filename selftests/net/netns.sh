@@ -78,7 +78,7 @@ not_in_the_other()
 	local pid
 	port=$((port + 1))
 	serve a; pid=$server_pid
-	! ask a $IP_B
+	not ask a $IP_B
 	kill -9 $pid
 }
 
@@ -108,7 +108,7 @@ bound_to_one()
 	port=$((port + 1))
 	serve a $IP_A; pid=$server_pid
 	dev_add b "${TERN_TYPE}_b2" "$TERN_TYPE" v1b
-	! ask b 10.8.0.1
+	not ask b 10.8.0.1
 	ask b $IP_A
 	served a $pid
 	in_b rdma link delete "${TERN_TYPE}_b2"
@@ -201,8 +201,8 @@ mode_is() { [ "$(rdma system show | awk '{ print $2 }')" = "$1" ]; }
 seen_in_its_own()
 {
 	in_a rdma link show | grep -q "$DEV_A/"
-	! in_b rdma link show | grep -q "$DEV_A/"
-	! rdma link show | grep -q "$DEV_A/"
+	if in_b rdma link show | grep -q "$DEV_A/"; then return 1; fi
+	if rdma link show | grep -q "$DEV_A/"; then return 1; fi
 }
 
 all_in() # MODE

@@ -178,7 +178,7 @@ reply_timer()
 	sleep 1000 | ip netns exec b busybox nc -l -p $port >/dev/null &
 	eventually in_b sh -c "ss -Hltn sport = :$port | grep -q ."
 	t0=$(now_ms)
-	! in_a timeout $((20 * TERN_TIMEOUT_SCALE)) $vtraffic client -a $IP_B -p $port
+	not in_a timeout $((20 * TERN_TIMEOUT_SCALE)) $vtraffic client -a $IP_B -p $port
 	t1=$(($(now_ms) - t0))
 	echo "$t1 ms"
 	[ $t1 -ge 600 ] && [ $t1 -le $((2700 * TERN_TIMEOUT_SCALE)) ]

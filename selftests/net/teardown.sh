@@ -350,7 +350,7 @@ many_rounds()
 	some_rounds $half 2
 	grown "$TMP/slab0" "$TMP/slab1" $half | awk '{ print $1 }' >"$TMP/first"
 	grown "$TMP/slab1" "$TMP/slab2" $half | tee "$TMP/second"
-	! awk '{ print $1 }' "$TMP/second" | grep -xFf "$TMP/first"
+	if awk '{ print $1 }' "$TMP/second" | grep -xFf "$TMP/first"; then return 1; fi
 }
 
 if ! grep -q "^$module " /proc/modules; then

@@ -57,7 +57,9 @@ includes()
 
 core_foreign()
 {
-	grep -nE '^#include "' core/*.[ch] | grep -vE '"[a-z0-9_]+\.h"'
+	# env.h is the switch: the kernel's headers, or those of the unit tests
+	grep -nE '^#include "' core/*.[ch] | grep -v '^core/env.h:' |
+		grep -vE '"[a-z0-9_]+\.h"'
 	grep -nE '^#include <' core/*.[ch] | grep -v '^core/env.h:'
 	grep -ohE '^#include "[a-z0-9_]+\.h"' core/*.[ch] | sort -u | tr -d '"' |
 		while read -r _ name; do

@@ -20,6 +20,7 @@
  */
 static inline int tern_ring_avail(const u32 *prod, u32 cons, u32 size)
 {
+	/* pairs with the producer's release: the entries are there */
 	u32 n = smp_load_acquire(prod) - cons;
 
 	return n <= size ? (int)n : -EOVERFLOW;
@@ -35,6 +36,7 @@ static inline int tern_ring_avail(const u32 *prod, u32 cons, u32 size)
  */
 static inline int tern_ring_space(u32 prod, const u32 *cons, u32 size)
 {
+	/* pairs with the consumer's release: it is done with the entries */
 	u32 n = prod - smp_load_acquire(cons);
 
 	return n <= size ? (int)(size - n) : -EOVERFLOW;
@@ -43,6 +45,7 @@ static inline int tern_ring_space(u32 prod, const u32 *cons, u32 size)
 /* make what was written to the entries, or read from them, final */
 static inline void tern_ring_publish(u32 *index, u32 value)
 {
+	/* pairs with the acquire of the other side */
 	smp_store_release(index, value);
 }
 
