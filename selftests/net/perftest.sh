@@ -29,7 +29,8 @@ perf()
 # On iWARP ib_send_bw takes credits, which the peer writes into its memory. With
 # -e it may sleep for a completion of its own when a credit is what it needs: it
 # does, for ever, when it gets to its last few messages before the first credit
-# is there. So there are enough messages for that, and not all sizes.
+# is there. So each message has a completion, there are enough of them for a
+# credit to come, and not all sizes are sent.
 send_events()
 {
 	local size n
@@ -37,8 +38,8 @@ send_events()
 	for size in 2:600 4096:600 65536:300 8388608:12; do
 		n=${size#*:} size=${size%:*}
 		# shellcheck disable=SC2046 # words
-		pair 40 ib_send_bw -e -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_B") -- \
-			ib_send_bw -e -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_A") "$IP_B"
+		pair 40 ib_send_bw -e -Q 1 -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_B") -- \
+			ib_send_bw -e -Q 1 -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_A") "$IP_B"
 	done
 }
 
