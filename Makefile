@@ -6,15 +6,22 @@
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
+#	make install KVER=...	the same for another kernel than the running one
 #	make module		just the module, for the running kernel
 
 LAB := selftests/lab
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 DKMS_SRC := $(DESTDIR)/usr/src/tern-$(VERSION)
-KDIR ?= /lib/modules/$(shell uname -r)/build
+KVER ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER)/build
+TERN_CACHE ?= $(HOME)/.cache/tern
+PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iproute2 \
+	libnl-3-dev libnl-route-3-dev libnl-genl-3-dev libudev-dev \
+	ibverbs-providers rdmacm-utils
+HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-debug check-debug-short bench lab-shell \
-	module install uninstall clean
+	module install uninstall packages clean
 help:
 	@sed -n 's/^#\t//p' Makefile
 
@@ -36,18 +43,33 @@ lab-shell:
 module:
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/drivers/tern modules
 
-install: uninstall
-	mkdir -p $(DKMS_SRC)
-	cp -r dkms.conf drivers $(DKMS_SRC)/
-	dkms install tern/$(VERSION)
+# With DESTDIR only files are laid out: DKMS is for the machine itself.
+install: packages
+	$(MAKE) uninstall
 	userspace-provider/build --destdir "$(or $(DESTDIR),/)"
-	$(MAKE) -C tools install DESTDIR=$(DESTDIR) OUTPUT=$(or $(TMPDIR),/tmp)/tern-tools
+	$(MAKE) -C tools install OUTPUT=$(TERN_CACHE)/tools
+	mkdir -p $(DKMS_SRC)
+	tar -c --owner=0 --group=0 --mode=u=rwX,go=rX --exclude-from=.gitignore \
+		dkms.conf drivers | tar -x -C $(DKMS_SRC)
+ifeq ($(DESTDIR),)
+	dkms install tern/$(VERSION) -k $(KVER)
+	@echo "Installed for $(KVER). Next: rdma link add tern0 type tern netdev NETDEV"
+endif
 
 uninstall:
-	-dkms remove tern/$(VERSION) --all 2>/dev/null
+ifeq ($(DESTDIR),)
+	for d in /var/lib/dkms/tern/[0-9]*; do \
+		[ ! -d $$d ] || dkms remove tern/$${d##*/} --all || exit; \
+	done
+	@[ ! -d /sys/module/tern ] || \
+		echo "The running kernel keeps tern until: rdma link delete, modprobe -r tern"
+endif
 	rm -rf $(DKMS_SRC)
 	userspace-provider/build --uninstall --destdir "$(or $(DESTDIR),/)"
-	$(MAKE) -C tools uninstall DESTDIR=$(DESTDIR)
+	$(MAKE) -C tools uninstall
+
+packages:
+	@tools/need-packages $(PACKAGES) $(if $(DESTDIR),,$(HEADERS))
 
 clean:
 	for d in core model fuzz; do $(MAKE) -C selftests/$$d clean; done

@@ -27,7 +27,7 @@ serve()
 	: >"$TMP/server-$1"
 	ip netns exec "$1" $vtraffic server -b "${2:-0.0.0.0}" -p $port -k 1 >"$TMP/server-$1" 2>&1 &
 	server_pid=$!
-	eventually grep -q listening "$TMP/server-$1"
+	eventually grep -qx 'vtraffic: listening' "$TMP/server-$1"
 }
 
 # ask NETNS ADDRESS: verified traffic to the server there
@@ -123,19 +123,22 @@ same_host()
 	served "$1" $pid
 }
 
-# the server listens on any address before there is a device at all
+# the server listens on any address before the device is there (librdmacm wants
+# to see some device: in the exclusive mode another one of b)
 device_later()
 {
 	local pid
+	dev_add b "${TERN_TYPE}_b2" "$TERN_TYPE" v1b
 	in_b rdma link delete "$DEV_B"
 	port=$((port + 1))
 	: >"$TMP/server-b"
 	ip netns exec b $vtraffic server -b 0.0.0.0 -p $port -k 1 >"$TMP/server-b" 2>&1 &
 	pid=$!
-	eventually grep -q listening "$TMP/server-b"
+	eventually grep -qx 'vtraffic: listening' "$TMP/server-b"
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 	ask a $IP_B
 	served b $pid
+	in_b rdma link delete "${TERN_TYPE}_b2"
 }
 
 # the device moves while a server of its namespace listens

@@ -48,7 +48,7 @@ server()
 	ip netns exec b $vtraffic server -b "$(server_address $IP_B 0.0.0.0)" \
 		-p $port -k 0 "$@" >"$TMP/server" 2>&1 &
 	server_pid=$!
-	eventually grep -q listening "$TMP/server"
+	eventually grep -qx 'vtraffic: listening' "$TMP/server"
 }
 
 # client [OPTION]...: vtraffic client in a, its PID in $client_pid; has connected.

@@ -276,8 +276,8 @@ static void flush_by_peer_death(void)
 	pair_down();
 }
 
-/* sends that stand behind Reads that never end are flushed, in order */
-static void drain_by_error(void)
+/* how many of 18 requests were flushed: Reads, what waits behind, a marker */
+static int drain_once(void)
 {
 	static const struct want want = { .buf_len = 8 << 20 };
 	struct ibv_wc wc;
@@ -289,7 +289,7 @@ static void drain_by_error(void)
 			  IBV_SEND_SIGNALED);
 	post_send(&a, 16, 0, 8, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
 	to_error(&a);
-	post_send(&a, 17, 0, 8, IBV_SEND_SIGNALED);	/* the drain's marker */
+	post_send(&a, 17, 0, 8, IBV_SEND_SIGNALED);
 	for (i = 0; i < 18; i++) {
 		wc = next_wc(a.scq);
 		expect_eq(wc.wr_id, i);
@@ -297,9 +297,19 @@ static void drain_by_error(void)
 		/* none succeeds behind a flushed one */
 		expect(!flushed || wc.status == IBV_WC_WR_FLUSH_ERR);
 	}
-	expect(flushed >= 2);
 	expect(no_wc(a.scq));
 	pair_down();
+	return flushed;
+}
+
+/* on a busy machine all Reads may have ended before ERROR comes: try again */
+static void drain_by_error(void)
+{
+	int tries = 0;
+
+	while (drain_once() < 2 && ++tries < 10)
+		;
+	expect(tries < 10);
 }
 
 static void posts_in_error(void)

@@ -19,104 +19,23 @@
  * One line is printed at the end; the status is true when all was as it should.
  * 2 means that the connection ended, or the device went, before the work did.
  */
-#include <errno.h>
 #include <getopt.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "conn.h"
-
-enum mode { MODE_SEND, MODE_WRITE, MODE_READ, MODE_MIXED, MODE_COUNT };
-enum wait_for { WAIT_POLL, WAIT_EVENT, WAIT_SOLICITED, WAIT_COUNT };
+#include "vtraffic.h"
 
 static const char * const mode_names[] = { "send", "write", "read", "mixed" };
 static const char * const wait_names[] = { "poll", "event", "solicited" };
 
-static struct {
-	const char *addr;
-	int port;
-	enum mode mode;
-	enum wait_for wait;
-	long count;
-	int seconds;
-	uint32_t seed;
-	uint32_t max;
-	uint32_t depth;
-	uint32_t sges;
-	int connections;
-	bool srq;
-	bool connect_only;
-	bool verbose;
-} opt = {
+struct options opt = {
 	.addr = "0.0.0.0", .port = 7999, .mode = MODE_MIXED, .wait = WAIT_EVENT,
-	.count = 1000, .seed = 1, .max = 8 << 20, .depth = 4, .sges = 4, .connections = 1,
+	.count = 1000, .seed = 1, .max = 8 << 20, .depth = 4, .sges = 4,
+	.connections = 1,
 };
 
-#define MAX_DEPTH 64
-#define LIST 16			/* SGEs of a request at most */
-#define NOTICE 64		/* room for a struct message in each slot */
-
-/* what the client asks of the server, in its private data */
-struct hello {
-	uint32_t seed;
-	uint32_t max;
-	uint32_t depth;
-};
-
-/* where the server's slots are, in its private data */
-struct welcome {
-	uint64_t addr;
-	uint32_t rkey;
-};
-
-enum kind { KIND_WRITTEN, KIND_SUM, KIND_BYE };
-
-/* client: KIND_WRITTEN, BYE; server: KIND_SUM. Other Sends are plain payload */
-struct message {
-	uint32_t magic;
-	uint32_t kind;
-	uint32_t slot;
-	uint32_t len;
-	uint64_t sum;
-};
-
-#define MAGIC 0x76747266
-
-static struct end e;
-
-static void __attribute__((noreturn, format(printf, 2, 3)))
-leave(int status, const char *fmt, ...)
-{
-	va_list args;
-
-	printf("vtraffic: ");
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
-	printf("\n");
-	fflush(stdout);
-	_exit(status);
-}
-
-#define check(cond, what) do {						\
-	if (!(cond))							\
-		leave(1, "%s: %s", what, strerror(errno));		\
-} while (0)
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-/* ---- payload ----------------------------------------------------------------- */
+/* ---- chance ---------------------------------------------------------------- */
 
 static uint32_t random_state;
 
@@ -141,125 +60,6 @@ static uint32_t draw_length(void)
 	return opt.max ? len % (opt.max + 1) : 0;
 }
 
-static uint64_t word(uint32_t seed, uint64_t i)
-{
-	return (i + 1) * 0x9e3779b97f4a7c15ull ^ (uint64_t)seed << 32 ^ seed;
-}
-
-static void fill(uint8_t *p, uint32_t len, uint32_t seed)
-{
-	uint64_t i, w;
-
-	for (i = 0; i + 8 <= len; i += 8) {
-		w = word(seed, i);
-		memcpy(p + i, &w, 8);
-	}
-	w = word(seed, i);
-	memcpy(p + i, &w, len - i);
-}
-
-static uint64_t sum_up(const uint8_t *p, uint32_t len)
-{
-	uint64_t sum = len, i, w;
-
-	for (i = 0; i + 8 <= len; i += 8) {
-		memcpy(&w, p + i, 8);
-		sum = (sum ^ w) * 0x100000001b3ull;
-	}
-	w = 0;
-	memcpy(&w, p + i, len - i);
-	return (sum ^ w) * 0x100000001b3ull;
-}
-
-/* ---- completions --------------------------------------------------------------- */
-
-/* what ended the connection; completions that came before it still count */
-static const char *ended;
-
-static void check_cm(void)
-{
-	struct pollfd pfd = { .fd = e.ch->fd, .events = POLLIN };
-	struct rdma_cm_event *event;
-
-	if (!ended && poll(&pfd, 1, 0) == 1 && !rdma_get_cm_event(e.ch, &event)) {
-		ended = rdma_event_str(event->event);
-		rdma_ack_cm_event(event);
-	}
-}
-
-/* sleep until a CQ may have something, or the connection ends */
-static void doze(void)
-{
-	struct pollfd pfd[] = {
-		{ .fd = e.comp->fd, .events = POLLIN },
-		{ .fd = ended ? -1 : e.ch->fd, .events = POLLIN },
-		{ .fd = e.id->verbs->async_fd, .events = POLLIN },
-	};
-	struct ibv_async_event event;
-	struct ibv_cq *cq;
-	void *context;
-	int n = poll(pfd, 3, patience_ms());
-
-	check(n >= 0, "poll");
-	if (!n)
-		leave(1, "no completion for %d s", patience_ms() / 1000);
-	if (pfd[0].revents) {
-		check(!ibv_get_cq_event(e.comp, &cq, &context), "cq event");
-		ibv_ack_cq_events(cq, 1);
-	}
-	if (pfd[1].revents)
-		check_cm();
-	if (pfd[2].revents && !ibv_get_async_event(e.id->verbs, &event))
-		leave(2, "async event: %s",
-		      ibv_event_type_str(event.event_type));
-}
-
-static struct ibv_wc next_wc(void)
-{
-	double give_up = now() + patience_ms() / 1000.0;
-	struct ibv_wc wc;
-	unsigned int tries = 0;
-	bool armed = false;
-
-	for (;;) {
-		/* sends first: their CQ must not fill up unseen */
-		if (ibv_poll_cq(e.scq, 1, &wc) || ibv_poll_cq(e.rcq, 1, &wc))
-			break;
-		if (ended)
-			leave(2, "%s", ended);
-		if (opt.wait == WAIT_POLL) {
-			if (++tries % 1000 == 0)
-				check_cm();
-			if (now() > give_up)
-				leave(1, "no completion");
-		} else if (armed) {
-			doze();
-			armed = false;
-		} else {
-			/* arm, then look once more before sleeping */
-			ibv_req_notify_cq(e.rcq, opt.wait == WAIT_SOLICITED);
-			ibv_req_notify_cq(e.scq, 0);
-			armed = true;
-		}
-	}
-	if (wc.status != IBV_WC_SUCCESS)
-		leave(2, "request %llx: %s", (unsigned long long)wc.wr_id,
-		      ibv_wc_status_str(wc.status));
-	return wc;
-}
-
-/* ---- posting ----------------------------------------------------------------------- */
-
-static uint32_t slot_stride(void)
-{
-	return opt.max + NOTICE;
-}
-
-static uint8_t *slot_at(uint32_t slot)
-{
-	return e.buf + (size_t)slot * slot_stride();
-}
-
 /* a range cut into up to LIST pieces, some of them empty */
 static int cut(struct ibv_sge *sge, uint8_t *p, uint32_t len, uint32_t most)
 {
@@ -276,161 +76,7 @@ static int cut(struct ibv_sge *sge, uint8_t *p, uint32_t len, uint32_t most)
 	return n;
 }
 
-static void post_send(struct ibv_send_wr *wr)
-{
-	struct ibv_send_wr *bad;
-	int err = ibv_post_send(e.qp, wr, &bad);
-
-	if (err)
-		leave(2, "ibv_post_send: %s", strerror(err));
-}
-
-static void post_recv(uint32_t slot)
-{
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)slot_at(slot),
-		.length = slot_stride(), .lkey = e.mr->lkey,
-	};
-	struct ibv_recv_wr wr = {
-		.wr_id = slot, .sg_list = &sge, .num_sge = 1,
-	}, *bad;
-	int err = e.srq ? ibv_post_srq_recv(e.srq, &wr, &bad) :
-			  ibv_post_recv(e.qp, &wr, &bad);
-
-	if (err)
-		leave(2, "ibv_post_recv: %s", strerror(err));
-}
-
-/* from the notice room of a slot of ours, inline where it fits */
-static void post_message(uint32_t kind, uint32_t slot, uint32_t len,
-			 uint64_t sum, unsigned int flags)
-{
-	struct message msg = {
-		.magic = MAGIC, .kind = kind, .slot = slot, .len = len,
-		.sum = sum,
-	};
-	uint8_t *room = slot_at(slot) + opt.max;
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)room, .length = sizeof(msg),
-		.lkey = e.mr->lkey,
-	};
-	struct ibv_send_wr wr = {
-		.wr_id = 1ull << 32 | slot, .sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = flags | IBV_SEND_SOLICITED,
-	};
-
-	memcpy(room, &msg, sizeof(msg));
-	if (e.cap.max_inline_data >= sizeof(msg))
-		wr.send_flags |= IBV_SEND_INLINE;
-	post_send(&wr);
-}
-
-/* ---- server --------------------------------------------------------------------------- */
-
-/*
- * Slots 0..depth-1 receive, the next depth are written by the peer, the last
- * are read by it.
- */
-static void serve_build(const struct hello *hello, struct want *want,
-			struct welcome *welcome)
-{
-	opt.max = hello->max;
-	opt.depth = hello->depth;
-	if (!opt.depth || opt.depth > MAX_DEPTH || opt.max > 1u << 30)
-		leave(1, "bad hello");
-	want->cap.max_recv_wr = 2 * opt.depth;
-	want->cap.max_send_wr = 4 * opt.depth;
-	want->cap.max_inline_data = sizeof(struct message);
-	want->own_srq = opt.srq;
-	want->buf_len = (size_t)3 * opt.depth * slot_stride();
-	want->pdata = welcome;
-	want->pdata_len = sizeof(*welcome);
-	check(!end_build(&e, want), "building the QP");
-	*welcome = (struct welcome) {
-		.addr = (uintptr_t)slot_at(opt.depth),
-		.rkey = e.mr->rkey,
-	};
-	fill(slot_at(2 * opt.depth), opt.depth * slot_stride(), hello->seed);
-}
-
-static void serve_message(const struct ibv_wc *wc, long *served)
-{
-	const uint8_t *p = slot_at(wc->wr_id);
-	const struct message *msg = (const void *)p;
-	uint64_t sum;
-	uint32_t slot;
-
-	if (wc->byte_len == sizeof(*msg) && msg->magic == MAGIC) {
-		if (msg->kind == KIND_BYE) {
-			*served = -*served - 1;
-			return;
-		}
-		slot = msg->slot;
-		if (slot >= opt.depth || msg->len > opt.max)
-			leave(1, "bad notice");
-		sum = sum_up(slot_at(opt.depth + slot), msg->len);
-		if (sum != msg->sum)
-			leave(1, "a Write of %u octets came damaged", msg->len);
-	} else {
-		sum = sum_up(p, wc->byte_len);
-	}
-	post_recv(wc->wr_id);
-	post_message(KIND_SUM, wc->wr_id, wc->byte_len, sum, IBV_SEND_SIGNALED);
-	++*served;
-}
-
-static long serve(struct end *listener)
-{
-	struct pollfd pfd = { .fd = listener->ch->fd, .events = POLLIN };
-	struct want want = { .ird = 16, .ord = 16 };
-	struct welcome welcome;
-	struct hello hello;
-	struct ibv_wc wc;
-	long served = 0;
-	uint32_t i;
-
-	check(poll(&pfd, 1, -1) == 1, "poll");
-	check(!end_request(listener, &e), "waiting for a client");
-	if (e.got_len < sizeof(hello)) {
-		rdma_reject(e.id, NULL, 0);
-		end_free(&e);
-		return 0;
-	}
-	memcpy(&hello, e.got, sizeof(hello));
-	serve_build(&hello, &want, &welcome);
-	for (i = 0; i < opt.depth; i++)
-		post_recv(i);
-	check(!end_accept(&e, &want), "rdma_accept");
-	check(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED), "establishing");
-	while (served >= 0) {
-		wc = next_wc();
-		if (wc.opcode & IBV_WC_RECV)
-			serve_message(&wc, &served);
-	}
-	check(ended || !end_expect(&e, RDMA_CM_EVENT_DISCONNECTED),
-	      "disconnecting");
-	ended = NULL;
-	end_free(&e);
-	return -served - 1;
-}
-
-static int run_server(void)
-{
-	struct end listener;
-	long total = 0;
-	int i;
-
-	check(!end_listen(&listener, opt.addr, opt.port), "listening");
-	printf("vtraffic: listening\n");
-	fflush(stdout);
-	for (i = 0; !opt.connections || i < opt.connections; i++)
-		total += serve(&listener);
-	end_free(&listener);
-	leave(0, "served %ld messages", total);
-}
-
-/* ---- client ------------------------------------------------------------------------------ */
+/* ---- client -------------------------------------------------------------- */
 
 static struct welcome welcome;
 static uint32_t list_send, list_read;
@@ -603,12 +249,13 @@ static void client_connect(void)
 	memcpy(&welcome, e.got, sizeof(welcome));
 }
 
-static void wait_for_end(void)
+static void __attribute__((noreturn)) wait_for_end(void)
 {
 	printf("vtraffic: connected\n");
 	fflush(stdout);
-	for (;;)
-		doze();
+	while (!ended)
+		doze(-1);
+	leave(2, "%s", ended);
 }
 
 static bool more_to_start(long started, double end)
@@ -629,7 +276,7 @@ static long client_run(void)
 		started++;
 	}
 	while (done < started) {
-		wc = next_wc();
+		wc = next_wc(patience_ms());
 		if (wc.opcode & IBV_WC_RECV) {
 			slot = finish_answered(&wc);
 		} else if (wc.opcode == IBV_WC_RDMA_READ) {
@@ -664,7 +311,7 @@ static int run_client(void)
 	fflush(stdout);
 	done = client_run();
 	post_message(KIND_BYE, 0, 0, 0, IBV_SEND_SIGNALED);
-	while (next_wc().wr_id != 1ull << 32)
+	while (next_wc(patience_ms()).wr_id != 1ull << 32)
 		;
 	check(!rdma_disconnect(e.id), "rdma_disconnect");
 	check(ended || !end_expect(&e, RDMA_CM_EVENT_DISCONNECTED), "disconnecting");
@@ -673,7 +320,7 @@ static int run_client(void)
 	      mode_names[opt.mode], opt.seed, now() - start);
 }
 
-/* ---- hold -------------------------------------------------------------------------------------- */
+/* ---- hold ---------------------------------------------------------------- */
 
 static int run_hold(const char *name)
 {
@@ -707,7 +354,7 @@ static int run_hold(const char *name)
 		pause();
 }
 
-/* ---- command line --------------------------------------------------------------------------------- */
+/* ---- command line -------------------------------------------------------- */
 
 static void __attribute__((noreturn)) usage(void)
 {

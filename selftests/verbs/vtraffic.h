@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What vtraffic's client and server share: options, payload, queues. */
+#ifndef VTRAFFIC_H
+#define VTRAFFIC_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "conn.h"
+
+enum mode { MODE_SEND, MODE_WRITE, MODE_READ, MODE_MIXED, MODE_COUNT };
+enum wait_for { WAIT_POLL, WAIT_EVENT, WAIT_SOLICITED, WAIT_COUNT };
+
+struct options {
+	const char *addr;
+	int port;
+	enum mode mode;
+	enum wait_for wait;
+	long count;
+	int seconds;
+	uint32_t seed;
+	uint32_t max;
+	uint32_t depth;
+	uint32_t sges;
+	int connections;
+	bool srq;
+	bool connect_only;
+	bool verbose;
+};
+
+extern struct options opt;
+extern struct end e;		/* the one connection */
+/* what ended it; completions that came before it still count */
+extern const char *ended;
+
+#define MAX_DEPTH 64
+#define LIST 16			/* SGEs of a request at most */
+#define NOTICE 64		/* room for a struct message in each slot */
+
+/* what the client asks of the server, in its private data */
+struct hello {
+	uint32_t seed;
+	uint32_t max;
+	uint32_t depth;
+};
+
+/* where the server's slots are, in its private data */
+struct welcome {
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+enum kind { KIND_WRITTEN, KIND_SUM, KIND_BYE };
+
+/* client: KIND_WRITTEN, BYE; server: KIND_SUM. Other Sends are plain payload */
+struct message {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t slot;
+	uint32_t len;
+	uint64_t sum;
+};
+
+#define MAGIC 0x76747266
+
+/* one line, and the end */
+void leave(int status, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
+
+#define check(cond, what) do {						\
+	if (!(cond))							\
+		leave(1, "%s: %s", what, strerror(errno));		\
+} while (0)
+
+double now(void);
+
+/* eight octets of the payload that @seed stands for, at offset @i */
+uint64_t word(uint32_t seed, uint64_t i);
+void fill(uint8_t *p, uint32_t len, uint32_t seed);
+uint64_t sum_up(const uint8_t *p, uint32_t len);
+
+/* sleep until a CQ may have something or the connection ends, at most @ms */
+void doze(int ms);
+/* the next completion, a good one; awaited at most @ms (-1: for ever) */
+struct ibv_wc next_wc(int ms);
+
+uint32_t slot_stride(void);
+uint8_t *slot_at(uint32_t slot);
+void post_send(struct ibv_send_wr *wr);
+void post_recv(uint32_t slot);
+/* from the notice room of a slot of ours, inline where it fits */
+void post_message(uint32_t kind, uint32_t slot, uint32_t len, uint64_t sum,
+		  unsigned int flags);
+
+int run_server(void);
+
+#endif /* VTRAFFIC_H */
