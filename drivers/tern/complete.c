@@ -186,11 +186,14 @@ static bool flush_posted(struct tern_qp *qp)
 
 static void flush_sq(struct tern_qp *qp)
 {
+	u32 n;
+
 	/* from here on each post rings: see enum tern_ring_flags */
 	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
 	smp_mb(); /* flags before prod */
 	flush_started(qp);
-	while (flush_posted(qp))
+	/* a program may post for ever: what comes later rings */
+	for (n = qp->sq.q.size; n && flush_posted(qp); n--)
 		;
 }
 
@@ -199,6 +202,7 @@ static void flush_rq(struct tern_qp *qp)
 	struct tern_rx *rx = &qp->rx;
 	struct tern_recv *recv = &rx->recv;
 	int ret;
+	u32 n;
 
 	if (rx->have_recv) {
 		rx->have_recv = false;
@@ -208,8 +212,9 @@ static void flush_rq(struct tern_qp *qp)
 		WRITE_ONCE(qp->rq.q.hdr->flags, TERN_RING_KICK);
 		smp_mb(); /* flags before prod */
 		/* a malformed entry is consumed too: it has its wr_id */
-		while ((ret = tern_recvq_take(&qp->rq, recv)) != -ENOENT) {
-			if (ret == -EOVERFLOW)
+		for (n = qp->rq.q.size; n; n--) {
+			ret = tern_recvq_take(&qp->rq, recv);
+			if (ret == -ENOENT || ret == -EOVERFLOW)
 				break;
 			tern_recv_complete(qp, recv, IB_WC_WR_FLUSH_ERR,
 					   0, 0, 0);

@@ -341,9 +341,13 @@ point "item 3: rtr read,write: a Read opens" opens_with read,write 1 send
 point "item 3: rtr send: a Send opens" opens_with send 3 read
 defaults
 point "item 3: request-ms ends a silent client" request_timer
+defaults
 point "item 3: reply-ms ends the wait for a silent server" reply_timer
+defaults
 point "item 3: rtr-ms ends the wait for the RTR" rtr_timer
+defaults
 point "item 3: close-ms ends the wait for the FIN's acknowledgement" close_timer
+defaults
 point "item 3: half-open bounds the startups of a listener" half_open
 defaults
 point "item 3: counters move, and agree with the peer's" counters

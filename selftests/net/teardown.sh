@@ -348,6 +348,8 @@ many_rounds()
 	some_rounds 2 0
 	some_rounds $half 1
 	some_rounds $half 2
+	# KASAN keeps what is freed for a while; kmemleak looks there
+	[ "${TERN_LANE:-}" != uml-debug ] || return 0
 	grown "$TMP/slab0" "$TMP/slab1" $half | awk '{ print $1 }' >"$TMP/first"
 	grown "$TMP/slab1" "$TMP/slab2" $half | tee "$TMP/second"
 	if awk '{ print $1 }' "$TMP/second" | grep -xFf "$TMP/first"; then return 1; fi
