@@ -34,7 +34,7 @@ perf()
 
 	# siw's trouble with several open Reads, see below
 	[ "$1" != ib_read_bw ] || one=(-o 1)
-	pair 30 "$1" -R -F -s "$2" -n 40 "${one[@]}" -p @PORT@ --bind_source_ip $IP_B -- \
+	perftest_pair 30 "$1" -R -F -s "$2" -n 40 "${one[@]}" -p @PORT@ --bind_source_ip $IP_B -- \
 		"$1" -R -F -s "$2" -n 40 "${one[@]}" -p @PORT@ --bind_source_ip $IP_A $IP_B
 	grep -qE "^ *$2 +" "$TMP/client"
 }

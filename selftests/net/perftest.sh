@@ -20,7 +20,7 @@ bind()
 perf()
 {
 	# shellcheck disable=SC2046 # words
-	pair 40 "$@" -R -F -a -n "$iterations" -p @PORT@ $(bind "$IP_B") -- \
+	perftest_pair 40 "$@" -R -F -a -n "$iterations" -p @PORT@ $(bind "$IP_B") -- \
 		"$@" -R -F -a -n "$iterations" -p @PORT@ $(bind "$IP_A") "$IP_B"
 	[ "$(grep -cE '^ *[0-9]+ +[0-9]+ ' "$TMP/client")" = "$sizes" ] ||
 		{ echo "not $sizes sizes:"; cat "$TMP/client"; return 1; }
@@ -38,7 +38,7 @@ send_events()
 	for size in 2:600 4096:600 65536:300 8388608:12; do
 		n=${size#*:} size=${size%:*}
 		# shellcheck disable=SC2046 # words
-		pair 40 ib_send_bw -e -Q 1 -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_B") -- \
+		perftest_pair 40 ib_send_bw -e -Q 1 -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_B") -- \
 			ib_send_bw -e -Q 1 -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_A") "$IP_B"
 	done
 }
