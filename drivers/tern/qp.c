@@ -9,6 +9,7 @@
 #include "complete.h"
 #include "cq.h"
 #include "device.h"
+#include "mr.h"
 #include "sock.h"
 #include "sq.h"
 #include "srq.h"
@@ -273,15 +274,7 @@ int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 static u32 peer_access(int ib_access)
 {
-	u32 access = 0;
-
-	if (ib_access & IB_ACCESS_REMOTE_WRITE)
-		access |= TERN_ACCESS_REMOTE_WRITE;
-	if (ib_access & IB_ACCESS_REMOTE_READ)
-		access |= TERN_ACCESS_REMOTE_READ;
-	if (ib_access & IB_ACCESS_REMOTE_ATOMIC)
-		access |= TERN_ACCESS_REMOTE_ATOMIC;
-	return access;
+	return tern_access_from_ib(ib_access) & ~(u32)TERN_ACCESS_LOCAL_WRITE;
 }
 
 static int ib_access(u32 access)

@@ -62,11 +62,8 @@ static const struct wr_row *wr_row(u8 opcode, bool kernel)
 /* the list is in private memory: add it up; RFC 5041 5.2: under 2^32 octets */
 static int sum_sges(struct tern_wqe *wqe)
 {
-	u64 len = 0;
-	u32 i;
+	u64 len = tern_sgl_len(wqe->sge, wqe->num_sge);
 
-	for (i = 0; i < wqe->num_sge; i++)
-		len += wqe->sge[i].length;
 	if (len > U32_MAX)
 		return -EINVAL;
 	wqe->len = len;
