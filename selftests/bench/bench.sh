@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Compare tern, siw, rxe and TCP in one boot: every candidate in every round, so
+# Compare tern, siw and TCP in one boot: every candidate in every round, so
 # that a noisy machine hits them alike; medians, and the ratio to siw with the
 # same CRC setting. Prints the table of Documentation/performance.rst.
 #
@@ -9,11 +9,8 @@
 # BENCH_ROUNDS (5), BENCH_SECONDS (2 per figure), BENCH_RPS (1: the receiver's
 # softirq runs on the other CPU).
 
-cd "$(dirname "$0")/../net" || exit 1
-. ./lib.sh
+. "$(dirname "$0")/lib.sh"
 
-# shellcheck disable=SC2034 # lib.sh looks at it
-ktap_done=1
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
 seconds=${TERN_SET_BENCH_SECONDS:-2}
 candidates=${TERN_SET_BENCH_CANDIDATES:-tern tern-nocrc siw siw-crc tcp}
@@ -29,35 +26,6 @@ rows=(
 	"send-lat-8 us low ib_send_lat -s 8"
 	"read-lat-8 us low ib_read_lat -s 8"
 )
-
-load()
-{
-	case $1 in
-	tern*)	 modprobe tern ;;
-	siw)	 modprobe siw ;;
-	siw-crc) insmod /mnt/variants/siw-crc/siw.ko ;;
-	esac
-}
-
-kind() { echo "${1%%-*}"; }
-
-up()
-{
-	load "$1"
-	dev_add a dev_a "$(kind "$1")" v0a
-	dev_add b dev_b "$(kind "$1")" v0b
-	if [ "$1" = tern-nocrc ]; then
-		tern set dev_a crc off
-		tern set dev_b crc off
-	fi
-}
-
-down()
-{
-	rdma link delete dev_a
-	rdma link delete dev_b
-	[ "$(kind "$1")" != siw ] || rmmod siw
-}
 
 # perftest's own figures need a CPU clock that UML has not: with -D it counts
 # the iterations in the middle half of the time, which is all we take from it.
@@ -89,16 +57,6 @@ rdma_figure()
 	us:ib_read_lat)  awk -v n="$n" -v t="$seconds" 'BEGIN { print t / 2 / n * 1e6 }' ;;
 	us:*)		 awk -v n="$n" -v t="$seconds" 'BEGIN { print t / 2 / n / 2 * 1e6 }' ;;
 	esac
-}
-
-tcp_bw()
-{
-	in_b iperf3 -s -1 -p 5201 >/dev/null &
-	eventually listening 5201
-	in_a iperf3 -c "$IP_B" -p 5201 -t "$seconds" -J >"$TMP/iperf" || return 0
-	awk '/"sum_received"/ { sum = 1 }
-	     sum && /"bits_per_second"/ { gsub(/[^0-9.e+]/, "", $2); print $2 / 8 / 1048576; exit }' "$TMP/iperf"
-	wait
 }
 
 tcp_lat()
@@ -140,39 +98,6 @@ measure()
 		[ -z "$value" ] || echo "$value" >>"$TMP/$name.$1"
 	done
 	[ "$1" = tcp ] || down "$1"
-}
-
-median()
-{
-	[ -s "$1" ] || { echo -; return; }
-	sort -g "$1" | awk '{ v[NR] = $1 } END { printf "%.1f", v[int((NR + 1) / 2)] }'
-}
-
-# ratio OURS THEIRS BETTER: over 1 is better for us
-ratio()
-{
-	if [ "$1" = - ] || [ "$2" = - ]; then echo -; return; fi
-	awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN { printf "%.2f", d == "high" ? a / b : b / a }'
-}
-
-table()
-{
-	local row name unit better c
-
-	printf '%-16s %-7s' row unit
-	for c in $candidates; do printf ' %10s' "$c"; done
-	printf ' %9s %9s\n' on/siw off/siw
-	for row in "${rows[@]}"; do
-		read -r name unit better _ <<<"$row"
-		printf '%-16s %-7s' "$name" "$unit"
-		for c in $candidates; do
-			printf ' %10s' "$(median "$TMP/$name.$c")"
-		done
-		printf ' %9s' "$(ratio "$(median "$TMP/$name.tern")" \
-			"$(median "$TMP/$name.siw-crc")" "$better")"
-		printf ' %9s\n' "$(ratio "$(median "$TMP/$name.tern-nocrc")" \
-			"$(median "$TMP/$name.siw")" "$better")"
-	done
 }
 
 wires_up

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The same comparison as a count of instructions: in a VM whose clock moves by one
+# nanosecond with each instruction (TERN_ACCEL=icount), the figures of the tools do
+# not depend on the machine. One CPU, so all wait for events, but for ib_write_bw,
+# whose client polls alone (perftest refuses events there).
+#
+#	TERN_ACCEL=icount selftests/lab/run --plain bench:instructions.sh
+#
+# First over veth with MTU 1500, two namespaces; then to an address of the same
+# host, over lo, in one namespace, where rxe works too. TERN_SET_BENCH_ROUNDS (5),
+# TERN_SET_BENCH_ROWS (a regular expression), TERN_SET_BENCH_CANDIDATES.
+
+. "$(dirname "$0")/lib.sh"
+
+rounds=${TERN_SET_BENCH_ROUNDS:-5}
+# the event tools stop for want of credits unless each Send is signalled (-Q 1)
+rows=(
+	"write-64K MiB/s high ib_write_bw -s 65536 -n 300"
+	"send-64K MiB/s high ib_send_bw -s 65536 -n 300 -e -Q 1"
+	"read-64K MiB/s high ib_read_bw -s 65536 -n 300 -e"
+	"write-64 1000/s high ib_write_bw -s 64 -n 5000"
+	"send-64 1000/s high ib_send_bw -s 64 -n 5000 -e -Q 1"
+	"read-64 1000/s high ib_read_bw -s 64 -n 2000 -e"
+	"send-lat-8 us low ib_send_lat -s 8 -n 1000 -e"
+	"read-lat-8 us low ib_read_lat -s 8 -n 1000 -e"
+)
+
+# place veth|lo: after it, a and b are two hosts, or two names of this one
+place()
+{
+	where=$1
+	if [ "$where" = veth ]; then
+		wires_up
+		return
+	fi
+	topo_down
+	ip netns attach a $$
+	ip netns attach b $$
+	ip link set lo up
+	ip link add d0 type dummy
+	ip addr add "$IP_B/24" dev d0
+	ip link set d0 up
+}
+
+devices_up()
+{
+	TERN_PEER=$(kind "$1")
+	load "$1"
+	if [ "$where" = veth ]; then
+		dev_add a dev_a "$TERN_PEER" v0a
+		dev_add b dev_b "$TERN_PEER" v0b
+	else
+		rdma link add dev_b type "$TERN_PEER" netdev d0
+	fi
+	if [ "$1" = tern-nocrc ]; then
+		[ "$where" = lo ] || tern set dev_a crc off
+		tern set dev_b crc off
+	fi
+}
+
+devices_down()
+{
+	[ "$where" = lo ] || rdma link delete dev_a
+	rdma link delete dev_b
+	[ "$TERN_PEER" != siw ] || rmmod siw
+}
+
+# the tool's own figure: its average; of latencies, the typical one
+own_figure()
+{
+	case $1 in
+	MiB/s)	awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $4 }' ;;
+	1000/s)	awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $5 * 1000 }' ;;
+	us)	awk '$1 ~ /^[0-9]+$/ && NF > 5 { print $5 }' ;;
+	esac <"$TMP/client"
+}
+
+# figure UNIT TOOL OPTIONS...
+figure()
+{
+	local unit=$1 tool=$2 client=(-d dev_a "$IP_A")
+	shift 2
+	[ "$where" = veth ] || client=(-d dev_b "$IP_B")
+	pair 120 "$tool" -R -F -p @PORT@ "$@" -d dev_b --bind_source_ip "$IP_B" -- \
+		"$tool" -R -F -p @PORT@ "$@" "${client[0]}" "${client[1]}" \
+		--bind_source_ip "${client[2]}" "$IP_B" >&2 || return 0
+	own_figure "$unit"
+}
+
+measure()
+{
+	local row name unit rest value
+
+	[ "$1" = tcp ] || devices_up "$1"
+	for row in "${rows[@]}"; do
+		read -r name unit _ rest <<<"$row"
+		if [ "$1" = tcp ]; then
+			[ "$name" = write-64K ] || continue
+			value=$(tcp_bw)
+		else
+			# shellcheck disable=SC2086 # words
+			value=$(figure "$unit" $rest)
+		fi
+		[ -z "$value" ] || echo "$value" >>"$TMP/$name.$1"
+	done
+	[ "$1" = tcp ] || devices_down "$1"
+}
+
+# compare PLACE CANDIDATE...
+compare()
+{
+	local round c
+
+	place "$1"
+	shift
+	local candidates=$*
+	rm -f "$TMP"/*-[0-9]*.*
+	for ((round = 1; round <= rounds; round++)); do
+		echo "round $round of $rounds, $where"
+		for c; do
+			measure "$c"
+		done
+	done
+	echo "kernel $(uname -r), $(nproc) CPU, $where, median of $rounds"
+	table
+}
+
+seconds=1
+wanted=${TERN_SET_BENCH_ROWS:-.}
+mapfile -t rows < <(printf '%s\n' "${rows[@]}" | grep -E "^($wanted)")
+candidates=${TERN_SET_BENCH_CANDIDATES:-tern tern-nocrc siw siw-crc rxe tcp}
+modprobe -r siw 2>/dev/null || true
+# shellcheck disable=SC2086 # words; rxe of this kernel knows init_net only
+compare veth ${candidates/rxe/}
+# shellcheck disable=SC2086
+compare lo $candidates
+# names of this very host: lib.sh's exit would kill all that runs in it
+ip netns delete a
+ip netns delete b
