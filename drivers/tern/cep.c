@@ -57,9 +57,9 @@ static void set_wish(struct tern_cep *cep)
 	static_assert((int)TERN_MPA_RTR_READ == (int)TERN_RTR_READ);
 	static_assert((int)TERN_MPA_RTR_SEND == (int)TERN_RTR_SEND);
 	cep->wish = (struct tern_mpa_wish) {
-		.type = TERN_MPA_NONPERMISSIVE,
+		.type = s->rnic,
 		.rev = s->mpa_rev,
-		.enhanced = s->mpa_rev == 2,
+		.enhanced = s->mpa_rev == 2 && s->enhanced,
 		.markers = s->markers,
 		.crc = s->crc,
 		.p2p = s->p2p,

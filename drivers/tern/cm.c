@@ -176,6 +176,8 @@ int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	if (!cep)
 		return rc;
 	mutex_lock(&cep->lock);
+	/* octets behind the Request, or an end, count before the answer (K7) */
+	tern_startup_look(cep);
 	if (cep->state == CM_ULP_WAIT) {
 		rc = accept(cep, param);
 		if (rc)
@@ -196,6 +198,7 @@ int tern_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 	if (!cep)
 		return 0;
 	mutex_lock(&cep->lock);
+	tern_startup_look(cep);
 	if (cep->state == CM_ULP_WAIT)
 		deny(cep, pdata, pdata_len);
 	mutex_unlock(&cep->lock);

@@ -6,6 +6,7 @@
 #include <net/genetlink.h>
 #include <net/netlink.h>
 
+#include "core/mpa.h"
 #include "device.h"
 #include "link.h"
 #include "nl.h"
@@ -15,6 +16,9 @@
 static_assert((int)TERN_RTR_WRITE == (int)TERN_RTR_TYPE_WRITE &&
 	      (int)TERN_RTR_READ == (int)TERN_RTR_TYPE_READ &&
 	      (int)TERN_RTR_SEND == (int)TERN_RTR_TYPE_SEND);
+static_assert((int)TERN_MPA_NONPERMISSIVE == (int)TERN_RNIC_TYPE_NON_PERMISSIVE &&
+	      (int)TERN_MPA_PERMISSIVE == (int)TERN_RNIC_TYPE_PERMISSIVE &&
+	      (int)TERN_MPA_RDMAC == (int)TERN_RNIC_TYPE_RDMAC);
 
 /* a change reads, edits and writes: one at a time */
 static DEFINE_MUTEX(set_lock);
@@ -45,7 +49,10 @@ static int put_settings(struct sk_buff *skb, const struct tern_settings *s)
 	    nla_put_u32(skb, TERN_A_SETTINGS_REPLY_MS, s->reply_ms) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_RTR_MS, s->rtr_ms) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_CLOSE_MS, s->close_ms) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_HALF_OPEN, s->half_open))
+	    nla_put_u32(skb, TERN_A_SETTINGS_HALF_OPEN, s->half_open) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_RNIC, s->rnic) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_ENHANCED, s->enhanced) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_EARLY_OCTETS, s->early_ok))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -186,6 +193,15 @@ static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 		break;
 	case TERN_A_SETTINGS_HALF_OPEN:
 		s->half_open = value;
+		break;
+	case TERN_A_SETTINGS_RNIC:
+		s->rnic = value;
+		break;
+	case TERN_A_SETTINGS_ENHANCED:
+		s->enhanced = value;
+		break;
+	case TERN_A_SETTINGS_EARLY_OCTETS:
+		s->early_ok = value == TERN_EARLY_OCTETS_TOLERATE;
 		break;
 	}
 }

@@ -58,6 +58,7 @@ int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "sq_open", READ_ONCE(qp->sq.head) - READ_ONCE(qp->sq.tail) },
 		{ "rq_size", qp->rq.max_wr },
 		{ "rq_level", qp->rq.q.hdr ? tern_recvq_level(&qp->rq) : 0 },
+		{ "ddp_version", qp->params.version },
 		{ "mpa_crc", .text = qp->params.crc ? "on" : "off" },
 		{ "tx_markers", .text = qp->params.tx_markers ? "on" : "off" },
 		{ "rx_markers", .text = qp->params.rx_markers ? "on" : "off" },

@@ -15,6 +15,7 @@ void tern_settings_init(struct tern_settings *s)
 		.rtr_ms = 10000,
 		.close_ms = 2000,
 		.half_open = 256,
+		.enhanced = true,
 	};
 }
 

@@ -29,6 +29,10 @@ enum tern_rtr {
  * @rtr_ms: responder: the RTR, from the Reply (default 10000)
  * @close_ms: FIN of either side, Terminate flush (default 2000)
  * @half_open: startups a listener holds at once (default 256)
+ * @rnic: enum tern_mpa_type (default non-permissive)
+ * @enhanced: initiator: send enhanced data with revision 2 (default true)
+ * @early_ok: initiator: octets behind the Reply, before our first FPDU, do not
+ *	end the connection (default false)
  */
 struct tern_settings {
 	u8 mpa_rev;
@@ -41,6 +45,9 @@ struct tern_settings {
 	u32 rtr_ms;
 	u32 close_ms;
 	u32 half_open;
+	u8 rnic;
+	bool enhanced;
+	bool early_ok;
 };
 
 struct tern_device;

@@ -36,8 +36,11 @@ static bool is_terminate(const struct tern_fpdu *f)
 	       ddp->qn == cpu_to_be32(TERN_QN_TERMINATE);
 }
 
-/* a valid FPDU with a Terminate behind the Reply is the peer's error report */
-static void note_terminate(struct tern_cep *cep)
+/*
+ * A valid FPDU with a Terminate behind the Reply is the peer's error report.
+ * Return: that is what it was.
+ */
+static bool note_terminate(struct tern_cep *cep)
 {
 	const u32 hdr = sizeof(struct tern_ddp_untagged);
 	struct tern_term_info info;
@@ -48,18 +51,29 @@ static void note_terminate(struct tern_cep *cep)
 
 	len = tern_sock_recv(cep->sock, buf, sizeof(buf), true);
 	if (len <= 0)
-		return;
+		return false;
 	tern_fpdu_rx_init(&rx, cep->params.crc, cep->params.rx_markers);
 	if (tern_fpdu_rx_header(&rx, buf, len, &f, &term) || f.total > len)
-		return;
+		return false;
 	if (f.verify)
 		tern_fpdu_rx_verify(&rx, &f, buf, f.total);
 	if (tern_fpdu_rx_finish(&rx, &f) != TERN_TERM_NONE || !is_terminate(&f))
-		return;
+		return false;
 	if (tern_term_parse(f.hdr + hdr, f.hdr_len - hdr, &info))
-		return;
+		return false;
 	tern_stat_inc(cep->dev, RX_TERMINATE);
 	WRITE_ONCE(cep->term, info.code);
+	return true;
+}
+
+/*
+ * Row K8: octets behind an accepting Reply, before our first FPDU. What is
+ * tolerated goes to the stream, but for a Terminate.
+ */
+static bool reply_is_followed(struct tern_cep *cep)
+{
+	return octets_wait(cep) &&
+	       (note_terminate(cep) || !cep->settings.early_ok);
 }
 
 /* ---- sending ------------------------------------------------------------ */
@@ -144,8 +158,6 @@ int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)
 {
 	int rc;
 
-	if (octets_wait(cep))
-		return -ECONNRESET;
 	tern_mpa_accept(&cep->wish, &cep->request, &cep->reply, &cep->params);
 	cep->reply.pd = pd;
 	cep->reply.pd_len = pd_len;
@@ -221,6 +233,7 @@ static void retry(struct tern_cep *cep)
 	cep->sock = NULL;
 	tern_sock_release(old);
 	tern_sock_put(old);
+	cep->reply = (struct tern_mpa_msg) {};
 	clear_port(&cep->addr.local);
 	tern_mpa_fall_back(&cep->wish);
 	tern_cep_step(cep, CM_EV_RETRY);
@@ -235,6 +248,12 @@ static bool may_retry(const struct tern_cep *cep)
 	return !cep->retried && tern_mpa_may_retry(&cep->wish);
 }
 
+static void bad_frame(struct tern_cep *cep)
+{
+	tern_stat_inc(cep->dev, CM_BAD_FRAME);
+	tern_cep_step(cep, CM_EV_BAD);
+}
+
 static void fail_attach(struct tern_cep *cep, int rc)
 {
 	cep->status = rc;
@@ -246,11 +265,8 @@ static void accepted(struct tern_cep *cep)
 	int term = tern_mpa_settle(&cep->wish, &cep->reply, &cep->params);
 	int rc;
 
-	if (octets_wait(cep)) {
-		note_terminate(cep);
-		tern_stat_inc(cep->dev, CM_BAD_FRAME);
-		return tern_cep_step(cep, CM_EV_BAD);
-	}
+	if (reply_is_followed(cep))
+		return bad_frame(cep);
 	if (cep->reply.pd_len > TERN_UP_PD_MAX) {
 		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
 		return tern_cep_step(cep, CM_EV_BAD);
@@ -290,7 +306,7 @@ static void got_reply(struct tern_cep *cep)
 			return retry(cep);
 		fallthrough;
 	default:
-		tern_cep_step(cep, CM_EV_BAD);
+		bad_frame(cep);
 	}
 }
 
@@ -316,10 +332,8 @@ static void got_request(struct tern_cep *cep)
 
 	if (gate == TERN_MPA_REFUSE)
 		return refuse_revision(cep);
-	if (gate != TERN_MPA_GO || octets_wait(cep)) {
-		tern_stat_inc(cep->dev, CM_BAD_FRAME);
-		return tern_cep_step(cep, CM_EV_BAD);
-	}
+	if (gate != TERN_MPA_GO || octets_wait(cep))
+		return bad_frame(cep);
 	if (cep->request.pd_len > TERN_UP_PD_MAX) {
 		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
 		return refuse(cep);
@@ -351,15 +365,18 @@ static bool look_connecting(struct tern_cep *cep)
 	}
 }
 
-/* the connection ended before the frame was whole (rows H16, K4) */
+/* the connection ended before the frame was whole: row H16, or K4 */
 static void frame_lost(struct tern_cep *cep, int rc)
 {
 	bool closed = !rc || rc == -ECONNRESET || rc == -EPIPE;
 
-	if (cep->state == CM_REPLY_WAIT && closed && may_retry(cep))
+	if (cep->state == CM_REPLY_WAIT && closed && !cep->frame_len &&
+	    may_retry(cep))
 		retry(cep);
 	else if (rc)
 		lose(cep, rc);
+	else if (cep->frame_len)
+		bad_frame(cep);
 	else
 		tern_cep_step(cep, CM_EV_FIN);
 }
@@ -386,14 +403,12 @@ static bool look_frame(struct tern_cep *cep)
 		}
 		cep->frame_len += n;
 	}
-	if (verdict == TERN_MPA_BAD) {
-		tern_stat_inc(cep->dev, CM_BAD_FRAME);
-		tern_cep_step(cep, CM_EV_BAD);
-	} else if (active) {
+	if (verdict == TERN_MPA_BAD)
+		bad_frame(cep);
+	else if (active)
 		got_reply(cep);
-	} else {
+	else
 		got_request(cep);
-	}
 	return true;
 }
 
@@ -410,7 +425,7 @@ static bool look_idle(struct tern_cep *cep)
 	if (dead)
 		tern_cep_step(cep, CM_EV_RESET);
 	else if (early)
-		tern_cep_step(cep, CM_EV_BAD);
+		bad_frame(cep);
 	else if (eof)
 		tern_cep_step(cep, CM_EV_FIN);
 	return dead || early || eof;

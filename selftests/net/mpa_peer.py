@@ -156,6 +156,29 @@ def rtr_first(accept):
     check(first[:4].hex() == "000ec140", first.hex())
 
 
+def early_write(accept):
+    """A zero-length Write behind the Reply, before any RTR came."""
+    sock = accept()
+    exactly(sock, 24)
+    sock.sendall(frame(REP, CRC | S, 2, ALL) + RTR)
+    first = exactly(sock, 20)
+    check(first[:4].hex() == "000ec140", first.hex())
+
+
+def cut_reply(accept):
+    sock = accept()
+    exactly(sock, 24)
+    sock.sendall(frame(REP, CRC | S, 2, ALL)[:19])
+    sock.close()
+    time.sleep(0.3)
+    listener.settimeout(0)
+    try:
+        accept()
+    except BlockingIOError:
+        return
+    check(False, "another attempt")
+
+
 def never_answered(accept):
     sock = accept()
     exactly(sock, 24)
@@ -199,12 +222,18 @@ CASES = {
         frame(REP, CRC | S, 2, words(P2P | SEND | 16, WRITE | READ | 0x3ffe)),
         TERMINATE + "200600006540fb1b"),
     "from_early_octets": answer(frame(REP, CRC | S, 2, ALL), "", bytes(20)),
+    "from_early_write": early_write,
+    "from_early_terminate": answer(
+        frame(REP, CRC | S, 2, ALL), "",
+        bytes.fromhex(TERMINATE + "200700001bd2babe")),
+    "from_cut_reply": cut_reply,
     "from_own_key": answer(frame(REQ, CRC | S, 2, ALL), ""),
     "from_higher_rev": answer(frame(REP, CRC, 3), ""),
 }
 
 
 def main():
+    global listener
     case, address, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
     socket.setdefaulttimeout(20)
     if case.startswith("to_"):

@@ -15,7 +15,8 @@ set_both() { set_a "$@"; set_b "$@"; }
 defaults()
 {
 	set_both mpa-rev 2 crc on markers off p2p on rtr write,read,send \
-		request-ms 10000 reply-ms 30000 rtr-ms 10000 close-ms 2000 half-open 256
+		request-ms 10000 reply-ms 30000 rtr-ms 10000 close-ms 2000 half-open 256 \
+		rnic non-permissive enhanced on early-octets refuse
 }
 
 # wire COMMAND...: capture v0a while it runs; the MPA frames then in $request
@@ -103,6 +104,28 @@ frame_revision()
 	is "$(bits "$request" 0 0x10)" 0
 	is "$(bits "$request" 1 0xff)" 1
 	is "$(bits "$reply" 1 0xff)" 1
+}
+
+# revision 2 without enhanced data (MPA-210)
+frame_plain()
+{
+	set_both enhanced off
+	wire verified
+	is "$(bits "$request" 0 0x10)" 0
+	is "$(bits "$request" 1 0xff)" 2
+	is "$(bits "$reply" 0 0x10)" 0
+	is "$(bits "$reply" 1 0xff)" 2
+}
+
+# MPA-139: revision 0, M=1, C=1, whatever else is set
+frame_rdmac()
+{
+	set_both rnic rdmac crc off
+	wire verified
+	is "$(bits "$request" 0 0xf0)" $((0xc0))
+	is "$(bits "$request" 1 0xff)" 0
+	is "$(bits "$reply" 0 0xf0)" $((0xc0))
+	is "$(bits "$reply" 1 0xff)" 0
 }
 
 frame_p2p()
@@ -327,6 +350,10 @@ defaults
 point "item 3: markers on at one side only" frame_markers_of_one
 defaults
 point "item 3: mpa-rev 1: plain frames" frame_revision
+defaults
+point "item 3: enhanced off: S is clear in both frames" frame_plain
+defaults
+point "item 3: rnic rdmac: revision 0, M and C are set" frame_rdmac
 defaults
 point "item 3: p2p off: A is clear" frame_p2p
 defaults

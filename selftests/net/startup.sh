@@ -70,6 +70,10 @@ from "F60: no RTR type, Terminate 2/0/07" no_rtr_type CONNECT_ERROR
 from "F59: model not granted, Terminate 2/0/07" other_model CONNECT_ERROR
 from "O14: more Reads than can be given, Terminate 2/0/06" too_many_reads CONNECT_ERROR
 from "K8: octets behind the Reply" early_octets CONNECT_ERROR
+from "K4: FIN inside the Reply, nothing is tried again" cut_reply CONNECT_ERROR
 from "K2: the Request's Key" own_key CONNECT_ERROR
 from "H17: a revision never offered" higher_rev CONNECT_ERROR
+in_a tern set tern_a early-octets tolerate
+from "K8: octets behind the Reply are tolerated" early_write DISCONNECT
+from "K8: a Terminate behind the Reply is not" early_terminate CONNECT_ERROR
 finish

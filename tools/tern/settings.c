@@ -13,12 +13,27 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-enum kind { NUMBER, SWITCH, RTR };
+enum kind { NUMBER, SWITCH, RTR, WORD };
+
+/* a value of kind WORD is the number of its word */
+static const char *const rnic_words[] = {
+	[TERN_RNIC_TYPE_NON_PERMISSIVE] = "non-permissive",
+	[TERN_RNIC_TYPE_PERMISSIVE] = "permissive",
+	[TERN_RNIC_TYPE_RDMAC] = "rdmac",
+	NULL
+};
+
+static const char *const early_words[] = {
+	[TERN_EARLY_OCTETS_REFUSE] = "refuse",
+	[TERN_EARLY_OCTETS_TOLERATE] = "tolerate",
+	NULL
+};
 
 static const struct setting {
 	const char *name;
 	enum kind kind;
 	const char *range;
+	const char *const *words;
 } settings[] = {
 	[TERN_A_SETTINGS_MPA_REV] = { "mpa-rev", NUMBER, "1 or 2" },
 	[TERN_A_SETTINGS_CRC] = { "crc", SWITCH, "on or off" },
@@ -31,6 +46,12 @@ static const struct setting {
 	[TERN_A_SETTINGS_RTR_MS] = { "rtr-ms", NUMBER, "1 to 600000" },
 	[TERN_A_SETTINGS_CLOSE_MS] = { "close-ms", NUMBER, "1 to 600000" },
 	[TERN_A_SETTINGS_HALF_OPEN] = { "half-open", NUMBER, "1 to 65536" },
+	[TERN_A_SETTINGS_RNIC] = { "rnic", WORD,
+				   "non-permissive, permissive or rdmac",
+				   rnic_words },
+	[TERN_A_SETTINGS_ENHANCED] = { "enhanced", SWITCH, "on or off" },
+	[TERN_A_SETTINGS_EARLY_OCTETS] = { "early-octets", WORD,
+					   "refuse or tolerate", early_words },
 };
 
 #define COUNT		((int)ARRAY_SIZE(settings))
@@ -109,6 +130,16 @@ static int put_switch(struct nl_msg *msg, int i, const char *value)
 	return bad_value(i, value);
 }
 
+static int put_word(struct nl_msg *msg, int i, const char *value)
+{
+	int n;
+
+	for (n = 0; settings[i].words[n]; n++)
+		if (!strcmp(settings[i].words[n], value))
+			return put_u32(msg, i, n);
+	return bad_value(i, value);
+}
+
 static int rtr_type(const char *word, size_t len)
 {
 	int i;
@@ -156,6 +187,8 @@ int setting_put(struct nl_msg *msg, const char *name, const char *value)
 		return put_switch(msg, i, value);
 	case RTR:
 		return put_rtr(msg, i, value);
+	case WORD:
+		return put_word(msg, i, value);
 	}
 	return -1;
 }
@@ -165,6 +198,16 @@ int setting_put(struct nl_msg *msg, const char *name, const char *value)
 static const char *rtr_name(uint32_t type)
 {
 	return type > 0 && type < RTR_COUNT ? rtr_names[type] : "?";
+}
+
+static const char *word_name(int i, uint32_t value)
+{
+	uint32_t n;
+
+	for (n = 0; settings[i].words[n]; n++)
+		if (n == value)
+			return settings[i].words[n];
+	return "?";
 }
 
 static void print_rtr(struct nlattr *nest, bool json)
@@ -184,11 +227,13 @@ static void print_rtr(struct nlattr *nest, bool json)
 
 static void print_text(struct nlattr *nest, struct nlattr **tb, int i)
 {
-	printf("    %-10s ", settings[i].name);
+	printf("    %-12s ", settings[i].name);
 	if (settings[i].kind == RTR)
 		print_rtr(nest, false);
 	else if (settings[i].kind == SWITCH)
 		printf("%s", nla_get_u32(tb[i]) ? "on" : "off");
+	else if (settings[i].kind == WORD)
+		printf("%s", word_name(i, nla_get_u32(tb[i])));
 	else
 		printf("%u", nla_get_u32(tb[i]));
 	putchar('\n');
@@ -208,6 +253,8 @@ static void print_json(struct nlattr *nest, struct nlattr **tb, int i)
 		putchar(']');
 	} else if (settings[i].kind == SWITCH) {
 		printf("%s", nla_get_u32(tb[i]) ? "true" : "false");
+	} else if (settings[i].kind == WORD) {
+		printf("\"%s\"", word_name(i, nla_get_u32(tb[i])));
 	} else {
 		printf("%u", nla_get_u32(tb[i]));
 	}

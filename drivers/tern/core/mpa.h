@@ -159,10 +159,13 @@ enum tern_mpa_gate tern_mpa_gate_request(const struct tern_mpa_wish *wish,
 enum tern_mpa_gate tern_mpa_gate_reply(const struct tern_mpa_wish *wish,
 				       const struct tern_mpa_msg *reply);
 
-/* row H16: the peer closed without a Reply; may a plain Request follow? */
+/*
+ * Row H16: the peer closed without a Reply; may a plain Request follow? An RDMAC
+ * initiator asks plainly as it is.
+ */
 static inline bool tern_mpa_may_retry(const struct tern_mpa_wish *wish)
 {
-	return wish->rev > 1;
+	return wish->type != TERN_MPA_RDMAC && wish->rev > 1;
 }
 
 /* what the next attempt asks for: revision 1, nothing enhanced */

@@ -19,6 +19,23 @@ enum tern_rtr_type {
 	TERN_RTR_TYPE_SEND,
 };
 
+/*
+ * How revision 0 of MPA is treated (RFC 5044, appendix C).
+ */
+enum tern_rnic_type {
+	TERN_RNIC_TYPE_NON_PERMISSIVE,
+	TERN_RNIC_TYPE_PERMISSIVE,
+	TERN_RNIC_TYPE_RDMAC,
+};
+
+/*
+ * What to do with octets behind a Reply, before our first FPDU.
+ */
+enum tern_early_octets {
+	TERN_EARLY_OCTETS_REFUSE,
+	TERN_EARLY_OCTETS_TOLERATE,
+};
+
 #define TERN_MAX_MS		600000
 #define TERN_MAX_HALF_OPEN	65536
 
@@ -44,6 +61,9 @@ enum {
 	TERN_A_SETTINGS_RTR_MS,
 	TERN_A_SETTINGS_CLOSE_MS,
 	TERN_A_SETTINGS_HALF_OPEN,
+	TERN_A_SETTINGS_RNIC,
+	TERN_A_SETTINGS_ENHANCED,
+	TERN_A_SETTINGS_EARLY_OCTETS,
 
 	__TERN_A_SETTINGS_MAX,
 	TERN_A_SETTINGS_MAX = (__TERN_A_SETTINGS_MAX - 1)
