@@ -14,6 +14,7 @@
 #include <linux/wait.h>
 #include <rdma/iw_cm.h>
 
+#include "conn.h"
 #include "device.h"
 #include "event.h"
 #include "listen.h"
@@ -68,14 +69,22 @@ static void set_wish(struct tern_cep *cep)
 	memcpy(cep->wish.rtr, s->rtr, sizeof(cep->wish.rtr));
 }
 
-static void enlist(struct tern_cep *cep)
+/* numbers are those of all devices together; 0 is none */
+static int enlist(struct tern_cep *cep)
 {
-	spin_lock_bh(&cep->dev->cep_lock);
-	list_add_tail(&cep->dev_node, &cep->dev->ceps);
-	spin_unlock_bh(&cep->dev->cep_lock);
+	int rc;
+
+	do {
+		cep->nr = atomic_inc_return(&next_nr) ?:
+			  atomic_inc_return(&next_nr);
+		rc = xa_insert(&cep->dev->ceps, cep->nr, cep, GFP_KERNEL);
+	} while (rc == -EBUSY);
+	if (rc)
+		return rc;
 	spin_lock(&all_lock);
 	list_add_tail(&cep->all_node, &all_ceps);
 	spin_unlock(&all_lock);
+	return 0;
 }
 
 static void work_fn(struct work_struct *work);
@@ -88,7 +97,6 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	if (!cep)
 		return NULL;
 	kref_init(&cep->ref);
-	cep->nr = atomic_inc_return(&next_nr);
 	cep->dev = dev;
 	cep->net = net;
 	mutex_init(&cep->lock);
@@ -96,13 +104,18 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	INIT_LIST_HEAD(&cep->listen_node);
 	INIT_WORK(&cep->work, work_fn);
 	INIT_DELAYED_WORK(&cep->timer, timer_fn);
-	cep->term = TERN_TERM_NONE;
+	cep->terms = (struct tern_stream_terms) {
+		TERN_TERM_NONE, TERN_TERM_NONE, TERN_TERM_NONE
+	};
 	tern_settings_get(dev, &cep->settings);
 	set_wish(cep);
 	/* an abort that finds it listed waits until it was stepped */
 	mutex_lock(&cep->lock);
-	enlist(cep);
-	return cep;
+	if (!enlist(cep))
+		return cep;
+	mutex_unlock(&cep->lock);
+	tern_cep_put(cep);
+	return NULL;
 }
 
 /* behind the unlisting the device and the netns may go */
@@ -111,14 +124,14 @@ void tern_cep_drop(struct tern_cep *cep)
 	struct tern_sock *sock = cep->sock;
 
 	lockdep_assert_held(&cep->lock);
+	if (cep->state != CM_IDLE)
+		tern_conn_remember(cep);
 	cep->sock = NULL;
 	if (sock) {
 		tern_sock_release(sock);
 		tern_sock_put(sock);
 	}
-	spin_lock_bh(&cep->dev->cep_lock);
-	list_del(&cep->dev_node);
-	spin_unlock_bh(&cep->dev->cep_lock);
+	xa_erase(&cep->dev->ceps, cep->nr);
 	spin_lock(&all_lock);
 	list_del(&cep->all_node);
 	spin_unlock(&all_lock);
@@ -144,7 +157,7 @@ void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event)
 }
 
 void tern_cep_stream_event(struct tern_cep *cep, enum tern_stream_event event,
-			   int term)
+			   const struct tern_stream_terms *terms)
 {
 	static_assert(CM_EV_STREAM_CLOSING - CM_EV_STREAM_OPEN ==
 		      TERN_STREAM_CLOSING);
@@ -153,10 +166,19 @@ void tern_cep_stream_event(struct tern_cep *cep, enum tern_stream_event event,
 
 	spin_lock_bh(&cep->event_lock);
 	cep->events |= BIT(CM_EV_STREAM_OPEN + event);
-	if (term != TERN_TERM_NONE)
-		cep->term = term;
+	cep->terms = *terms;
 	spin_unlock_bh(&cep->event_lock);
 	tern_cep_kick(cep);
+}
+
+struct tern_stream_terms tern_cep_terms(struct tern_cep *cep)
+{
+	struct tern_stream_terms terms;
+
+	spin_lock_bh(&cep->event_lock);
+	terms = cep->terms;
+	spin_unlock_bh(&cep->event_lock);
+	return terms;
 }
 
 static u32 take_events(struct tern_cep *cep)
@@ -205,6 +227,14 @@ static void timer_fn(struct work_struct *work)
 	tern_cep_put(cep);
 }
 
+static bool has_term(struct tern_cep *cep)
+{
+	struct tern_stream_terms terms = tern_cep_terms(cep);
+
+	return terms.found != TERN_TERM_NONE ||
+	       terms.received != TERN_TERM_NONE;
+}
+
 static u32 timer_ms(struct tern_cep *cep, enum tern_cm_timer timer)
 {
 	const struct tern_settings *s = &cep->settings;
@@ -217,7 +247,7 @@ static u32 timer_ms(struct tern_cep *cep, enum tern_cm_timer timer)
 	case CM_TIMER_RTR:
 		return s->rtr_ms;
 	case CM_TIMER_DRAIN:
-		if (READ_ONCE(cep->term) == TERN_TERM_NONE)
+		if (!has_term(cep))
 			return s->close_ms * DRAIN_FACTOR;
 		fallthrough;
 	default:
@@ -276,6 +306,7 @@ static void send_fin(struct tern_cep *cep)
 
 static void put_qp(struct tern_cep *cep)
 {
+	cep->rtr = READ_ONCE(cep->qp->rx.rtr);
 	tern_qp_put(cep->qp);
 	cep->qp = NULL;
 }
@@ -348,7 +379,19 @@ static void (*const actions[])(struct tern_cep *cep) = {
 	tern_cep_drop,
 };
 
-static int status_of(enum tern_cm_event event)
+/* a stream that ended without being asked to, or before it began for the ULP */
+static int stream_status(struct tern_cep *cep, bool broke)
+{
+	struct tern_stream_terms terms = tern_cep_terms(cep);
+
+	if (terms.received != TERN_TERM_NONE)
+		return -EREMOTEIO;
+	if (terms.found != TERN_TERM_NONE)
+		return -EPROTO;
+	return broke || cep->state == CM_RTR_WAIT ? -ECONNRESET : 0;
+}
+
+static int status_of(struct tern_cep *cep, enum tern_cm_event event)
 {
 	switch (event) {
 	case CM_EV_REJECTED:
@@ -357,15 +400,33 @@ static int status_of(enum tern_cm_event event)
 		return -ETIMEDOUT;
 	case CM_EV_BAD:
 		return -EPROTO;
+	case CM_EV_REFUSED:
+		return -EPROTONOSUPPORT;
 	case CM_EV_ABORT:
 		return -ECONNABORTED;
-	default:
+	case CM_EV_FIN:
+	case CM_EV_RESET:
 		return -ECONNRESET;
+	case CM_EV_STREAM_FINISHED:
+	case CM_EV_STREAM_FAILED:
+		return stream_status(cep, event == CM_EV_STREAM_FAILED);
+	default:
+		return 0;
 	}
 }
 
-/* the first cause counts */
-#define TELLS_STATUS	(CM_ACT_REPLY_ERR | CM_ACT_EST_ERR | CM_ACT_QP_ABORT)
+/* the first cause counts; behind the end there is no other */
+static void note_status(struct tern_cep *cep, enum tern_cm_event event)
+{
+	if (!cep->status && cep->state != CM_LINGER)
+		cep->status = status_of(cep, event);
+}
+
+/* it ends for those who use it */
+static bool ends(enum tern_cm_state from, enum tern_cm_state to)
+{
+	return from != CM_LINGER && (to == CM_LINGER || to == CM_CLOSED);
+}
 
 static bool counts_as_half_open(enum tern_cm_state state)
 {
@@ -388,9 +449,10 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 			    tern_cm_event_name(event));
 	if (event == CM_EV_TIMER)
 		tern_stat_inc(cep->dev, CM_TIMEOUT);
-	if (todo & TELLS_STATUS && !cep->status)
-		cep->status = status_of(event);
+	note_status(cep, event);
 	WRITE_ONCE(cep->state, step.next);
+	if (cep->status && ends(from, step.next))
+		tern_conn_tell(cep);
 	set_timer(cep, step.timer);
 	if (from == CM_ULP_WAIT)
 		tern_event_forget(cep);
@@ -431,9 +493,10 @@ void tern_cep_abort_qp(struct tern_qp *qp)
 static struct tern_cep *next_of_dev(struct tern_device *dev)
 {
 	struct tern_cep *cep, *found = NULL;
+	unsigned long nr;
 
-	spin_lock_bh(&dev->cep_lock);
-	list_for_each_entry(cep, &dev->ceps, dev_node) {
+	xa_lock(&dev->ceps);
+	xa_for_each(&dev->ceps, nr, cep) {
 		if (!cep->dev_aborted) {
 			cep->dev_aborted = true;
 			tern_cep_get(cep);
@@ -441,7 +504,7 @@ static struct tern_cep *next_of_dev(struct tern_device *dev)
 			break;
 		}
 	}
-	spin_unlock_bh(&dev->cep_lock);
+	xa_unlock(&dev->ceps);
 	return found;
 }
 
@@ -464,12 +527,7 @@ static struct tern_cep *next_of_net(struct net *net)
 
 static bool dev_is_free(struct tern_device *dev)
 {
-	bool is_free;
-
-	spin_lock_bh(&dev->cep_lock);
-	is_free = list_empty(&dev->ceps);
-	spin_unlock_bh(&dev->cep_lock);
-	return is_free;
+	return xa_empty(&dev->ceps);
 }
 
 static bool net_is_free(struct net *net)

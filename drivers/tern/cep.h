@@ -43,16 +43,28 @@ enum tern_stream_event {
 };
 
 /**
+ * struct tern_stream_terms - errors of a stream, triplets or TERN_TERM_NONE
+ * @found: what we found wrong, whether a Terminate can be sent or not
+ * @sent: the Terminate that TCP took
+ * @received: the peer's
+ */
+struct tern_stream_terms {
+	int found;
+	int sent;
+	int received;
+};
+
+/**
  * tern_cep_stream_event() - the stream reports
  * @cep: endpoint
  * @event: what happened
- * @term: Terminate triplet sent or received, or TERN_TERM_NONE
+ * @terms: its errors so far
  *
  * Context: any context in which a BH-safe lock may be taken; the socket lock
  * may be held. Upcalls to iw_cm are made by the endpoint's own work.
  */
 void tern_cep_stream_event(struct tern_cep *cep, enum tern_stream_event event,
-			   int term);
+			   const struct tern_stream_terms *terms);
 
 void tern_cep_get(struct tern_cep *cep);
 

@@ -27,7 +27,7 @@ struct tern_listen_id;
  * struct tern_cep - connection endpoint
  * @ref: one while it is listed (from creation to CM_ACT_DROP), one of the QP,
  *	one of each queued @work and armed @timer
- * @nr: number for traces
+ * @nr: number for traces and users, never 0
  * @dev: device; does not end while the endpoint is listed
  * @net: netns of @sock, without a reference: its end drops the endpoint
  * @lock: guards all below up to @event_lock; taken before the socket lock;
@@ -35,14 +35,19 @@ struct tern_listen_id;
  * @state: written under @lock
  * @id: iw_cm's, with a reference, from connect or accept to CM_ACT_PUT_ID
  * @request_nr: what iw_cm's id knows us by in CM_ULP_WAIT, see event.c
+ * @active: our end connects
  * @qp: bound or attached, with a reference
+ * @qpn: its number, also when it is gone; 0 before
  * @sock: the TCP connection; NULL once dropped
  * @listen: passive, in startup: where it came from, with a reference
  * @listen_node: in its list
  * @settings: of the device when the endpoint was made
  * @wish: what we ask for
  * @request, @reply: the frames; their @pd is good during startup only
- * @params: what was agreed on, from @state CM_OPEN or CM_RTR_WAIT on
+ * @frame_sent, @frame_came: our frame and the peer's are in @request and @reply
+ * @agreed: @params is valid
+ * @params: what was agreed on
+ * @rtr: passive: the RTR that came, once the QP is gone
  * @addr: addresses
  * @tos, @tos_set: what the user asked for
  * @status: why it failed, negative, or 0
@@ -51,14 +56,14 @@ struct tern_listen_id;
  * @timed: @deadline is set
  * @pd, @pd_len: active: the ULP's private data
  * @frame, @frame_len: octets of the peer's frame so far
- * @event_lock: guards @events and @term; BH-safe, the innermost lock
+ * @event_lock: guards @events and @terms; BH-safe, the innermost lock
  * @events: BIT(enum tern_cm_event) to be stepped by @work
- * @term: last Terminate sent or received, or TERN_TERM_NONE
+ * @terms: errors of the stream, and of the startup
  * @work: steps @events and looks at the socket
  * @timer: the one timer
- * @dev_node: in @dev's list, guarded by its cep_lock
  * @all_node: in the list of all, guarded by that list's lock
- * @dev_aborted, @net_aborted: seen by an abort of @dev or @net; guarded likewise
+ * @dev_aborted, @net_aborted: seen by an abort of @dev or @net; guarded by the
+ *	lock of @dev's endpoints and of that list
  */
 struct tern_cep {
 	struct kref ref;
@@ -70,7 +75,9 @@ struct tern_cep {
 	enum tern_cm_state state;
 	struct iw_cm_id *id;
 	u32 request_nr;
+	bool active;
 	struct tern_qp *qp;
+	u32 qpn;
 	struct tern_sock *sock;
 	struct tern_listen_id *listen;
 	struct list_head listen_node;
@@ -78,7 +85,11 @@ struct tern_cep {
 	struct tern_mpa_wish wish;
 	struct tern_mpa_msg request;
 	struct tern_mpa_msg reply;
+	bool frame_sent;
+	bool frame_came;
+	bool agreed;
 	struct tern_mpa_params params;
+	u8 rtr;
 	struct tern_sock_addr addr;
 	u8 tos;
 	bool tos_set;
@@ -93,10 +104,9 @@ struct tern_cep {
 
 	spinlock_t event_lock;	/* see above */
 	u32 events;
-	int term;
+	struct tern_stream_terms terms;
 	struct work_struct work;
 	struct delayed_work timer;
-	struct list_head dev_node;
 	struct list_head all_node;
 	bool dev_aborted;
 	bool net_aborted;
@@ -125,6 +135,9 @@ void tern_cep_drop(struct tern_cep *cep);
 /* have the work step @event, or look at the socket; Context: any BH-safe */
 void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event);
 void tern_cep_kick(struct tern_cep *cep);
+
+/* errors of the stream and of the startup so far; Context: any BH-safe */
+struct tern_stream_terms tern_cep_terms(struct tern_cep *cep);
 
 /* the socket's callbacks come to @cep */
 void tern_cep_own_sock(struct tern_cep *cep);

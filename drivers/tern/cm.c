@@ -37,6 +37,7 @@ static int bind_qp(struct tern_cep *cep, u32 qpn)
 		tern_qp_put(qp);
 	else
 		cep->qp = qp;
+	cep->qpn = qpn;
 	return rc;
 }
 
@@ -60,6 +61,7 @@ static void take_id(struct tern_cep *cep, struct iw_cm_id *id)
 static void set_up(struct tern_cep *cep, struct iw_cm_id *id,
 		   const struct iw_cm_conn_param *param)
 {
+	cep->active = true;
 	cep->addr.local = id->local_addr;
 	cep->addr.remote = id->remote_addr;
 	cep->tos = id->tos;

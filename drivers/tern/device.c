@@ -10,6 +10,7 @@
 
 #include "cep.h"
 #include "cm.h"
+#include "conn.h"
 #include "cq.h"
 #include "device.h"
 #include "doorbell.h"
@@ -189,6 +190,8 @@ static void dealloc_driver(struct ib_device *ibdev)
 	tern_cep_abort_device(dev);
 	WARN_ON(!xa_empty(&dev->qps));
 	xa_destroy(&dev->qps);
+	xa_destroy(&dev->ceps);
+	tern_conn_exit(dev);
 	tern_mem_table_exit(&dev->mem);
 	free_percpu(dev->stats);
 }
@@ -315,20 +318,28 @@ static int init_device(struct tern_device *dev, struct net_device *netdev)
 	spin_lock_init(&dev->settings_lock);
 	tern_settings_init(&dev->settings);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1);
-	INIT_LIST_HEAD(&dev->ceps);
-	spin_lock_init(&dev->cep_lock);
+	xa_init(&dev->ceps);
 	init_ibdev(&dev->ibdev, netdev);
 	tern_device_set_gid(dev);
 	ret = tern_mem_table_init(&dev->mem);
 	if (ret)
 		return ret;
+	ret = tern_conn_init(dev);
+	if (ret)
+		goto err_mem;
 	dev->stats = alloc_percpu(struct tern_stats);
 	if (!dev->stats) {
-		tern_mem_table_exit(&dev->mem);
-		return -ENOMEM;
+		ret = -ENOMEM;
+		goto err_conn;
 	}
 	ib_set_device_ops(&dev->ibdev, &device_ops);
 	return 0;
+
+err_conn:
+	tern_conn_exit(dev);
+err_mem:
+	tern_mem_table_exit(&dev->mem);
+	return ret;
 }
 
 static int register_device(struct tern_device *dev, const char *name)

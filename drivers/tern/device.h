@@ -10,6 +10,8 @@
 #include "settings.h"
 #include "stats.h"
 
+struct tern_conn_ring;
+
 /**
  * struct tern_device - one RNIC on one netdev
  * @ibdev: the core's part
@@ -26,8 +28,9 @@
  * @qps: QPN to struct tern_qp; read under RCU
  * @next_qpn: where the search for a free QPN goes on
  * @stats: counters, per CPU
- * @ceps: connection endpoints of this device, guarded by @cep_lock
- * @cep_lock: BH-safe
+ * @ceps: connection endpoints of this device by their numbers; its lock guards
+ *	an endpoint's way out
+ * @ended: connections that ended lately, see conn.h
  * @num_pd ...: objects in use, for limits
  */
 struct tern_device {
@@ -43,8 +46,8 @@ struct tern_device {
 	struct xarray qps;
 	u32 next_qpn;
 	struct tern_stats __percpu *stats;
-	struct list_head ceps;
-	spinlock_t cep_lock;		/* see above */
+	struct xarray ceps;
+	struct tern_conn_ring *ended;
 	atomic_t num_pd;
 	atomic_t num_mr;
 	atomic_t num_cq;

@@ -274,10 +274,15 @@ int tern_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info)
 
 int tern_nl_init(void)
 {
-	return genl_register_family(&tern_nl_family);
+	int ret = genl_register_family(&tern_nl_family);
+
+	if (!ret)
+		tern_nl_conn_init();
+	return ret;
 }
 
 void tern_nl_exit(void)
 {
+	tern_nl_conn_exit();
 	genl_unregister_family(&tern_nl_family);
 }

@@ -6,4 +6,8 @@
 int tern_nl_init(void);
 void tern_nl_exit(void);
 
+/* the part that is about connections: see nl_conn.c */
+void tern_nl_conn_init(void);
+void tern_nl_conn_exit(void);
+
 #endif /* TERN_NL_H */

@@ -65,6 +65,11 @@ static const struct nla_policy tern_dev_set_nl_policy[TERN_A_DEV_SETTINGS + 1] =
 	[TERN_A_DEV_SETTINGS] = NLA_POLICY_NESTED(tern_settings_nl_policy),
 };
 
+/* TERN_CMD_CONN_GET - dump */
+static const struct nla_policy tern_conn_get_nl_policy[TERN_A_CONN_DEVICE + 1] = {
+	[TERN_A_CONN_DEVICE] = { .type = NLA_NUL_STRING, .len = 63, },
+};
+
 /* Ops table for tern */
 static const struct genl_split_ops tern_nl_ops[] = {
 	{
@@ -86,6 +91,17 @@ static const struct genl_split_ops tern_nl_ops[] = {
 		.maxattr	= TERN_A_DEV_SETTINGS,
 		.flags		= GENL_CMD_CAP_DO,
 	},
+	{
+		.cmd		= TERN_CMD_CONN_GET,
+		.dumpit		= tern_nl_conn_get_dumpit,
+		.policy		= tern_conn_get_nl_policy,
+		.maxattr	= TERN_A_CONN_DEVICE,
+		.flags		= GENL_CMD_CAP_DUMP,
+	},
+};
+
+static const struct genl_multicast_group tern_nl_mcgrps[] = {
+	[TERN_NLGRP_EVENTS] = { "events", },
 };
 
 struct genl_family tern_nl_family __ro_after_init = {
@@ -96,4 +112,6 @@ struct genl_family tern_nl_family __ro_after_init = {
 	.module		= THIS_MODULE,
 	.split_ops	= tern_nl_ops,
 	.n_split_ops	= ARRAY_SIZE(tern_nl_ops),
+	.mcgrps		= tern_nl_mcgrps,
+	.n_mcgrps	= ARRAY_SIZE(tern_nl_mcgrps),
 };

@@ -18,6 +18,11 @@ extern const struct nla_policy tern_settings_nl_policy[TERN_A_SETTINGS_EARLY_OCT
 int tern_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info);
 int tern_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int tern_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info);
+int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+
+enum {
+	TERN_NLGRP_EVENTS,
+};
 
 extern struct genl_family tern_nl_family;
 

@@ -182,6 +182,7 @@ struct tern_tx {
  * @need: octets the FPDU at the head of the queue needs in all
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_stream_params
+ * @rtr: the RTR that opened the fence, or TERN_RTR_NONE
  * @recv: receive entry of the Send under reassembly
  * @have_recv: it was taken
  * @too_long: the message does not fit into it
@@ -197,6 +198,7 @@ struct tern_rx {
 	u32 need;
 	bool fence;
 	u8 rtr_accept;
+	u8 rtr;
 	struct tern_recv recv;
 	bool have_recv;
 	bool too_long;
@@ -225,7 +227,8 @@ struct tern_rx {
  * @sq, @rq: its queues; @rq is unused with an SRQ
  * @tx, @rx, @readq: engines
  * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
- * @term_rx, @term_tx: Terminate received and sent, or TERN_TERM_NONE
+ * @term_rx: Terminate received, or TERN_TERM_NONE
+ * @term_tx: error found, and sent as a Terminate unless the fence is shut
  * @bh_work: runs the send engine in BH context
  * @work: runs it, and flushes, where a process must wait for the socket
  * @ib_state: IB_QPS_RESET, INIT or RTR while @state is IDLE

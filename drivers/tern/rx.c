@@ -342,13 +342,38 @@ static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
 	tern_qp_async_event(qp, error_event(term));
 }
 
+/* rows F64 and F65: the RTR that a good FPDU is, if it was listed */
+static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
+{
+	const struct tern_read_req *rreq;
+	u8 rtr = TERN_RTR_NONE;
+
+	switch (f->hdr[1] & TERN_RDMAP_OPCODE_MASK) {
+	case TERN_OP_WRITE:
+		if (f->ulpdu_len == sizeof(struct tern_ddp_tagged))
+			rtr = TERN_RTR_WRITE;
+		break;
+	case TERN_OP_READ_REQ:
+		rreq = (const void *)(f->hdr + sizeof(struct tern_ddp_untagged));
+		if (!rreq->size)
+			rtr = TERN_RTR_READ;
+		break;
+	case TERN_OP_SEND:
+		if (f->ulpdu_len == sizeof(struct tern_ddp_untagged))
+			rtr = TERN_RTR_SEND;
+		break;
+	}
+	return rx->rtr_accept & BIT(rtr) ? rtr : TERN_RTR_NONE;
+}
+
 /* step R6: any FPDU that passed CRC and markers opens the fence */
-static void open_fence(struct tern_qp *qp)
+static void open_fence(struct tern_qp *qp, u8 rtr)
 {
 	/* a Terminate opens nothing: row F69 */
 	if (!qp->rx.fence || qp->rx.discard)
 		return;
 	qp->rx.fence = false;
+	WRITE_ONCE(qp->rx.rtr, rtr);
 	qp->rx.reply = true;
 	tern_qp_opened(qp);
 }
@@ -427,7 +452,8 @@ static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
 		tern_stat_inc(qp->dev, RX_FPDU);
 		tern_stat_add(qp->dev, RX_BYTES, f.total);
 		term = judge_segment(qp, &f, at);
-		open_fence(qp);
+		open_fence(qp, term == TERN_TERM_NONE ? rtr_of(rx, &f) :
+							TERN_RTR_NONE);
 	}
 	if (term != TERN_TERM_NONE) {
 		rx_error(qp, term, &f);

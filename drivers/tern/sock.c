@@ -329,6 +329,11 @@ u32 tern_sock_mss_locked(struct tern_sock *s)
 	return tcp_sk(s->sk)->mss_cache;
 }
 
+u32 tern_sock_mss(const struct tern_sock *s)
+{
+	return READ_ONCE(tcp_sk(s->sk)->mss_cache);
+}
+
 u32 tern_sock_pending_locked(struct tern_sock *s)
 {
 	sock_owned_by_me(s->sk);

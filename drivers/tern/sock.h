@@ -244,6 +244,9 @@ bool tern_sock_writable_locked(struct tern_sock *s);
 /* EMSS now, octets */
 u32 tern_sock_mss_locked(struct tern_sock *s);
 
+/* the same at any time, and also of a connection that is gone */
+u32 tern_sock_mss(const struct tern_sock *s);
+
 /* octets received and not consumed */
 u32 tern_sock_pending_locked(struct tern_sock *s);
 

@@ -62,7 +62,9 @@ static bool note_terminate(struct tern_cep *cep)
 	if (tern_term_parse(f.hdr + hdr, f.hdr_len - hdr, &info))
 		return false;
 	tern_stat_inc(cep->dev, RX_TERMINATE);
-	WRITE_ONCE(cep->term, info.code);
+	spin_lock_bh(&cep->event_lock);
+	cep->terms.received = info.code;
+	spin_unlock_bh(&cep->event_lock);
 	return true;
 }
 
@@ -84,7 +86,10 @@ static int send_frame(struct tern_cep *cep, enum tern_mpa_kind kind,
 	u8 buf[TERN_MPA_FRAME_MAX];
 	u32 len = tern_mpa_build(kind, msg, buf);
 
-	return len ? tern_sock_send(cep->sock, buf, len) : -EMSGSIZE;
+	if (!len)
+		return -EMSGSIZE;
+	cep->frame_sent = true;
+	return tern_sock_send(cep->sock, buf, len);
 }
 
 u16 tern_startup_room(const struct tern_mpa_msg *frame)
@@ -113,6 +118,7 @@ static void send_terminate(struct tern_cep *cep, int term)
 	struct tern_tx_msg msg;
 	struct tern_fpdu_tx tx;
 	u8 buf[TERMINATE_FPDU];
+	bool sent;
 	u32 len;
 
 	tern_rdmap_build_terminate(&msg, cep->params.version, term, NULL, 0, 0);
@@ -120,9 +126,13 @@ static void send_terminate(struct tern_cep *cep, int term)
 			  TERN_ULPDU_MAX);
 	len = tern_fpdu_tx_begin(&tx, &msg, buf);
 	len += tern_fpdu_tx_end(&tx, buf + len);
-	WRITE_ONCE(cep->term, term);
-	if (!tern_sock_send(cep->sock, buf, len))
+	sent = !tern_sock_send(cep->sock, buf, len);
+	if (sent)
 		tern_stat_inc(cep->dev, TX_TERMINATE);
+	spin_lock_bh(&cep->event_lock);
+	cep->terms.found = term;
+	cep->terms.sent = sent ? term : TERN_TERM_NONE;
+	spin_unlock_bh(&cep->event_lock);
 }
 
 void tern_startup_reject(struct tern_cep *cep, const void *pd, u16 pd_len)
@@ -164,6 +174,7 @@ int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)
 	rc = attach(cep);
 	if (rc)
 		return rc;
+	cep->agreed = true;
 	/* the stream is there: it tells us if the socket is not */
 	if (send_frame(cep, TERN_MPA_REPLY, &cep->reply))
 		tern_cep_post(cep, CM_EV_ABORT);
@@ -234,6 +245,8 @@ static void retry(struct tern_cep *cep)
 	tern_sock_release(old);
 	tern_sock_put(old);
 	cep->reply = (struct tern_mpa_msg) {};
+	cep->frame_sent = false;
+	cep->frame_came = false;
 	clear_port(&cep->addr.local);
 	tern_mpa_fall_back(&cep->wish);
 	tern_cep_step(cep, CM_EV_RETRY);
@@ -275,6 +288,7 @@ static void accepted(struct tern_cep *cep)
 		send_terminate(cep, term);
 		return tern_cep_step(cep, CM_EV_BAD);
 	}
+	cep->agreed = true;
 	rc = attach(cep);
 	if (rc)
 		return fail_attach(cep, rc);
@@ -403,6 +417,7 @@ static bool look_frame(struct tern_cep *cep)
 		}
 		cep->frame_len += n;
 	}
+	cep->frame_came = verdict == TERN_MPA_WHOLE;
 	if (verdict == TERN_MPA_BAD)
 		bad_frame(cep);
 	else if (active)

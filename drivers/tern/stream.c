@@ -61,15 +61,18 @@ void tern_qp_async_event(struct tern_qp *qp, enum ib_event_type type)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
-static int last_term(const struct tern_qp *qp)
-{
-	return qp->term_rx != TERN_TERM_NONE ? qp->term_rx : qp->term_tx;
-}
-
 static void tell_cep(struct tern_qp *qp, enum tern_stream_event event)
 {
+	/* what was built may still wait for TCP */
+	bool sent = qp->tx.term_sent && !qp->tx.burst.nr;
+	struct tern_stream_terms terms = {
+		.found = qp->term_tx,
+		.sent = sent ? qp->term_tx : TERN_TERM_NONE,
+		.received = qp->term_rx,
+	};
+
 	if (qp->cep)
-		tern_cep_stream_event(qp->cep, event, last_term(qp));
+		tern_cep_stream_event(qp->cep, event, &terms);
 }
 
 void tern_qp_opened(struct tern_qp *qp)
@@ -133,6 +136,7 @@ void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
 
 	if (tx->term_code != TERN_TERM_NONE)
 		return;
+	qp->term_tx = code;
 	/* behind a shut fence no FPDU may go out, no Terminate either (4.14) */
 	if (qp->rx.fence) {
 		tern_qp_event(qp, QP_EV_RESET);
@@ -143,7 +147,6 @@ void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
 	tx->term_hdr_len = seg ? min_t(u32, seg_hdr_len, TERN_HDR_MAX) : 0;
 	if (seg)
 		memcpy(tx->term_hdr, seg, tx->term_hdr_len);
-	qp->term_tx = code;
 	tern_qp_event(qp, QP_EV_LOCAL_ERROR);
 }
 

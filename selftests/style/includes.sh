@@ -14,9 +14,9 @@ cd "$src"
 
 send='tx|tx_msg|tx_sched|burst'
 receive='rx|place|skb_cursor'
-connect='cm|cep|listen|event'
+connect='cm|cep|listen|event|conn'
 engines="$send|$receive|$connect"
-top_layer='main|link|nl|nl_gen'
+top_layer='main|link|nl|nl_conn|nl_gen'
 services='sock|mem|umem|mr|sgl|readq|recvq|queue|complete|stats|trace|settings|sq'
 failed=0 n=0
 

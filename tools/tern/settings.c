@@ -195,7 +195,7 @@ int setting_put(struct nl_msg *msg, const char *name, const char *value)
 
 /* ---- printing ------------------------------------------------------------------- */
 
-static const char *rtr_name(uint32_t type)
+const char *setting_rtr_name(uint32_t type)
 {
 	return type > 0 && type < RTR_COUNT ? rtr_names[type] : "?";
 }
@@ -220,7 +220,7 @@ static void print_rtr(struct nlattr *nest, bool json)
 		if (nla_type(attr) != TERN_A_SETTINGS_RTR)
 			continue;
 		printf(json ? "%s\"%s\"" : "%s%s", sep,
-		       rtr_name(nla_get_u32(attr)));
+		       setting_rtr_name(nla_get_u32(attr)));
 		sep = json ? ", " : ",";
 	}
 }
@@ -283,4 +283,15 @@ void settings_print(struct nlattr *nest, bool json)
 	}
 	if (json)
 		putchar('}');
+}
+
+void print_quoted(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			putchar('\\');
+		putchar(*s);
+	}
+	putchar('"');
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <linux/netlink.h>
 
 struct nl_msg;
@@ -32,5 +33,11 @@ void settings_print(struct nlattr *nest, bool json);
  * Return: true when it was told on stderr.
  */
 bool setting_blame(const char *dev, int attr, const char *why);
+
+/* name of an RTR type, "?" for an unknown one */
+const char *setting_rtr_name(uint32_t type);
+
+/* @s as a JSON string: names of devices hold nothing worse than " and \ */
+void print_quoted(const char *s);
 
 #endif /* TERN_TOOL_SETTINGS_H */

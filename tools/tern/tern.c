@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* tern: show and change the settings of software RNICs. See tern(8). */
+/* tern: settings and connections of software RNICs. See tern(8). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,30 +7,36 @@
 #include <sys/socket.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
+#include <netlink/errno.h>
 #include <netlink/netlink.h>
 #include <rdma/tern-nl.h>
 
+#include "conn.h"
 #include "settings.h"
 
 static const char usage[] =
 	"usage: tern [--json] show [DEV]\n"
-	"       tern set DEV NAME VALUE [NAME VALUE]...\n";
+	"       tern set DEV NAME VALUE [NAME VALUE]...\n"
+	"       tern [--json] show connections [--all] [DEV]\n"
+	"       tern [--json] monitor\n";
 
 /**
- * struct conn - a conversation with the family
+ * struct talk - a conversation with the family
  * @sk: socket
  * @family: number of the family
  * @json: print JSON
- * @shown: devices printed
+ * @all: ended connections, too
+ * @shown: devices or connections printed
  * @error: the kernel's answer: 0 or a negative errno
  * @text: the kernel's words for it, "" if it has none
  * @offset: octets in the request before the attribute to blame, 0 for none
  * @done: the answer is complete
  */
-struct conn {
+struct talk {
 	struct nl_sock *sk;
 	int family;
 	bool json;
+	bool all;
 	unsigned int shown;
 	int error;
 	char text[256];
@@ -40,7 +46,7 @@ struct conn {
 
 /* ---- netlink ---------------------------------------------------------------------- */
 
-static int open_conn(struct conn *c)
+static int open_talk(struct talk *c)
 {
 	int one = 1;
 
@@ -63,18 +69,13 @@ static int open_conn(struct conn *c)
 	return 0;
 }
 
-/* an extended ACK has the kernel's words, and the place, behind the error */
-static void keep_text(struct conn *c, struct nlmsgerr *err)
+/* the kernel's words, and the place, are @skip octets behind the header */
+static void keep_text(struct talk *c, struct nlmsghdr *hdr, size_t skip)
 {
-	struct nlmsghdr *hdr = (void *)((char *)err - NLMSG_HDRLEN);
 	struct nlattr *attr;
-	size_t skip;
 
 	if (!(hdr->nlmsg_flags & NLM_F_ACK_TLVS))
 		return;
-	skip = sizeof(*err);
-	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
-		skip += err->msg.nlmsg_len - NLMSG_HDRLEN;
 	attr = nlmsg_find_attr(hdr, skip, NLMSGERR_ATTR_MSG);
 	if (attr)
 		nla_strlcpy(c->text, attr, sizeof(c->text));
@@ -85,24 +86,42 @@ static void keep_text(struct conn *c, struct nlmsgerr *err)
 
 static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
 {
-	struct conn *c = arg;
+	struct nlmsghdr *hdr = (void *)((char *)err - NLMSG_HDRLEN);
+	struct talk *c = arg;
+	size_t skip = sizeof(*err);
 
 	c->error = err->error;
 	c->done = true;
-	keep_text(c, err);
+	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
+		skip += err->msg.nlmsg_len - NLMSG_HDRLEN;
+	keep_text(c, hdr, skip);
 	return NL_STOP;
 }
 
 static int on_end(struct nl_msg *msg, void *arg)
 {
-	struct conn *c = arg;
+	struct talk *c = arg;
 
 	c->done = true;
 	return NL_OK;
 }
 
+/* a dump that failed says so in its last message */
+static int on_finish(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *hdr = nlmsg_hdr(msg);
+	struct talk *c = arg;
+
+	c->done = true;
+	if (nlmsg_datalen(hdr) >= (int)sizeof(int))
+		c->error = *(int *)nlmsg_data(hdr);
+	if (c->error)
+		keep_text(c, hdr, sizeof(int));
+	return NL_OK;
+}
+
 /* send @msg, then read until the answer is complete; 0 or a negative errno */
-static int talk(struct conn *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_msg)
+static int converse(struct talk *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_msg)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int ret;
@@ -111,7 +130,7 @@ static int talk(struct conn *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_msg)
 		return -ENOMEM;
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, c);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_end, c);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_end, c);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, c);
 	if (on_msg)
 		nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_msg, c);
 	ret = nl_send_auto(c->sk, msg);
@@ -121,14 +140,15 @@ static int talk(struct conn *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_msg)
 	return c->error ? c->error : ret < 0 && !c->done ? -EIO : 0;
 }
 
-static struct nl_msg *new_request(const struct conn *c, int cmd, int flags,
-				  const char *dev)
+/* @attr: the attribute that @dev is */
+static struct nl_msg *new_request(const struct talk *c, int cmd, int flags,
+				  int attr, const char *dev)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
 	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, c->family, 0,
 			       flags, cmd, TERN_FAMILY_VERSION) &&
-	    (!dev || !nla_put_string(msg, TERN_A_DEV_NAME, dev)))
+	    (!dev || !nla_put_string(msg, attr, dev)))
 		return msg;
 	fprintf(stderr, "tern: out of memory\n");
 	nlmsg_free(msg);
@@ -136,7 +156,7 @@ static struct nl_msg *new_request(const struct conn *c, int cmd, int flags,
 }
 
 /* one line: whose fault, the kernel's words, the errno's */
-static void tell(const struct conn *c, const char *dev, int ret)
+static void tell(const struct talk *c, const char *dev, int ret)
 {
 	fprintf(stderr, "tern: %s%s%s%s%s\n", dev ? dev : "", dev ? ": " : "",
 		c->text, c->text[0] ? ": " : "", strerror(-ret));
@@ -149,18 +169,6 @@ static void print_text(struct nlattr **tb)
 	printf("%s: netdev %s\n", nla_get_string(tb[TERN_A_DEV_NAME]),
 	       nla_get_string(tb[TERN_A_DEV_NETDEV]));
 	settings_print(tb[TERN_A_DEV_SETTINGS], false);
-}
-
-/* neither kind of name may hold what JSON would want escaped but these */
-static void print_quoted(const char *s)
-{
-	putchar('"');
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			putchar('\\');
-		putchar(*s);
-	}
-	putchar('"');
 }
 
 static void print_json(struct nlattr **tb)
@@ -179,7 +187,7 @@ static void print_json(struct nlattr **tb)
 static int on_device(struct nl_msg *msg, void *arg)
 {
 	struct nlattr *tb[TERN_A_DEV_MAX + 1];
-	struct conn *c = arg;
+	struct talk *c = arg;
 
 	if (genlmsg_parse(nlmsg_hdr(msg), 0, tb, TERN_A_DEV_MAX, NULL) < 0 ||
 	    !tb[TERN_A_DEV_NAME] || !tb[TERN_A_DEV_INDEX] ||
@@ -196,23 +204,91 @@ static int on_device(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static int show(struct conn *c, const char *dev)
+static int show(struct talk *c, const char *dev)
 {
 	struct nl_msg *msg;
 	int ret;
 
-	msg = new_request(c, TERN_CMD_DEV_GET,
-			  dev ? NLM_F_ACK : NLM_F_DUMP, dev);
+	msg = new_request(c, TERN_CMD_DEV_GET, dev ? NLM_F_ACK : NLM_F_DUMP,
+			  TERN_A_DEV_NAME, dev);
 	if (!msg)
 		return -1;
 	if (c->json)
 		putchar('[');
-	ret = talk(c, msg, on_device);
+	ret = converse(c, msg, on_device);
 	if (c->json)
 		puts("]");
 	nlmsg_free(msg);
 	if (ret)
 		tell(c, dev, ret);
+	return ret;
+}
+
+static int on_conn(struct nl_msg *msg, void *arg)
+{
+	struct talk *c = arg;
+	const char *before = c->json && c->shown ? ",\n " : "";
+
+	if (conn_print(nlmsg_hdr(msg), c->all, before, c->json))
+		c->shown++;
+	return NL_OK;
+}
+
+static int show_connections(struct talk *c, const char *dev)
+{
+	struct nl_msg *msg;
+	int ret;
+
+	msg = new_request(c, TERN_CMD_CONN_GET, NLM_F_DUMP, TERN_A_CONN_DEVICE,
+			  dev);
+	if (!msg)
+		return -1;
+	if (c->json)
+		putchar('[');
+	else
+		conn_print_head();
+	ret = converse(c, msg, on_conn);
+	if (c->json)
+		puts("]");
+	nlmsg_free(msg);
+	if (ret)
+		tell(c, dev, ret);
+	return ret;
+}
+
+static int on_event(struct nl_msg *msg, void *arg)
+{
+	struct talk *c = arg;
+
+	if (conn_print(nlmsg_hdr(msg), true, "", c->json) && c->json)
+		putchar('\n');
+	fflush(stdout);
+	return NL_OK;
+}
+
+/* until it is killed; the kernel drops what we are too slow for */
+static int monitor(struct talk *c)
+{
+	int ret, group;
+
+	group = genl_ctrl_resolve_grp(c->sk, TERN_FAMILY_NAME,
+				      TERN_MCGRP_EVENTS);
+	ret = group < 0 ? group : nl_socket_add_membership(c->sk, group);
+	if (ret < 0) {
+		fprintf(stderr, "tern: %s\n", nl_geterror(ret));
+		return ret;
+	}
+	nl_socket_disable_seq_check(c->sk);
+	nl_socket_modify_cb(c->sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, c);
+	if (!c->json)
+		conn_print_head();
+	fflush(stdout);
+	do {
+		ret = nl_recvmsgs_default(c->sk);
+		if (ret == -NLE_NOMEM)
+			fprintf(stderr, "tern: events were lost\n");
+	} while (ret >= 0 || ret == -NLE_NOMEM || ret == -NLE_INTR);
+	fprintf(stderr, "tern: %s\n", nl_geterror(ret));
 	return ret;
 }
 
@@ -231,7 +307,7 @@ static int put_settings(struct nl_msg *msg, int n, char **words)
 }
 
 /* is it a setting that the kernel refused? then say which */
-static bool blame_setting(const struct conn *c, struct nl_msg *msg,
+static bool blame_setting(const struct talk *c, struct nl_msg *msg,
 			  const char *dev)
 {
 	char *start = (char *)nlmsg_hdr(msg);
@@ -247,16 +323,16 @@ static bool blame_setting(const struct conn *c, struct nl_msg *msg,
 }
 
 /* @words are pairs of name and value; all of them are set, or none */
-static int set(struct conn *c, const char *dev, int n, char **words)
+static int set(struct talk *c, const char *dev, int n, char **words)
 {
 	struct nl_msg *msg;
 	int ret = -1;
 
-	msg = new_request(c, TERN_CMD_DEV_SET, NLM_F_ACK, dev);
+	msg = new_request(c, TERN_CMD_DEV_SET, NLM_F_ACK, TERN_A_DEV_NAME, dev);
 	if (!msg)
 		return -1;
 	if (!put_settings(msg, n, words)) {
-		ret = talk(c, msg, NULL);
+		ret = converse(c, msg, NULL);
 		if (ret && !blame_setting(c, msg, dev))
 			tell(c, dev, ret);
 	}
@@ -264,8 +340,18 @@ static int set(struct conn *c, const char *dev, int n, char **words)
 	return ret;
 }
 
-static int run(struct conn *c, int argc, char **argv)
+static bool is_show_connections(int argc, char **argv)
 {
+	return argc >= 2 && argc <= 3 && !strcmp(argv[0], "show") &&
+	       !strcmp(argv[1], "connections");
+}
+
+static int run(struct talk *c, int argc, char **argv)
+{
+	if (is_show_connections(argc, argv))
+		return show_connections(c, argv[2]);
+	if (argc == 1 && !strcmp(argv[0], "monitor"))
+		return monitor(c);
 	if (argc >= 1 && argc <= 2 && !strcmp(argv[0], "show"))
 		return show(c, argv[1]);
 	if (argc >= 4 && argc % 2 == 0 && !strcmp(argv[0], "set"))
@@ -274,23 +360,34 @@ static int run(struct conn *c, int argc, char **argv)
 	return 2;
 }
 
+/* take the options out, wherever they are; Return: how many words are left */
+static int take_options(struct talk *c, int argc, char **argv)
+{
+	int i, n = 0;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--json"))
+			c->json = true;
+		else if (!strcmp(argv[i], "--all"))
+			c->all = true;
+		else
+			argv[n++] = argv[i];
+	}
+	argv[n] = NULL;
+	return n;
+}
+
 int main(int argc, char **argv)
 {
-	struct conn c = {};
+	struct talk c = {};
 	int ret;
 
-	argv++;
-	argc--;
+	argc = take_options(&c, argc, argv);
 	if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
 		fputs(usage, stdout);
 		return 0;
 	}
-	if (argc && !strcmp(argv[0], "--json")) {
-		c.json = true;
-		argv++;
-		argc--;
-	}
-	if (open_conn(&c))
+	if (open_talk(&c))
 		return 1;
 	ret = run(&c, argc, argv);
 	nl_socket_free(c.sk);

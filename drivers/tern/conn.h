@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What users may know of a connection: a copy of its values, taken under the
+ * endpoint's lock, and the copies of those that ended lately.
+ */
+#ifndef TERN_CONN_H
+#define TERN_CONN_H
+
+#include <linux/types.h>
+
+#include "core/mpa.h"
+#include "sock.h"
+
+struct net;
+struct tern_cep;
+struct tern_device;
+
+/* ended connections that a device remembers */
+#define TERN_CONN_ENDED		64
+
+/**
+ * struct tern_conn_frame - an MPA frame
+ * @there: it was sent, or came
+ * @msg: apart from its private data, whose pointer is NULL
+ */
+struct tern_conn_frame {
+	bool there;
+	struct tern_mpa_msg msg;
+};
+
+/**
+ * struct tern_conn - values of a connection at one moment
+ * @nr: its number, never 0
+ * @qpn: its QP, 0 for none yet
+ * @state: name of the endpoint's state
+ * @ended: nothing of it is left but this
+ * @active: our end is the initiator
+ * @addr: both ends
+ * @own, @peer: the frames
+ * @agreed: @params is what they agree on
+ * @params: @rtr is the RTR that was sent or came
+ * @mss, @mulpdu: TCP's segment size, and what fits into it; 0 without TCP
+ * @term_found: the error that we found, TERN_TERM_NONE for none
+ * @term_sent: the Terminate that TCP took for it
+ * @term_received: the peer's Terminate
+ * @error: why it failed, negative, or 0
+ */
+struct tern_conn {
+	u32 nr;
+	u32 qpn;
+	const char *state;
+	bool ended;
+	bool active;
+	struct tern_sock_addr addr;
+	struct tern_conn_frame own;
+	struct tern_conn_frame peer;
+	bool agreed;
+	struct tern_mpa_params params;
+	u32 mss;
+	u32 mulpdu;
+	int term_found;
+	int term_sent;
+	int term_received;
+	int error;
+};
+
+/**
+ * tern_conn_next() - walk over the connections of a device, ended ones included
+ * @dev: device
+ * @from: least number that is of interest
+ * @conn: result: the first one from there on
+ *
+ * Each connection that is there all the time is met once, whatever begins and
+ * ends meanwhile. Context: process. Return: false when there is none.
+ */
+bool tern_conn_next(struct tern_device *dev, unsigned long from,
+		    struct tern_conn *conn);
+
+/* @cep ends: remember it; Context: process, its lock is held */
+void tern_conn_remember(struct tern_cep *cep);
+
+/* @cep ended with an error: tell who listens; Context: as above */
+void tern_conn_tell(struct tern_cep *cep);
+
+/* who hears of errors: set while there is no device */
+void tern_conn_set_listener(void (*hear)(struct tern_device *dev,
+					 struct net *net,
+					 const struct tern_conn *conn));
+
+/* the memory of a device; Return: 0 or -ENOMEM */
+int tern_conn_init(struct tern_device *dev);
+void tern_conn_exit(struct tern_device *dev);
+
+#endif /* TERN_CONN_H */
