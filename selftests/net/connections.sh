@@ -1,0 +1,213 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Item 4: what can be seen of each connection (tern show connections, tern
+# monitor): while it is there, when it is over, when it was rejected or failed.
+
+. ./lib.sh
+. ./scene.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern's own connections"
+
+conns_of_a() { in_a tern --json show connections --all tern_a; }
+conns_of_b() { in_b tern --json show connections --all tern_b; }
+
+# expect COMMAND KEY=VALUE...: the newest connection that COMMAND shows has them;
+# a value is a word, or what JSON calls null, true and false
+expect()
+{
+	local show=$1
+	shift
+	"$show" | python3 -c '
+import json, sys
+conns = json.load(sys.stdin)
+conn = max(conns, key=lambda c: c["nr"])
+print(conn)
+bad = 0
+for pair in sys.argv[1:]:
+    key, want = pair.split("=")
+    is_ = conn[key]
+    word = is_ if isinstance(is_, str) else json.dumps(is_)
+    if word != want:
+        print(f"{key} is {word}, not {want}")
+        bad = 1
+sys.exit(bad)' "$@"
+}
+
+# count COMMAND EXPRESSION: connections of which it is true
+count()
+{
+	"$1" | python3 -c '
+import json, sys
+conns = json.load(sys.stdin)
+assert len({c["nr"] for c in conns}) == len(conns), "a number twice"
+print(sum(bool(eval(sys.argv[1])) for c in conns))' "$2"
+}
+
+# the peer's values are what the other one calls its own
+one()
+{
+	server
+	client -c
+	during
+	kill -INT $client_pid
+	kill -9 $server_pid
+	ends $client_pid $server_pid
+	afterwards
+}
+
+during()
+{
+	expect conns_of_a state=OPEN ended=false role=initiator local=$IP_A \
+		remote=$IP_B remote_port=$port mpa_rev=2 version=1 crc=true \
+		tx_markers=false rx_markers=false p2p=true rtr=write \
+		own_rev=2 own_flags=0x50 own_control=ABCD peer_rev=2 \
+		peer_flags=0x50 peer_control=ABCD mss=1448 mulpdu=1442 \
+		term_found=null term_sent=null term_received=null error=null
+	expect conns_of_b state=OPEN role=responder local=$IP_B local_port=$port \
+		remote=$IP_A mpa_rev=2 rtr=write peer_rev=2 own_control=ABCD
+	in_a tern show connections tern_a | tee "$TMP/text"
+	grep -Eq "^OPEN +[0-9]+ +tern_a +[0-9]+ +initiator +2 +$IP_A:[0-9]+ +$IP_B:$port .*crc p2p rtr:write mss:1448" "$TMP/text"
+	conns_of_a >"$TMP/json-a"
+	conns_of_b >"$TMP/json-b"
+	python3 -c '
+import json, sys
+a, b = (max(json.load(open(f)), key=lambda c: c["nr"]) for f in sys.argv[1:])
+for key in "rev", "flags", "ird", "ord", "control", "pd_len":
+    assert a["own_" + key] == b["peer_" + key], key
+    assert b["own_" + key] == a["peer_" + key], key
+assert a["ord"] == b["peer_ord"] or a["ord"] <= b["ird"]
+assert a["own_pd_len"] > 0 and a["local_port"] == b["remote_port"]
+' "$TMP/json-a" "$TMP/json-b"
+}
+
+afterwards()
+{
+	soon expect conns_of_a state=CLOSED ended=true rtr=write own_rev=2 mss=1448
+	in_a tern show connections tern_a | tee "$TMP/text"
+	not grep -q CLOSED "$TMP/text"
+	in_a tern show connections --all tern_a | grep -q '^CLOSED'
+}
+
+# soon COMMAND...: within a close and a half; what the last try said is shown
+soon()
+{
+	local tries=$((15 * TERN_TIMEOUT_SCALE))
+	until "$@" >"$TMP/soon" 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || { cat "$TMP/soon"; return 1; }
+		sleep 0.2
+	done
+}
+
+# from_peer CASE KEY=VALUE...: mpa_peer.py on b, rping on a
+from_peer()
+{
+	local peer
+	port=$(new_port)
+	in_b ./mpa_peer.py "from_$1" "$IP_B" $port >"$TMP/peer" 2>&1 &
+	peer=$!
+	wait_for_listen $port
+	limit 20 in_a rping -c -a "$IP_B" -p $port -C 1 >"$TMP/client" 2>&1 || true
+	wait $peer || cat "$TMP/peer"
+	soon expect conns_of_a ended=true remote_port=$port "${@:2}"
+}
+
+# to_peer CASE KEY=VALUE...: mpa_peer.py on a, rping on b
+to_peer()
+{
+	local server
+	port=$(new_port)
+	ip netns exec b rping -s -P -a 0.0.0.0 -p $port >/dev/null 2>&1 &
+	server=$!
+	wait_for_listen $port
+	in_a ./mpa_peer.py "to_$1" "$IP_B" $port
+	soon expect conns_of_b ended=true local_port=$port "${@:2}"
+	kill -9 $server 2>/dev/null || true
+	ends $server
+}
+
+
+# COMMAND...: makes a connection of a fail; tern monitor says so, once
+heard()
+{
+	local monitor
+	ip netns exec a tern --json monitor >"$TMP/events" 2>&1 &
+	monitor=$!
+	ip netns exec a tern monitor >"$TMP/lines" 2>&1 &
+	eventually grep -q State "$TMP/lines"
+	sleep 0.2
+	"$@"
+	eventually grep -q "\"remote_port\": $port" "$TMP/events"
+	eventually grep -q ":$port .*term-sent:2/0/07.*error:EPROTO" "$TMP/lines"
+	cat "$TMP/events" "$TMP/lines"
+	[ "$(grep -c "\"remote_port\": $port" "$TMP/events")" = 1 ]
+	kill $monitor %2 2>/dev/null || true
+	wait $monitor 2>/dev/null || true
+}
+
+# more connections than one message of the kernel holds, more ended ones than
+# are remembered
+many()
+{
+	in_b tern set tern_b half-open 1000
+	server
+	ip netns exec a python3 -c '
+import socket, sys, time
+socks = [socket.create_connection((sys.argv[1], int(sys.argv[2]))) for _ in range(300)]
+print("connected", flush=True)
+time.sleep(1000)' "$IP_B" $port >"$TMP/many" 2>&1 &
+	client_pid=$!
+	eventually grep -q connected "$TMP/many"
+	soon waiting 300
+	kill -9 $client_pid
+	soon no_living
+	same "$(count conns_of_b 'c["ended"]')" 64
+	kill -9 $server_pid
+	ends $server_pid
+}
+waiting() { same "$(count conns_of_b 'c["state"] == "REQUEST_WAIT"')" "$1"; }
+no_living() { same "$(count conns_of_b 'not c["ended"]')" 0; }
+same() { [ "$1" = "$2" ] || { echo "$1, not $2"; return 1; }; }
+
+# a dump goes on while its device goes
+device_goes()
+{
+	local dumper
+	( while :; do tern show connections --all >/dev/null || exit 1; done ) &
+	dumper=$!
+	for _ in 1 2 3 4 5; do
+		rdma link delete tern_a
+		dev_add a tern_a tern v0a
+		server
+		limit 10 in_a $vtraffic client -a $IP_B -p $port -n 5 >/dev/null
+		kill -9 $server_pid 2>/dev/null || true
+		ends $server_pid
+	done
+	kill -0 $dumper
+	kill $dumper
+	not in_a tern show connections nope 2>"$TMP/err"
+	cat "$TMP/err"
+	grep -q 'no tern device of this name' "$TMP/err"
+}
+
+topo_up
+in_a tern set tern_a reply-ms 2000
+point "a connection, seen from both ends while it is open, and when it is over" one
+point "H11, MPA-180: a rejected one" from_peer reject state=CLOSED \
+	error=ECONNREFUSED peer_flags=0x70 peer_ird=4 peer_ord=4 \
+	peer_control=ABCD peer_pd_len=2 version=null rtr=null
+point "O14: values of a connection that ended for them" from_peer too_many_reads \
+	error=EPROTO term_sent=2/0/06 peer_ird=16 peer_ord=16382
+point "K8: a Terminate behind the Reply" from_peer early_terminate \
+	error=EPROTO term_received=2/0/07 term_sent=null
+point "H16: the revision that the second attempt asked for" from_peer fall_back \
+	own_rev=1 own_flags=0x40 own_ird=null mpa_rev=1 p2p=false
+point "H18: no Reply" from_peer never_answered error=ETIMEDOUT peer_rev=null own_rev=2
+point "O3, O7: not negotiated reads as 16383" to_peer not_negotiated \
+	peer_ird=16383 peer_ord=16383 own_ird=16383 own_ord=16383 peer_control=ABCD
+point "G3: revision 0 refused" to_peer rev_0 peer_rev=0 peer_flags=0xc0 \
+	own_rev=1 own_flags=0x60 error=EPROTONOSUPPORT version=null
+point "tern monitor: an error is told" heard from_peer no_rtr_type error=EPROTO
+point "300 connections, and 64 that ended" many
+point "devices come and go during dumps" device_goes
+finish
