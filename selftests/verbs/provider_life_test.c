@@ -497,6 +497,7 @@ static void qp_ex__has_the_wr_calls_that_it_was_asked_for(void)
 	expect(!tern_qp_create_ex(ctx, &attr) && errno == EOPNOTSUPP);
 	attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_READ;
 	attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	attr.create_flags = IBV_QP_CREATE_SCATTER_FCS;
 	expect(!tern_qp_create_ex(ctx, &attr) && errno == EOPNOTSUPP);
 	attr.comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	qp = tern_qp_create_ex(ctx, &attr);
