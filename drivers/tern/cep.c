@@ -20,6 +20,7 @@
 #include "listen.h"
 #include "qp.h"
 #include "trace.h"
+#include "wishes.h"
 
 /* a graceful close may drain this many times longer than a FIN is awaited */
 #define DRAIN_FACTOR	15
@@ -67,6 +68,36 @@ static void set_wish(struct tern_cep *cep)
 		.max_ird = TERN_MAX_RD_ATOM,
 	};
 	memcpy(cep->wish.rtr, s->rtr, sizeof(cep->wish.rtr));
+}
+
+/* a responder's QP is known only now, and so whether the Request suits it */
+static int apply_wishes(struct tern_cep *cep)
+{
+	int rc = tern_wishes_apply(&cep->qp->wishes, &cep->settings);
+
+	if (rc)
+		return rc;
+	set_wish(cep);
+	if (cep->state == CM_ULP_WAIT &&
+	    tern_mpa_gate_request(&cep->wish, &cep->request) != TERN_MPA_GO)
+		return -EPFNOSUPPORT;
+	return 0;
+}
+
+/* they do not change while the QP is bound */
+int tern_cep_take_wishes(struct tern_cep *cep)
+{
+	const struct tern_settings device = cep->settings;
+	int rc;
+
+	lockdep_assert_held(&cep->lock);
+	rc = apply_wishes(cep);
+	if (rc) {
+		cep->settings = device;
+		set_wish(cep);
+	}
+	cep->p2p_meant = !rc && tern_wishes_p2p(&cep->qp->wishes);
+	return rc;
 }
 
 /* numbers are those of all devices together; 0 is none */

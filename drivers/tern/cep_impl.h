@@ -41,7 +41,7 @@ struct tern_listen_id;
  * @sock: the TCP connection; NULL once dropped
  * @listen: passive, in startup: where it came from, with a reference
  * @listen_node: in its list
- * @settings: of the device when the endpoint was made
+ * @settings: of the device when the endpoint was made, and what the QP wishes
  * @wish: what we ask for
  * @request, @reply: the frames; their @pd is good during startup only
  * @frame_sent, @frame_came: our frame and the peer's are in @request and @reply
@@ -52,6 +52,8 @@ struct tern_listen_id;
  * @tos, @tos_set: what the user asked for
  * @status: why it failed, negative, or 0
  * @retried: this is the plain attempt behind an enhanced one
+ * @p2p_meant: the program itself asked for the peer-to-peer model: it may let
+ *	the peer speak first, so there is no plain attempt (4.5)
  * @deadline: when @timer is to act; a timer that ran early or late is ignored
  * @timed: @deadline is set
  * @pd, @pd_len: active: the ULP's private data
@@ -94,6 +96,7 @@ struct tern_cep {
 	u8 tos;
 	bool tos_set;
 	bool retried;
+	bool p2p_meant;
 	bool timed;
 	int status;
 	unsigned long deadline;
@@ -131,6 +134,15 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event);
 
 /* CM_ACT_DROP, also what undoes tern_cep_create(); @cep->lock is held */
 void tern_cep_drop(struct tern_cep *cep);
+
+/**
+ * tern_cep_take_wishes() - the wishes of the QP that was just bound
+ *
+ * Resets @wish, the depths included. Return: 0, or the error of
+ * tern_wishes_apply(), also for a Request that they do not fit; then the
+ * device's settings hold on. Context: @cep->lock is held.
+ */
+int tern_cep_take_wishes(struct tern_cep *cep);
 
 /* have the work step @event, or look at the socket; Context: any BH-safe */
 void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event);

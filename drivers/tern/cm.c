@@ -23,6 +23,14 @@ static int check_param(const struct iw_cm_conn_param *param, u16 room)
 	return 0;
 }
 
+static void unbind_qp(struct tern_cep *cep)
+{
+	lockdep_assert_held(&cep->lock);
+	tern_qp_unbind_cep(cep->qp, cep);
+	tern_qp_put(cep->qp);
+	cep->qp = NULL;
+}
+
 /* the endpoint's reference on its QP, and the QP's on its endpoint */
 static int bind_qp(struct tern_cep *cep, u32 qpn)
 {
@@ -33,20 +41,16 @@ static int bind_qp(struct tern_cep *cep, u32 qpn)
 	if (!qp)
 		return -EINVAL;
 	rc = tern_qp_bind_cep(qp, cep);
-	if (rc)
+	if (rc) {
 		tern_qp_put(qp);
-	else
-		cep->qp = qp;
+		return rc;
+	}
+	cep->qp = qp;
 	cep->qpn = qpn;
+	rc = tern_cep_take_wishes(cep);
+	if (rc)
+		unbind_qp(cep);
 	return rc;
-}
-
-static void unbind_qp(struct tern_cep *cep)
-{
-	lockdep_assert_held(&cep->lock);
-	tern_qp_unbind_cep(cep->qp, cep);
-	tern_qp_put(cep->qp);
-	cep->qp = NULL;
 }
 
 /* put_id() in cep.c undoes this */
@@ -71,7 +75,7 @@ static void set_up(struct tern_cep *cep, struct iw_cm_id *id,
 	cep->pd_len = param->private_data_len;
 	if (cep->pd_len)
 		memcpy(cep->pd, param->private_data, cep->pd_len);
-	if (tern_peer_is_plain(cep->net, &cep->addr.remote))
+	if (!cep->p2p_meant && tern_peer_is_plain(cep->net, &cep->addr.remote))
 		tern_mpa_fall_back(&cep->wish);
 }
 
@@ -80,10 +84,10 @@ static int start(struct tern_cep *cep, struct iw_cm_id *id,
 {
 	int rc;
 
-	set_up(cep, id, param);
 	rc = bind_qp(cep, param->qpn);
 	if (rc)
 		return rc;
+	set_up(cep, id, param);
 	rc = tern_startup_connect(cep);
 	if (rc) {
 		unbind_qp(cep);
@@ -144,11 +148,11 @@ static int accept(struct tern_cep *cep, const struct iw_cm_conn_param *param)
 	rc = check_param(param, tern_startup_room(&cep->request));
 	if (rc)
 		return rc;
-	cep->wish.ird = param->ird;
-	cep->wish.ord = param->ord;
 	rc = bind_qp(cep, param->qpn);
 	if (rc)
 		return rc;
+	cep->wish.ird = param->ird;
+	cep->wish.ord = param->ord;
 	rc = tern_startup_accept(cep, param->private_data,
 				 param->private_data_len);
 	if (rc)

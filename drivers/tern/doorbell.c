@@ -16,6 +16,7 @@
 
 #include "device.h"
 #include "doorbell.h"
+#include "dv.h"
 #include "qp.h"
 #include "ucontext.h"
 #include "uapi/rdma/tern-abi.h"
@@ -114,5 +115,6 @@ DECLARE_UVERBS_NAMED_OBJECT(TERN_OBJECT_DOORBELL,
 
 const struct uapi_definition tern_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(TERN_OBJECT_DOORBELL),
+	UAPI_DEF_CHAIN(tern_dv_defs),
 	{},
 };

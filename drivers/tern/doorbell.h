@@ -4,7 +4,7 @@
 
 #include <rdma/uverbs_ioctl.h>
 
-/* driver methods of the uverbs ioctl interface: the doorbell file descriptor */
+/* driver methods of the uverbs ioctl interface: the doorbell, and dv.h's */
 extern const struct uapi_definition tern_uapi_defs[];
 
 #endif /* TERN_DOORBELL_H */

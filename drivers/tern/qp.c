@@ -188,6 +188,8 @@ static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 	qp->term_rx = TERN_TERM_NONE;
 	qp->term_tx = TERN_TERM_NONE;
 	qp->tx.term_code = TERN_TERM_NONE;
+	qp->startup.term_tx = TERN_TERM_NONE;
+	qp->startup.term_rx = TERN_TERM_NONE;
 	if (udata)
 		qp->uctx = rdma_udata_to_drv_context(udata, struct tern_ucontext,
 						     ibctx);

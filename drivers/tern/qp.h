@@ -211,6 +211,22 @@ struct tern_rx {
 };
 
 /**
+ * struct tern_startup - the last startup of a QP, also when it came to nothing
+ * @own, @peer: the frames, raw
+ * @initiator: @own is the Request
+ * @retried: it is the plain attempt behind an enhanced one
+ * @term_tx, @term_rx: Terminate in place of our, or the peer's, first FPDU
+ */
+struct tern_startup {
+	struct tern_mpa_side own;
+	struct tern_mpa_side peer;
+	bool initiator;
+	bool retried;
+	int term_tx;
+	int term_rx;
+};
+
+/**
  * struct tern_qp - queue pair
  * @ibqp: the core's part
  * @dev: device
@@ -218,7 +234,7 @@ struct tern_rx {
  *	for the last
  * @released: completed with the last reference
  * @uctx: the program's context, NULL for a kernel user
- * @state_lock: guards @cep; BH-safe
+ * @state_lock: guards @cep, @wishes and @startup; BH-safe
  * @idle_lock: the stream lock before there is a socket
  * @state: guarded by the stream lock; read without where a stale value is good
  * @cep: endpoint of the connection in startup or attached, with a reference
@@ -233,6 +249,8 @@ struct tern_rx {
  * @work: runs it, and flushes, where a process must wait for the socket
  * @ib_state: IB_QPS_RESET, INIT or RTR while @state is IDLE
  * @params: of the stream
+ * @wishes: in place of the device's settings; not changed while there is @cep
+ * @startup: written by the endpoint that @cep is
  */
 struct tern_qp {
 	struct ib_qp ibqp;
@@ -260,6 +278,8 @@ struct tern_qp {
 	struct delayed_work work;
 	enum ib_qp_state ib_state;
 	struct tern_stream_params params;
+	struct tern_qp_wishes wishes;
+	struct tern_startup startup;
 };
 
 static inline struct tern_qp *to_tern_qp(struct ib_qp *ibqp)

@@ -15,6 +15,39 @@
 /* the longest FPDU that holds a Terminate: markers, pad and CRC around it */
 #define TERMINATE_FPDU	(TERN_FPDU_TX_HEAD + TERN_FPDU_TX_TAIL)
 
+/* ---- what the program may read (struct tern_qp_report) ------------------ */
+
+static struct tern_mpa_side side(const struct tern_mpa_msg *msg)
+{
+	return (struct tern_mpa_side) {
+		.there = 1,
+		.rev = msg->rev,
+		.flags = msg->flags,
+		.enhanced = msg->enhanced,
+		.ird = msg->ird,
+		.ord = msg->ord,
+		.pd_len = msg->pd_len,
+	};
+}
+
+static void note_frames(struct tern_cep *cep, const struct tern_mpa_msg *own,
+			const struct tern_mpa_msg *peer)
+{
+	struct tern_startup s = {
+		.own = side(own),
+		.initiator = own == &cep->request,
+		.retried = cep->retried,
+		.term_tx = TERN_TERM_NONE,
+		.term_rx = TERN_TERM_NONE,
+	};
+
+	if (peer)
+		s.peer = side(peer);
+	spin_lock_bh(&cep->qp->state_lock);
+	cep->qp->startup = s;
+	spin_unlock_bh(&cep->qp->state_lock);
+}
+
 /* ---- octets before their time (rows K7 to K9) --------------------------- */
 
 static bool octets_wait(struct tern_cep *cep)
@@ -65,6 +98,7 @@ static bool note_terminate(struct tern_cep *cep)
 	spin_lock_bh(&cep->event_lock);
 	cep->terms.received = info.code;
 	spin_unlock_bh(&cep->event_lock);
+	WRITE_ONCE(cep->qp->startup.term_rx, info.code);
 	return true;
 }
 
@@ -109,6 +143,7 @@ static int send_request(struct tern_cep *cep)
 	tern_mpa_request(&cep->wish, &cep->request);
 	cep->request.pd = cep->pd;
 	cep->request.pd_len = cep->pd_len;
+	note_frames(cep, &cep->request, NULL);
 	return send_frame(cep, TERN_MPA_REQUEST, &cep->request);
 }
 
@@ -126,6 +161,7 @@ static void send_terminate(struct tern_cep *cep, int term)
 			  TERN_ULPDU_MAX);
 	len = tern_fpdu_tx_begin(&tx, &msg, buf);
 	len += tern_fpdu_tx_end(&tx, buf + len);
+	WRITE_ONCE(cep->qp->startup.term_tx, term);
 	sent = !tern_sock_send(cep->sock, buf, len);
 	if (sent)
 		tern_stat_inc(cep->dev, TX_TERMINATE);
@@ -175,6 +211,7 @@ int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)
 	if (rc)
 		return rc;
 	cep->agreed = true;
+	note_frames(cep, &cep->reply, &cep->request);
 	/* the stream is there: it tells us if the socket is not */
 	if (send_frame(cep, TERN_MPA_REPLY, &cep->reply))
 		tern_cep_post(cep, CM_EV_ABORT);
@@ -258,7 +295,8 @@ static void retry(struct tern_cep *cep)
 
 static bool may_retry(const struct tern_cep *cep)
 {
-	return !cep->retried && tern_mpa_may_retry(&cep->wish);
+	return !cep->retried && !cep->p2p_meant &&
+	       tern_mpa_may_retry(&cep->wish);
 }
 
 static void bad_frame(struct tern_cep *cep)
@@ -310,6 +348,7 @@ static void rejected(struct tern_cep *cep)
 
 static void got_reply(struct tern_cep *cep)
 {
+	note_frames(cep, &cep->request, &cep->reply);
 	switch (tern_mpa_gate_reply(&cep->wish, &cep->reply)) {
 	case TERN_MPA_GO:
 		return accepted(cep);

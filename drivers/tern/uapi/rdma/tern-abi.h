@@ -297,8 +297,201 @@ struct tern_uresp_create_qp {
  */
 #define TERN_IOC_DOORBELL	0x7401
 
+/* ---- what a QP wishes, and got (methods of TERN_OBJECT_DV) -------------- */
+
+/*
+ * Structs here may grow at their end; none is ever shorter than it is here
+ * (EINVAL). Of a longer one that comes in, what the kernel does not know must
+ * be zero (EOPNOTSUPP); one that goes out is cut to, or filled up with zeros to,
+ * the caller's size.
+ */
+
+/**
+ * enum tern_abi_rtr - Ready-to-receive types, RFC 6581 9.2
+ * @TERN_ABI_RTR_NONE: ends a list
+ * @TERN_ABI_RTR_WRITE: RDMA Write of no octets
+ * @TERN_ABI_RTR_READ: RDMA Read of no octets
+ * @TERN_ABI_RTR_SEND: Send of no octets
+ */
+enum tern_abi_rtr {
+	TERN_ABI_RTR_NONE = 0,
+	TERN_ABI_RTR_WRITE = 1,
+	TERN_ABI_RTR_READ = 2,
+	TERN_ABI_RTR_SEND = 3,
+};
+
+/**
+ * enum tern_wish - bits of the mask of struct tern_qp_wishes
+ * @TERN_WISH_MARKERS: @markers is meant; and so on
+ * @TERN_WISH_CRC: @crc
+ * @TERN_WISH_VERSION: @version
+ * @TERN_WISH_MPA_REV: @mpa_rev
+ * @TERN_WISH_ENHANCED: @enhanced
+ * @TERN_WISH_P2P: @p2p
+ * @TERN_WISH_RTR: @rtr
+ * @TERN_WISH_RTR_MS: @rtr_ms
+ */
+enum tern_wish {
+	TERN_WISH_MARKERS = 1 << 0,
+	TERN_WISH_CRC = 1 << 1,
+	TERN_WISH_VERSION = 1 << 2,
+	TERN_WISH_MPA_REV = 1 << 3,
+	TERN_WISH_ENHANCED = 1 << 4,
+	TERN_WISH_P2P = 1 << 5,
+	TERN_WISH_RTR = 1 << 6,
+	TERN_WISH_RTR_MS = 1 << 7,
+};
+
+#define TERN_WISH_ALL		0xff
+#define TERN_WISH_RTR_TYPES	3
+#define TERN_WISH_MAX_MS	600000
+
+/**
+ * struct tern_qp_wishes - what a QP's next connection asks for in place of the
+ *	device's settings
+ * @mask: enum tern_wish: which fields are meant; the device's settings hold for
+ *	the others
+ * @markers: 1: we receive with markers
+ * @crc: 1: we ask for CRC; it is on when either end asks
+ * @version: of DDP and RDMAP: 0 (RDMAC) or 1 (IETF), and no other
+ * @mpa_rev: highest MPA revision: 1 or 2; only with version 1
+ * @enhanced: 1: initiator: enhanced setup (RFC 6581), implies revision 2
+ * @p2p: 1: initiator: the peer-to-peer model, implies @enhanced; without it the
+ *	connection fails
+ * @rtr: enum tern_abi_rtr in order of preference, each at most once, not empty
+ * @reserved0: zero
+ * @rtr_ms: responder: wait so long for the RTR, 1..TERN_WISH_MAX_MS
+ * @reserved1: zero
+ */
+struct tern_qp_wishes {
+	__u32 mask;
+	__u8 markers;
+	__u8 crc;
+	__u8 version;
+	__u8 mpa_rev;
+	__u8 enhanced;
+	__u8 p2p;
+	__u8 rtr[TERN_WISH_RTR_TYPES];
+	__u8 reserved0[3];
+	__u32 rtr_ms;
+	__u32 reserved1[3];
+};
+
+/**
+ * struct tern_mpa_side - one end's frame of the MPA startup
+ * @there: 1: the frame was sent, or came; else all is zero
+ * @rev: revision
+ * @flags: octet 16 of the frame: M, C, R, S
+ * @enhanced: 1: @ird and @ord were in it
+ * @ird: first word of the enhanced data, A and B included
+ * @ord: second word, C and D included
+ * @pd_len: octets of private data for the ULP
+ * @reserved: zero
+ */
+struct tern_mpa_side {
+	__u8 there;
+	__u8 rev;
+	__u8 flags;
+	__u8 enhanced;
+	__u16 ird;
+	__u16 ord;
+	__u16 pd_len;
+	__u16 reserved;
+};
+
+/**
+ * enum tern_report_flags - what struct tern_qp_report says yes to
+ * @TERN_REPORT_CONNECTED: full operation began; @TERN_REPORT_CRC and what
+ *	follows it, and the fields after @term_rx, say how
+ * @TERN_REPORT_INITIATOR: our end sent the Request
+ * @TERN_REPORT_RETRIED: it is, or was, the plain attempt behind an enhanced one
+ * @TERN_REPORT_TERM_TX: @term_tx is there
+ * @TERN_REPORT_TERM_RX: @term_rx is there
+ * @TERN_REPORT_CRC: CRC in both directions
+ * @TERN_REPORT_TX_MARKERS: we send markers
+ * @TERN_REPORT_RX_MARKERS: we receive markers
+ * @TERN_REPORT_P2P: peer-to-peer model
+ */
+enum tern_report_flags {
+	TERN_REPORT_CONNECTED = 1 << 0,
+	TERN_REPORT_INITIATOR = 1 << 1,
+	TERN_REPORT_RETRIED = 1 << 2,
+	TERN_REPORT_TERM_TX = 1 << 3,
+	TERN_REPORT_TERM_RX = 1 << 4,
+	TERN_REPORT_CRC = 1 << 5,
+	TERN_REPORT_TX_MARKERS = 1 << 6,
+	TERN_REPORT_RX_MARKERS = 1 << 7,
+	TERN_REPORT_P2P = 1 << 8,
+};
+
+/**
+ * struct tern_qp_report - what a QP asked for and got
+ * @asked: the wishes as they were set
+ * @own: our frame of the last startup
+ * @peer: the peer's
+ * @flags: enum tern_report_flags
+ * @term_tx: Terminate sent: layer << 12 | etype << 8 | code
+ * @term_rx: Terminate received, likewise
+ * @version: DDP and RDMAP version
+ * @mpa_rev: revision of the Reply
+ * @rtr: enum tern_abi_rtr: RTR that was sent or received
+ * @reserved0: zero
+ * @ird: inbound Reads at once
+ * @ord: outbound Reads at once
+ * @emss: TCP's maximum segment now
+ * @mulpdu: largest ULPDU that goes into one
+ * @reserved1: zero
+ */
+struct tern_qp_report {
+	struct tern_qp_wishes asked;
+	struct tern_mpa_side own;
+	struct tern_mpa_side peer;
+	__u32 flags;
+	__u32 term_tx;
+	__u32 term_rx;
+	__u8 version;
+	__u8 mpa_rev;
+	__u8 rtr;
+	__u8 reserved0;
+	__u16 ird;
+	__u16 ord;
+	__u32 emss;
+	__u32 mulpdu;
+	__u32 reserved1;
+};
+
+/**
+ * struct tern_dv_device - what a QP of the device may wish, and has if not
+ * @settings: the device's settings as wishes, all of them; @version is the one
+ *	we begin with
+ * @versions: DDP and RDMAP versions a QP may have, BIT(version)
+ * @mpa_revs: MPA revisions we know, BIT(revision)
+ * @rtr_types: RTR types we know, BIT(enum tern_abi_rtr)
+ * @reserved0: zero
+ * @choice: enum tern_wish: what QPs of this device may differ in
+ * @max_rtr_ms: largest @rtr_ms
+ * @max_ird: most inbound Reads at once
+ * @max_ord: most outbound Reads at once
+ * @max_pd: most octets of private data in a frame
+ * @max_pd_enhanced: likewise, when it is enhanced
+ */
+struct tern_dv_device {
+	struct tern_qp_wishes settings;
+	__u8 versions;
+	__u8 mpa_revs;
+	__u8 rtr_types;
+	__u8 reserved0;
+	__u32 choice;
+	__u32 max_rtr_ms;
+	__u16 max_ird;
+	__u16 max_ord;
+	__u16 max_pd;
+	__u16 max_pd_enhanced;
+};
+
 enum tern_uverbs_objects {
 	TERN_OBJECT_DOORBELL = (1U << 12),	/* UVERBS_ID_NS_SHIFT */
+	TERN_OBJECT_DV,
 };
 
 enum tern_uverbs_methods {
@@ -307,6 +500,42 @@ enum tern_uverbs_methods {
 
 enum tern_uverbs_attrs {
 	TERN_ATTR_DOORBELL_ALLOC_FD = (1U << 12),
+};
+
+/**
+ * enum tern_dv_methods - methods of TERN_OBJECT_DV
+ * @TERN_METHOD_DV_DEVICE: read struct tern_dv_device
+ * @TERN_METHOD_DV_WISH: replace a QP's wishes, all of them, while it has no
+ *	connection. Errors: EOPNOTSUPP a bit or field that the kernel does not
+ *	know; EINVAL a value out of range, or wishes that contradict each other;
+ *	EPFNOSUPPORT a version or revision that the device's type of RNIC does
+ *	not allow; ENOPROTOOPT markers switched off where version 0 needs them;
+ *	EISCONN the QP is not idle: it is, or was, connected, or starts up
+ * @TERN_METHOD_DV_REPORT: read struct tern_qp_report
+ *
+ * Of all: ENOENT the handle is none of this context's, EINVAL it is not a QP's,
+ * EBUSY the QP is just being destroyed, EIO the device is gone. A connect or accept fails with
+ * EPFNOSUPPORT or ENOPROTOOPT when the device's settings changed meanwhile, an
+ * accept also when the Request's revision is not the one wished for.
+ */
+enum tern_dv_methods {
+	TERN_METHOD_DV_DEVICE = (1U << 12),
+	TERN_METHOD_DV_WISH,
+	TERN_METHOD_DV_REPORT,
+};
+
+enum tern_dv_device_attrs {
+	TERN_ATTR_DV_DEVICE_OUT = (1U << 12),
+};
+
+enum tern_dv_wish_attrs {
+	TERN_ATTR_DV_WISH_QP = (1U << 12),
+	TERN_ATTR_DV_WISH_IN,
+};
+
+enum tern_dv_report_attrs {
+	TERN_ATTR_DV_REPORT_QP = (1U << 12),
+	TERN_ATTR_DV_REPORT_OUT,
 };
 
 #endif /* _UAPI_TERN_ABI_H */

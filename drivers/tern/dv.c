@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What programs ask for through terndv.h: the verbs extensions of
+ * draft-carrier-rddp-rnic-interop 6.2 (MPA-149 to MPA-152), and what 6581 9.1
+ * wants told that iw_cm has no room for (checklist-mpa 4.32).
+ */
+#include <rdma/uverbs_ioctl.h>
+#include <rdma/uverbs_types.h>
+
+#include "core/mpa.h"
+#include "device.h"
+#include "dv.h"
+#include "qp.h"
+#include "sock.h"
+#include "wishes.h"
+
+#define UVERBS_MODULE_NAME tern
+#include <rdma/uverbs_named_ioctl.h>
+
+static_assert(sizeof(struct tern_mpa_side) == 12 &&
+	      offsetof(struct tern_mpa_side, ird) == 4 &&
+	      offsetof(struct tern_mpa_side, pd_len) == 8);
+static_assert(sizeof(struct tern_qp_report) == 88 &&
+	      offsetof(struct tern_qp_report, own) == 32 &&
+	      offsetof(struct tern_qp_report, flags) == 56 &&
+	      offsetof(struct tern_qp_report, version) == 68 &&
+	      offsetof(struct tern_qp_report, emss) == 76);
+static_assert(sizeof(struct tern_dv_device) == 52 &&
+	      offsetof(struct tern_dv_device, versions) == 32 &&
+	      offsetof(struct tern_dv_device, choice) == 36 &&
+	      offsetof(struct tern_dv_device, max_ird) == 44);
+
+/* ---- the device --------------------------------------------------------- */
+
+/* version 0 has one way to be: markers, CRC, nothing enhanced (5044 C.1) */
+static const struct {
+	u8 versions;
+	u8 revs;
+	u32 choice;
+} of_type[] = {
+	[TERN_MPA_NONPERMISSIVE] = {
+		BIT(1), BIT(1) | BIT(2), TERN_WISH_ALL & ~TERN_WISH_VERSION,
+	},
+	[TERN_MPA_PERMISSIVE] = {
+		BIT(0) | BIT(1), BIT(0) | BIT(1) | BIT(2), TERN_WISH_ALL,
+	},
+	[TERN_MPA_RDMAC] = { BIT(0), BIT(0), 0 },
+};
+
+static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
+	(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_ucontext *ctx = ib_uverbs_get_ucontext(attrs);
+	struct tern_settings s;
+	struct tern_dv_device d = {
+		.rtr_types = BIT(TERN_ABI_RTR_WRITE) | BIT(TERN_ABI_RTR_READ) |
+			     BIT(TERN_ABI_RTR_SEND),
+		.max_rtr_ms = TERN_WISH_MAX_MS,
+		.max_ird = TERN_MAX_RD_ATOM,
+		.max_ord = TERN_MAX_RD_ATOM,
+		.max_pd = TERN_MPA_MAX_PD,
+		.max_pd_enhanced = TERN_MPA_ENHANCED_PD,
+	};
+
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	tern_settings_get(to_tern_dev(ctx->device), &s);
+	tern_wishes_from(&s, &d.settings);
+	d.versions = of_type[s.rnic].versions;
+	d.mpa_revs = of_type[s.rnic].revs;
+	d.choice = of_type[s.rnic].choice;
+	return uverbs_copy_to_struct_or_zero(attrs, TERN_ATTR_DV_DEVICE_OUT, &d,
+					     sizeof(d));
+}
+
+/* ---- wishes ------------------------------------------------------------- */
+
+static int set_wishes(struct tern_qp *qp, const struct tern_qp_wishes *w)
+{
+	int ret = 0;
+
+	spin_lock_bh(&qp->state_lock);
+	if (qp->cep || READ_ONCE(qp->state) != QP_IDLE)
+		ret = -EISCONN;
+	else
+		qp->wishes = *w;
+	spin_unlock_bh(&qp->state_lock);
+	return ret;
+}
+
+static int UVERBS_HANDLER(TERN_METHOD_DV_WISH)(struct uverbs_attr_bundle *attrs)
+{
+	struct tern_qp *qp = to_tern_qp(uverbs_attr_get_obj(attrs,
+							    TERN_ATTR_DV_WISH_QP));
+	struct tern_qp_wishes w;
+	struct tern_settings s;
+	int ret;
+
+	ret = uverbs_copy_from_or_zero(&w, attrs, TERN_ATTR_DV_WISH_IN);
+	if (!ret)
+		ret = tern_wishes_check(&w);
+	if (ret)
+		return ret;
+	/* at the connect they are applied again: the settings may have changed */
+	tern_settings_get(qp->dev, &s);
+	ret = tern_wishes_apply(&w, &s);
+	return ret ?: set_wishes(qp, &w);
+}
+
+/* ---- report ------------------------------------------------------------- */
+
+static void set_flag(struct tern_qp_report *r, u32 flag, bool is_set)
+{
+	if (is_set)
+		r->flags |= flag;
+}
+
+static void report_startup(struct tern_qp *qp, struct tern_qp_report *r)
+{
+	const struct tern_startup *s = &qp->startup;
+
+	spin_lock_bh(&qp->state_lock);
+	r->asked = qp->wishes;
+	r->own = s->own;
+	r->peer = s->peer;
+	set_flag(r, TERN_REPORT_INITIATOR, s->initiator);
+	set_flag(r, TERN_REPORT_RETRIED, s->retried);
+	spin_unlock_bh(&qp->state_lock);
+}
+
+/* of the stream, or of the startup that came to none */
+static void report_terms(struct tern_qp *qp, struct tern_qp_report *r)
+{
+	int tx = qp->term_tx, rx = qp->term_rx;
+
+	if (!qp->sock) {
+		tx = READ_ONCE(qp->startup.term_tx);
+		rx = READ_ONCE(qp->startup.term_rx);
+	}
+	set_flag(r, TERN_REPORT_TERM_TX, tx != TERN_TERM_NONE);
+	set_flag(r, TERN_REPORT_TERM_RX, rx != TERN_TERM_NONE);
+	r->term_tx = tx != TERN_TERM_NONE ? tx : 0;
+	r->term_rx = rx != TERN_TERM_NONE ? rx : 0;
+}
+
+static void report_stream(struct tern_qp *qp, struct tern_qp_report *r)
+{
+	const struct tern_stream_params *p = &qp->params;
+
+	r->flags |= TERN_REPORT_CONNECTED;
+	set_flag(r, TERN_REPORT_CRC, p->crc);
+	set_flag(r, TERN_REPORT_TX_MARKERS, p->tx_markers);
+	set_flag(r, TERN_REPORT_RX_MARKERS, p->rx_markers);
+	set_flag(r, TERN_REPORT_P2P, r->own.ird & r->peer.ird & TERN_MPA_IRD_P2P);
+	r->version = p->version;
+	r->mpa_rev = p->initiator ? r->peer.rev : r->own.rev;
+	r->rtr = p->initiator ? p->rtr : qp->rx.rtr;
+	r->ird = p->ird;
+	r->ord = p->ord;
+	r->emss = tern_sock_mss_locked(qp->sock);
+	r->mulpdu = tern_fpdu_mulpdu(r->emss, p->tx_markers);
+}
+
+static int UVERBS_HANDLER(TERN_METHOD_DV_REPORT)
+	(struct uverbs_attr_bundle *attrs)
+{
+	struct tern_qp *qp = to_tern_qp(uverbs_attr_get_obj(attrs,
+							    TERN_ATTR_DV_REPORT_QP));
+	struct tern_qp_report r = {};
+
+	report_startup(qp, &r);
+	tern_qp_lock(qp);
+	report_terms(qp, &r);
+	if (qp->sock)
+		report_stream(qp, &r);
+	tern_qp_unlock(qp);
+	return uverbs_copy_to_struct_or_zero(attrs, TERN_ATTR_DV_REPORT_OUT, &r,
+					     sizeof(r));
+}
+
+/* ---- methods ------------------------------------------------------------ */
+
+DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DV_DEVICE,
+			    UVERBS_ATTR_PTR_OUT(TERN_ATTR_DV_DEVICE_OUT,
+						UVERBS_ATTR_STRUCT(struct tern_dv_device,
+								   max_pd_enhanced),
+						UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DV_WISH,
+			    UVERBS_ATTR_IDR(TERN_ATTR_DV_WISH_QP,
+					    UVERBS_OBJECT_QP,
+					    UVERBS_ACCESS_READ, UA_MANDATORY),
+			    UVERBS_ATTR_PTR_IN(TERN_ATTR_DV_WISH_IN,
+					       UVERBS_ATTR_STRUCT(struct tern_qp_wishes,
+								  reserved1),
+					       UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DV_REPORT,
+			    UVERBS_ATTR_IDR(TERN_ATTR_DV_REPORT_QP,
+					    UVERBS_OBJECT_QP,
+					    UVERBS_ACCESS_READ, UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(TERN_ATTR_DV_REPORT_OUT,
+						UVERBS_ATTR_STRUCT(struct tern_qp_report,
+								   reserved1),
+						UA_MANDATORY));
+
+DECLARE_UVERBS_GLOBAL_METHODS(TERN_OBJECT_DV,
+			      &UVERBS_METHOD(TERN_METHOD_DV_DEVICE),
+			      &UVERBS_METHOD(TERN_METHOD_DV_WISH),
+			      &UVERBS_METHOD(TERN_METHOD_DV_REPORT));
+
+const struct uapi_definition tern_dv_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(TERN_OBJECT_DV),
+	{},
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef TERN_DV_H
+#define TERN_DV_H
+
+#include <rdma/uverbs_ioctl.h>
+
+/* driver methods of the uverbs ioctl interface: wishes and reports of QPs */
+extern const struct uapi_definition tern_dv_defs[];
+
+#endif /* TERN_DV_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "wishes.h"
+
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "core/mpa.h"
+
+static_assert(sizeof(struct tern_qp_wishes) == 32 &&
+	      offsetof(struct tern_qp_wishes, rtr) == 10 &&
+	      offsetof(struct tern_qp_wishes, rtr_ms) == 16);
+static_assert((int)TERN_ABI_RTR_WRITE == (int)TERN_RTR_WRITE &&
+	      (int)TERN_ABI_RTR_READ == (int)TERN_RTR_READ &&
+	      (int)TERN_ABI_RTR_SEND == (int)TERN_RTR_SEND);
+static_assert(sizeof_field(struct tern_settings, rtr) == TERN_WISH_RTR_TYPES);
+
+static bool wants(const struct tern_qp_wishes *w, u32 wish, u8 value)
+{
+	return w->mask & wish && value;
+}
+
+static bool declines(const struct tern_qp_wishes *w, u32 wish, u8 value)
+{
+	return w->mask & wish && !value;
+}
+
+static bool is_rdmac(const struct tern_settings *s)
+{
+	return s->rnic == TERN_MPA_RDMAC;
+}
+
+/* ---- check -------------------------------------------------------------- */
+
+static bool knows_versions(const struct tern_qp_wishes *w)
+{
+	if (wants(w, TERN_WISH_VERSION, w->version > 1))
+		return false;
+	return !wants(w, TERN_WISH_MPA_REV, w->mpa_rev < 1 || w->mpa_rev > 2);
+}
+
+static bool is_order(const u8 *rtr)
+{
+	unsigned int i;
+
+	if (rtr[0] == TERN_RTR_NONE)
+		return false;
+	for (i = 0; i < TERN_WISH_RTR_TYPES; i++) {
+		if (rtr[i] >= TERN_RTR_COUNT)
+			return false;
+		if (rtr[i] != TERN_RTR_NONE && memchr(rtr, rtr[i], i))
+			return false;
+		if (i && rtr[i] != TERN_RTR_NONE && rtr[i - 1] == TERN_RTR_NONE)
+			return false;
+	}
+	return true;
+}
+
+static bool fits(const struct tern_qp_wishes *w)
+{
+	if (memchr_inv(w->reserved0, 0, sizeof(w->reserved0)) ||
+	    memchr_inv(w->reserved1, 0, sizeof(w->reserved1)))
+		return false;
+	if (wants(w, TERN_WISH_MARKERS, w->markers > 1) ||
+	    wants(w, TERN_WISH_CRC, w->crc > 1) ||
+	    wants(w, TERN_WISH_ENHANCED, w->enhanced > 1) ||
+	    wants(w, TERN_WISH_P2P, w->p2p > 1))
+		return false;
+	if (w->mask & TERN_WISH_RTR && !is_order(w->rtr))
+		return false;
+	return !(w->mask & TERN_WISH_RTR_MS) ||
+	       (w->rtr_ms && w->rtr_ms <= TERN_WISH_MAX_MS);
+}
+
+/* peer-to-peer needs the enhanced setup, and that revision 2 (RFC 6581) */
+static bool contradict(const struct tern_qp_wishes *w)
+{
+	bool enhanced = wants(w, TERN_WISH_ENHANCED, w->enhanced);
+	bool p2p = tern_wishes_p2p(w);
+
+	if (p2p && declines(w, TERN_WISH_ENHANCED, w->enhanced))
+		return true;
+	return (p2p || enhanced) && wants(w, TERN_WISH_MPA_REV, w->mpa_rev < 2);
+}
+
+int tern_wishes_check(const struct tern_qp_wishes *w)
+{
+	if (w->mask & ~TERN_WISH_ALL)
+		return -EOPNOTSUPP;
+	if (!fits(w))
+		return -EINVAL;
+	if (!knows_versions(w))
+		return -EPFNOSUPPORT;
+	return contradict(w) ? -EINVAL : 0;
+}
+
+/* ---- apply -------------------------------------------------------------- */
+
+/* a type that may be either becomes the one that was asked for */
+static int apply_version(const struct tern_qp_wishes *w,
+			 struct tern_settings *s)
+{
+	u8 type = w->version ? TERN_MPA_NONPERMISSIVE : TERN_MPA_RDMAC;
+
+	if (!(w->mask & TERN_WISH_VERSION))
+		return 0;
+	if (s->rnic != TERN_MPA_PERMISSIVE && s->rnic != type)
+		return -EPFNOSUPPORT;
+	s->rnic = type;
+	return 0;
+}
+
+/* RFC 5044 C.1: version 0 has revision 0 and markers, and nothing enhanced */
+static int check_rdmac(const struct tern_qp_wishes *w)
+{
+	if (w->mask & TERN_WISH_MPA_REV || tern_wishes_p2p(w) ||
+	    wants(w, TERN_WISH_ENHANCED, w->enhanced))
+		return -EPFNOSUPPORT;
+	return declines(w, TERN_WISH_MARKERS, w->markers) ? -ENOPROTOOPT : 0;
+}
+
+static void apply_setup(const struct tern_qp_wishes *w, struct tern_settings *s)
+{
+	if (w->mask & TERN_WISH_MPA_REV)
+		s->mpa_rev = w->mpa_rev;
+	if (w->mask & TERN_WISH_ENHANCED)
+		s->enhanced = w->enhanced;
+	if (w->mask & TERN_WISH_P2P)
+		s->p2p = w->p2p;
+	if (tern_wishes_p2p(w))
+		s->enhanced = true;
+	if (tern_wishes_p2p(w) || wants(w, TERN_WISH_ENHANCED, w->enhanced))
+		s->mpa_rev = 2;
+}
+
+int tern_wishes_apply(const struct tern_qp_wishes *w, struct tern_settings *s)
+{
+	int ret = apply_version(w, s);
+
+	if (!ret && is_rdmac(s))
+		ret = check_rdmac(w);
+	if (ret)
+		return ret;
+	apply_setup(w, s);
+	if (w->mask & TERN_WISH_MARKERS)
+		s->markers = w->markers;
+	if (w->mask & TERN_WISH_CRC)
+		s->crc = w->crc;
+	if (w->mask & TERN_WISH_RTR)
+		memcpy(s->rtr, w->rtr, sizeof(s->rtr));
+	if (w->mask & TERN_WISH_RTR_MS)
+		s->rtr_ms = w->rtr_ms;
+	return 0;
+}
+
+void tern_wishes_from(const struct tern_settings *s, struct tern_qp_wishes *w)
+{
+	bool rdmac = is_rdmac(s);
+
+	*w = (struct tern_qp_wishes) {
+		.mask = TERN_WISH_ALL,
+		.markers = rdmac || s->markers,
+		.crc = rdmac || s->crc,
+		.version = !rdmac,
+		.mpa_rev = rdmac ? 0 : s->mpa_rev,
+		.enhanced = !rdmac && s->mpa_rev == 2 && s->enhanced,
+		.rtr_ms = s->rtr_ms,
+	};
+	w->p2p = w->enhanced && s->p2p;
+	memcpy(w->rtr, s->rtr, sizeof(w->rtr));
+}
