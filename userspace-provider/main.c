@@ -130,4 +130,9 @@ static const struct verbs_device_ops device_ops = {
 	.alloc_context = context_alloc,
 };
 
+bool tern_is_ours(struct ibv_device *device)
+{
+	return verbs_get_device(device)->ops == &device_ops;
+}
+
 PROVIDER_DRIVER(tern, device_ops);

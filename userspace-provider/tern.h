@@ -3,6 +3,7 @@
 #ifndef TERN_PROVIDER_TERN_H
 #define TERN_PROVIDER_TERN_H
 
+#include <stdbool.h>
 #include <infiniband/driver.h>
 #include <rdma/tern-abi.h>
 
@@ -20,6 +21,9 @@ static inline struct tern_context *to_tern_context(struct ibv_context *ctx)
 {
 	return container_of(ctx, struct tern_context, vctx.context);
 }
+
+/* a device that this provider drives */
+bool tern_is_ours(struct ibv_device *device);
 
 int tern_device_query(struct ibv_context *ctx,
 		      const struct ibv_query_device_ex_input *input,

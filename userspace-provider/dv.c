@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* terndv.h: its structs are the program's, those of tern-abi.h the kernel's. */
+
+#include <errno.h>
+#include <string.h>
+#include <infiniband/cmd_ioctl.h>
+
+#include "qp.h"
+#include "tern.h"
+#include "terndv.h"
+
+#define SAME(wish, bit) \
+	static_assert((int)TERN_WISH_##wish == (int)TERNDV_QP_##bit, #bit)
+SAME(MARKERS, MARKERS);
+SAME(CRC, CRC);
+SAME(VERSION, VERSION);
+SAME(MPA_REV, MPA_REV);
+SAME(ENHANCED, ENHANCED);
+SAME(P2P, P2P);
+SAME(RTR, RTR);
+SAME(RTR_MS, RTR_TIMEOUT);
+static_assert((int)TERN_ABI_RTR_WRITE == (int)TERNDV_RTR_WRITE &&
+	      (int)TERN_ABI_RTR_READ == (int)TERNDV_RTR_READ &&
+	      (int)TERN_ABI_RTR_SEND == (int)TERNDV_RTR_SEND, "RTR types");
+static_assert((int)TERN_WISH_RTR_TYPES == (int)TERNDV_RTR_TYPES, "RTR list");
+
+/* ---- the two kinds of structs ---------------------------------------------- */
+
+static void wishes_to_kernel(const struct terndv_qp_init_attr *from,
+			     struct tern_qp_wishes *to)
+{
+	*to = (struct tern_qp_wishes){
+		.mask = from->comp_mask,
+		.markers = from->markers,
+		.crc = from->crc,
+		.version = from->version,
+		.mpa_rev = from->mpa_rev,
+		.enhanced = from->enhanced,
+		.p2p = from->p2p,
+		.rtr_ms = from->rtr_timeout_ms,
+	};
+	memcpy(to->rtr, from->rtr, sizeof(to->rtr));
+}
+
+static void wishes_from_kernel(const struct tern_qp_wishes *from,
+			       struct terndv_qp_init_attr *to)
+{
+	*to = (struct terndv_qp_init_attr){
+		.comp_mask = from->mask,
+		.markers = from->markers,
+		.crc = from->crc,
+		.version = from->version,
+		.mpa_rev = from->mpa_rev,
+		.enhanced = from->enhanced,
+		.p2p = from->p2p,
+		.rtr_timeout_ms = from->rtr_ms,
+	};
+	memcpy(to->rtr, from->rtr, sizeof(to->rtr));
+}
+
+static struct terndv_mpa_frame frame(const struct tern_mpa_side *side)
+{
+	return (struct terndv_mpa_frame){
+		.there = side->there,
+		.rev = side->rev,
+		.flags = side->flags,
+		.enhanced = side->enhanced,
+		.ird = side->ird,
+		.ord = side->ord,
+		.pd_len = side->pd_len,
+	};
+}
+
+static void report(const struct tern_qp_report *r, struct terndv_qp_attr *attr)
+{
+	*attr = (struct terndv_qp_attr){
+		.own = frame(&r->own),
+		.peer = frame(&r->peer),
+		.initiator = r->flags & TERN_REPORT_INITIATOR,
+		.retried = r->flags & TERN_REPORT_RETRIED,
+		.term_sent = r->flags & TERN_REPORT_TERM_TX,
+		.term_received = r->flags & TERN_REPORT_TERM_RX,
+		.connected = r->flags & TERN_REPORT_CONNECTED,
+		.crc = r->flags & TERN_REPORT_CRC,
+		.tx_markers = r->flags & TERN_REPORT_TX_MARKERS,
+		.rx_markers = r->flags & TERN_REPORT_RX_MARKERS,
+		.p2p = r->flags & TERN_REPORT_P2P,
+		.version = r->version,
+		.mpa_rev = r->mpa_rev,
+		.rtr = r->rtr,
+		.ird = r->ird,
+		.ord = r->ord,
+		.emss = r->emss,
+		.mulpdu = r->mulpdu,
+		.term_tx = r->term_tx,
+		.term_rx = r->term_rx,
+	};
+	wishes_from_kernel(&r->asked, &attr->asked);
+}
+
+/* A program may know less, or more, of a struct than we do. */
+static void hand_out(void *to, size_t to_size, const void *from, size_t size)
+{
+	memset(to, 0, to_size);
+	memcpy(to, from, to_size < size ? to_size : size);
+}
+
+/* ---- the kernel's methods ---------------------------------------------------- */
+
+/* a module that is older than terndv.h has none of them */
+static int run(struct ibv_context *ctx, struct ibv_command_buffer *cmd)
+{
+	int err = execute_ioctl(ctx, cmd);
+
+	return err == EPROTONOSUPPORT ? EOPNOTSUPP : err;
+}
+
+static int set_wishes(struct ibv_qp *qp,
+		      const struct terndv_qp_init_attr *wishes)
+{
+	DECLARE_COMMAND_BUFFER(cmd, TERN_OBJECT_DV, TERN_METHOD_DV_WISH, 2);
+	struct tern_qp_wishes w;
+
+	if (!check_comp_mask(wishes->comp_mask, TERN_WISH_ALL))
+		return EOPNOTSUPP;
+	wishes_to_kernel(wishes, &w);
+	fill_attr_in_obj(cmd, TERN_ATTR_DV_WISH_QP, qp->handle);
+	fill_attr_in_ptr(cmd, TERN_ATTR_DV_WISH_IN, &w);
+	return run(qp->context, cmd);
+}
+
+static int get_report(struct ibv_qp *qp, struct tern_qp_report *r)
+{
+	DECLARE_COMMAND_BUFFER(cmd, TERN_OBJECT_DV, TERN_METHOD_DV_REPORT, 2);
+
+	memset(r, 0, sizeof(*r));
+	fill_attr_in_obj(cmd, TERN_ATTR_DV_REPORT_QP, qp->handle);
+	fill_attr_out_ptr(cmd, TERN_ATTR_DV_REPORT_OUT, r);
+	return run(qp->context, cmd);
+}
+
+static int get_device(struct ibv_context *ctx, struct tern_dv_device *d)
+{
+	DECLARE_COMMAND_BUFFER(cmd, TERN_OBJECT_DV, TERN_METHOD_DV_DEVICE, 1);
+
+	memset(d, 0, sizeof(*d));
+	fill_attr_out_ptr(cmd, TERN_ATTR_DV_DEVICE_OUT, d);
+	return run(ctx, cmd);
+}
+
+/* ---- terndv.h ------------------------------------------------------------------ */
+
+bool terndv_is_supported(struct ibv_device *device)
+{
+	return tern_is_ours(device);
+}
+
+int terndv_query_device(struct ibv_context *context,
+			struct terndv_device_attr *attr, size_t size)
+{
+	struct terndv_device_attr a;
+	struct tern_dv_device d;
+	int err;
+
+	if (!tern_is_ours(context->device))
+		return EOPNOTSUPP;
+	err = get_device(context, &d);
+	if (err)
+		return err;
+	a = (struct terndv_device_attr){
+		.selectable = d.choice,
+		.versions = d.versions,
+		.mpa_revs = d.mpa_revs,
+		.rtr_types = d.rtr_types,
+		.max_rtr_timeout_ms = d.max_rtr_ms,
+		.max_ird = d.max_ird,
+		.max_ord = d.max_ord,
+		.max_pd = d.max_pd,
+		.max_pd_enhanced = d.max_pd_enhanced,
+	};
+	wishes_from_kernel(&d.settings, &a.settings);
+	hand_out(attr, size, &a, sizeof(a));
+	return 0;
+}
+
+/* Nobody else knows the QP yet, so the wishes may follow its creation. */
+struct ibv_qp *terndv_create_qp(struct ibv_context *context,
+				struct ibv_qp_init_attr_ex *attr,
+				const struct terndv_qp_init_attr *wishes)
+{
+	const struct ibv_qp_cap cap = attr->cap;
+	struct ibv_qp *qp;
+	int err;
+
+	if (!tern_is_ours(context->device)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	qp = tern_qp_create_ex(context, attr);
+	if (!qp)
+		return NULL;
+	err = set_wishes(qp, wishes);
+	if (!err)
+		return qp;
+	tern_qp_destroy(qp);
+	attr->cap = cap;
+	errno = err;
+	return NULL;
+}
+
+int terndv_modify_qp(struct ibv_qp *qp,
+		     const struct terndv_qp_init_attr *wishes)
+{
+	if (!tern_is_ours(qp->context->device))
+		return EOPNOTSUPP;
+	return set_wishes(qp, wishes);
+}
+
+int terndv_query_qp(struct ibv_qp *qp, struct terndv_qp_attr *attr, size_t size)
+{
+	struct terndv_qp_attr a;
+	struct tern_qp_report r;
+	int err;
+
+	if (!tern_is_ours(qp->context->device))
+		return EOPNOTSUPP;
+	err = get_report(qp, &r);
+	if (err)
+		return err;
+	report(&r, &a);
+	hand_out(attr, size, &a, sizeof(a));
+	return 0;
+}

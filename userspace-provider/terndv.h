@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What verbs and rdma_cm have no words for: how a QP's connection is started
+ * (MPA markers and CRC, version, peer-to-peer model), and how it came out.
+ * Programs link with -ltern; see terndv(7).
+ */
+#ifndef TERNDV_H
+#define TERNDV_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * enum terndv_error - what is returned, or left in errno, for wishes
+ * @TERNDV_ERR_VERSION: version not supported
+ * @TERNDV_ERR_MARKERS: disabling markers not supported
+ * @TERNDV_ERR_STATE: the QP is, or was, connected, or is connecting
+ *
+ * Others: EINVAL for values out of range and wishes that contradict each other,
+ * EOPNOTSUPP for what library or kernel do not know, and for a device that is
+ * not tern's.
+ */
+enum terndv_error {
+	TERNDV_ERR_VERSION = EPFNOSUPPORT,
+	TERNDV_ERR_MARKERS = ENOPROTOOPT,
+	TERNDV_ERR_STATE = EISCONN,
+};
+
+/**
+ * enum terndv_rtr - Ready-to-receive types of the peer-to-peer model
+ * @TERNDV_RTR_NONE: ends a list
+ * @TERNDV_RTR_WRITE: an RDMA Write of no octets
+ * @TERNDV_RTR_READ: an RDMA Read of no octets
+ * @TERNDV_RTR_SEND: a Send of no octets
+ */
+enum terndv_rtr {
+	TERNDV_RTR_NONE,
+	TERNDV_RTR_WRITE,
+	TERNDV_RTR_READ,
+	TERNDV_RTR_SEND,
+};
+
+#define TERNDV_RTR_TYPES 3
+
+/**
+ * enum terndv_qp_init_attr_mask - which fields of struct terndv_qp_init_attr
+ *	are meant
+ */
+enum terndv_qp_init_attr_mask {
+	TERNDV_QP_MARKERS = 1 << 0,
+	TERNDV_QP_CRC = 1 << 1,
+	TERNDV_QP_VERSION = 1 << 2,
+	TERNDV_QP_MPA_REV = 1 << 3,
+	TERNDV_QP_ENHANCED = 1 << 4,
+	TERNDV_QP_P2P = 1 << 5,
+	TERNDV_QP_RTR = 1 << 6,
+	TERNDV_QP_RTR_TIMEOUT = 1 << 7,
+};
+
+/**
+ * struct terndv_qp_init_attr - wishes for a QP's connection; where none is
+ *	said the device's settings hold
+ * @comp_mask: enum terndv_qp_init_attr_mask
+ * @markers: receive with MPA markers (what we send is the peer's wish)
+ * @crc: ask for CRC; it is on when either end asks
+ * @p2p: as initiator: ask for the peer-to-peer model (RFC 6581), and fail
+ *	without it; implies @enhanced
+ * @enhanced: as initiator: ask for the enhanced setup, which negotiates IRD and
+ *	ORD; implies revision 2
+ * @version: of DDP and RDMAP: 1 for IETF, 0 for RDMAC peers
+ * @mpa_rev: highest MPA revision: 1 or 2
+ * @rtr: enum terndv_rtr in order of preference
+ * @reserved0: padding
+ * @rtr_timeout_ms: as responder: how long to wait for the peer's RTR
+ * @reserved: room for more
+ */
+struct terndv_qp_init_attr {
+	uint64_t comp_mask;
+	bool markers;
+	bool crc;
+	bool p2p;
+	bool enhanced;
+	uint8_t version;
+	uint8_t mpa_rev;
+	uint8_t rtr[TERNDV_RTR_TYPES];
+	uint8_t reserved0[3];
+	uint32_t rtr_timeout_ms;
+	uint64_t reserved[2];
+};
+
+/**
+ * struct terndv_device_attr - a device
+ * @settings: what a QP without wishes has: marker preference and so on
+ * @selectable: enum terndv_qp_init_attr_mask: what QPs may differ in
+ * @versions: DDP and RDMAP versions that a QP may have, 1 << version
+ * @mpa_revs: MPA revisions, 1 << revision
+ * @rtr_types: 1 << enum terndv_rtr
+ * @max_rtr_timeout_ms: longest @rtr_timeout_ms
+ * @max_ird: most inbound Reads at once
+ * @max_ord: most outbound Reads at once
+ * @max_pd: octets of private data that a frame has room for
+ * @max_pd_enhanced: likewise, when it is enhanced
+ */
+struct terndv_device_attr {
+	struct terndv_qp_init_attr settings;
+	uint64_t selectable;
+	uint32_t versions;
+	uint32_t mpa_revs;
+	uint32_t rtr_types;
+	uint32_t max_rtr_timeout_ms;
+	uint16_t max_ird;
+	uint16_t max_ord;
+	uint16_t max_pd;
+	uint16_t max_pd_enhanced;
+};
+
+/* octet 16 of an MPA frame, and the two words of its enhanced data */
+enum terndv_mpa_bits {
+	TERNDV_MPA_MARKERS = 0x80,
+	TERNDV_MPA_CRC = 0x40,
+	TERNDV_MPA_REJECT = 0x20,
+	TERNDV_MPA_ENHANCED = 0x10,
+
+	TERNDV_MPA_IRD_P2P = 0x8000,	/* A */
+	TERNDV_MPA_IRD_SEND = 0x4000,	/* B */
+	TERNDV_MPA_ORD_WRITE = 0x8000,	/* C */
+	TERNDV_MPA_ORD_READ = 0x4000,	/* D */
+	TERNDV_MPA_DEPTH = 0x3fff,	/* as a value: not negotiated */
+};
+
+/**
+ * struct terndv_mpa_frame - one end's frame of the startup, as on the wire
+ * @there: it was sent, or came; else all is zero
+ * @enhanced: @ird and @ord were in it
+ * @rev: revision
+ * @flags: enum terndv_mpa_bits
+ * @ird: enum terndv_mpa_bits, and the number of Reads in the lower 14
+ * @ord: likewise
+ * @pd_len: octets of the program's private data
+ */
+struct terndv_mpa_frame {
+	bool there;
+	bool enhanced;
+	uint8_t rev;
+	uint8_t flags;
+	uint16_t ird;
+	uint16_t ord;
+	uint16_t pd_len;
+};
+
+/**
+ * struct terndv_qp_attr - what a QP asked for, and got
+ * @asked: its wishes
+ * @own: our frame of the last startup, also when that failed
+ * @peer: the peer's
+ * @initiator: we sent the Request
+ * @retried: this is the plain attempt behind an enhanced one
+ * @term_sent: @term_tx is valid
+ * @term_received: @term_rx is valid
+ * @connected: it is, or was, connected, and what follows is valid
+ * @crc: CRC in both directions
+ * @tx_markers: we send markers
+ * @rx_markers: we receive markers
+ * @p2p: peer-to-peer model
+ * @version: of DDP and RDMAP
+ * @mpa_rev: revision of the Reply
+ * @rtr: enum terndv_rtr: what was sent or received as RTR
+ * @ird: inbound Reads at once
+ * @ord: outbound Reads at once
+ * @emss: TCP's maximum segment size now
+ * @mulpdu: largest ULPDU that goes into one
+ * @term_tx: last Terminate sent: layer << 12 | etype << 8 | code
+ * @term_rx: last Terminate received, likewise
+ */
+struct terndv_qp_attr {
+	struct terndv_qp_init_attr asked;
+	struct terndv_mpa_frame own;
+	struct terndv_mpa_frame peer;
+	bool initiator;
+	bool retried;
+	bool term_sent;
+	bool term_received;
+	bool connected;
+	bool crc;
+	bool tx_markers;
+	bool rx_markers;
+	bool p2p;
+	uint8_t version;
+	uint8_t mpa_rev;
+	uint8_t rtr;
+	uint16_t ird;
+	uint16_t ord;
+	uint32_t emss;
+	uint32_t mulpdu;
+	uint32_t term_tx;
+	uint32_t term_rx;
+};
+
+/* is this device tern's? */
+bool terndv_is_supported(struct ibv_device *device);
+
+/**
+ * terndv_query_device() - what QPs of a device may wish
+ * @context: an open device
+ * @attr: filled in
+ * @size: of *@attr
+ *
+ * Return: 0 or an errno.
+ */
+int terndv_query_device(struct ibv_context *context,
+			struct terndv_device_attr *attr, size_t size);
+
+/**
+ * terndv_create_qp() - ibv_create_qp_ex() with wishes
+ * @context: an open device
+ * @attr: as for ibv_create_qp_ex()
+ * @wishes: enum terndv_error is in errno when they cannot be granted
+ *
+ * Return: the QP, or NULL with errno set.
+ */
+struct ibv_qp *terndv_create_qp(struct ibv_context *context,
+				struct ibv_qp_init_attr_ex *attr,
+				const struct terndv_qp_init_attr *wishes);
+
+/**
+ * terndv_modify_qp() - replace the wishes of a QP, all of them
+ * @qp: idle: before rdma_connect() or rdma_accept()
+ * @wishes: an empty comp_mask gives the device's settings back
+ *
+ * Return: 0 or an errno, see enum terndv_error.
+ */
+int terndv_modify_qp(struct ibv_qp *qp,
+		     const struct terndv_qp_init_attr *wishes);
+
+/**
+ * terndv_query_qp() - what a QP asked for and got
+ * @qp: in any state
+ * @attr: filled in
+ * @size: of *@attr
+ *
+ * Return: 0 or an errno.
+ */
+int terndv_query_qp(struct ibv_qp *qp, struct terndv_qp_attr *attr,
+		    size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TERNDV_H */
