@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * terndv.h in tests: its library is loaded, as by a program that runs without
+ * tern too, and a pair is made whose ends have wishes.
+ */
+#ifndef VERBS_DV_H
+#define VERBS_DV_H
+
+#include "pair.h"
+#include "terndv.h"
+
+typedef struct terndv_qp_init_attr wishes;
+
+/* the library's functions, by the version that they have in it */
+extern struct dv_library {
+	typeof(terndv_is_supported) *is_supported;
+	typeof(terndv_query_device) *query_device;
+	typeof(terndv_create_qp) *create_qp;
+	typeof(terndv_modify_qp) *modify_qp;
+	typeof(terndv_query_qp) *query_qp;
+} dv;
+
+bool dv_load(void);
+
+/* settings of the device of "a" or "b", as the tool takes them */
+void set_device(const char *host, const char *settings);
+/* what settings.sh calls the defaults, at both */
+void set_defaults(void);
+
+/* a and b with their QPs, connected by wishes; NULL: none are set */
+void dv_pair(const wishes *wa, const wishes *wb);
+/* the same up to the Request, which b's listener has seen and not answered */
+void dv_request(const wishes *wa, const wishes *wb);
+void dv_established(void);
+
+/* after dv_pair(): what both ends know of it, which must be the same */
+extern struct terndv_qp_attr qa, qb;
+void dv_query(void);
+
+/* a Send each way arrives */
+void dv_traffic(void);
+
+int new_port(void);
+
+extern const struct tap_test dv_wish_tests[], dv_wire_tests[], dv_abi_tests[];
+extern const unsigned int dv_wish_count, dv_wire_count, dv_abi_count;
+
+#endif /* VERBS_DV_H */

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# dv over the devices of a and b: what programs ask for through terndv.h. With
+# an argument, only the tests whose name holds it.
+
+cd ../net || exit
+# shellcheck source=../net/lib.sh
+. ./lib.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "terndv.h is tern's"
+topo_up
+# shellcheck disable=SC2034 # read by lib.sh: the program plans its points
+ktap_done=1
+limit 100 ../verbs/dv "$@"

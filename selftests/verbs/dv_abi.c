@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The kernel's side of terndv.h (TERN_OBJECT_DV in tern-abi.h), called by hand:
+ * each wrong size, value, handle and state has its errno, and no other.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <rdma/rdma_user_ioctl.h>
+
+#include "dv.h"
+#include "tern-abi.h"
+
+/* ---- an ioctl -------------------------------------------------------------------------- */
+
+static struct {
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct ib_uverbs_attr attrs[4];
+} cmd;
+
+static void begin(uint16_t method)
+{
+	memset(&cmd, 0, sizeof(cmd));
+	cmd.hdr.object_id = TERN_OBJECT_DV;
+	cmd.hdr.method_id = method;
+	cmd.hdr.driver_id = TERN_DRIVER_ID;
+}
+
+static void add(uint16_t id, uint16_t len, uint64_t data)
+{
+	cmd.attrs[cmd.hdr.num_attrs++] = (struct ib_uverbs_attr){
+		.attr_id = id,
+		.len = len,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.data = data,
+	};
+}
+
+/* 0 or an errno */
+static int call_fd(int fd)
+{
+	cmd.hdr.length = sizeof(cmd.hdr) +
+			 cmd.hdr.num_attrs * sizeof(cmd.attrs[0]);
+	return ioctl(fd, RDMA_VERBS_IOCTL, &cmd) ? errno : 0;
+}
+
+static int call(void)
+{
+	return call_fd(a.id->verbs->cmd_fd);
+}
+
+static int wish_at(uint64_t handle, const void *data, uint16_t len)
+{
+	begin(TERN_METHOD_DV_WISH);
+	add(TERN_ATTR_DV_WISH_QP, 0, handle);
+	add(TERN_ATTR_DV_WISH_IN, len, (uintptr_t)data);
+	return call();
+}
+
+static int wish(struct tern_qp_wishes w)
+{
+	return wish_at(a.qp->handle, &w, sizeof(w));
+}
+
+static int report_at(uint64_t handle, void *to, uint16_t len)
+{
+	begin(TERN_METHOD_DV_REPORT);
+	add(TERN_ATTR_DV_REPORT_QP, 0, handle);
+	add(TERN_ATTR_DV_REPORT_OUT, len, (uintptr_t)to);
+	return call();
+}
+
+#define W(bits, ...) ((struct tern_qp_wishes){ .mask = (bits), ##__VA_ARGS__ })
+
+/* ---- sizes and memory -------------------------------------------------------------------- */
+
+static void sizes_in(void)
+{
+	static const uint16_t shorter[] = { 0, 1, 8, 31 };
+	uint8_t longer[256] = {};
+	unsigned int i;
+
+	solo_up(NULL);
+	for (i = 0; i < ARRAY_LEN(shorter); i++)
+		expect_eq(wish_at(a.qp->handle, longer, shorter[i]), EINVAL);
+	for (i = sizeof(struct tern_qp_wishes); i <= sizeof(longer); i += 37)
+		expect_eq(wish_at(a.qp->handle, longer, i), 0);
+	for (i = sizeof(struct tern_qp_wishes); i < sizeof(longer); i += 31) {
+		longer[i] = 1;
+		expect_eq(wish_at(a.qp->handle, longer, sizeof(longer)),
+			  EOPNOTSUPP);
+		longer[i] = 0;
+	}
+	pair_down();
+}
+
+static void sizes_out(void)
+{
+	uint8_t out[256];
+	unsigned int i;
+
+	solo_up(NULL);
+	expect_eq(report_at(a.qp->handle, out, 0), EINVAL);
+	expect_eq(report_at(a.qp->handle, out,
+			    sizeof(struct tern_qp_report) - 1), EINVAL);
+	memset(out, 0x5a, sizeof(out));
+	expect_eq(report_at(a.qp->handle, out, sizeof(out) - 1), 0);
+	for (i = sizeof(struct tern_qp_report); i < sizeof(out) - 1; i++)
+		expect_eq(out[i], 0);
+	expect_eq(out[sizeof(out) - 1], 0x5a);
+	begin(TERN_METHOD_DV_DEVICE);
+	add(TERN_ATTR_DV_DEVICE_OUT, sizeof(struct tern_dv_device) - 1,
+	    (uintptr_t)out);
+	expect_eq(call(), EINVAL);
+	pair_down();
+}
+
+static void bad_memory(void)
+{
+	const uint16_t in = sizeof(struct tern_qp_wishes);
+	const uint16_t out = sizeof(struct tern_qp_report);
+	void *kernel = (void *)0xffff888000000000ul;
+
+	solo_up(NULL);
+	expect_eq(wish_at(a.qp->handle, NULL, in), EFAULT);
+	expect_eq(wish_at(a.qp->handle, kernel, in), EFAULT);
+	expect_eq(report_at(a.qp->handle, NULL, out), EFAULT);
+	expect_eq(report_at(a.qp->handle, kernel, out), EFAULT);
+	pair_down();
+}
+
+static void bad_attributes(void)
+{
+	struct tern_qp_wishes w = {};
+
+	solo_up(NULL);
+	begin(TERN_METHOD_DV_WISH);
+	add(TERN_ATTR_DV_WISH_QP, 0, a.qp->handle);
+	expect_eq(call(), EINVAL);
+	begin(TERN_METHOD_DV_WISH);
+	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
+	expect_eq(call(), EINVAL);
+	begin(TERN_METHOD_DV_WISH);
+	add(TERN_ATTR_DV_WISH_QP, 0, a.qp->handle);
+	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
+	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
+	expect_eq(call(), EINVAL);
+	begin(TERN_METHOD_DV_WISH);
+	add(TERN_ATTR_DV_WISH_QP, 0, a.qp->handle);
+	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
+	add(TERN_ATTR_DV_WISH_IN + 1, sizeof(w), (uintptr_t)&w);
+	expect_eq(call(), EPROTONOSUPPORT);
+	begin(TERN_METHOD_DV_REPORT + 1);
+	expect_eq(call(), EPROTONOSUPPORT);
+	pair_down();
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static void unknown_bits(void)
+{
+	unsigned int bit;
+
+	solo_up(NULL);
+	for (bit = 8; bit < 32; bit++)
+		expect_eq(wish(W(1u << bit)), EOPNOTSUPP);
+	expect_eq(wish(W(0, .reserved0 = { 0, 1 })), EINVAL);
+	expect_eq(wish(W(0, .reserved1 = { 0, 0, 1 })), EINVAL);
+	/* what has no bit is not looked at */
+	expect_eq(wish(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9)), 0);
+	pair_down();
+}
+
+static void values(void)
+{
+	static const struct tern_qp_wishes bad[] = {
+		W(TERN_WISH_MARKERS, .markers = 2),
+		W(TERN_WISH_CRC, .crc = 255),
+		W(TERN_WISH_ENHANCED, .enhanced = 2),
+		W(TERN_WISH_P2P, .p2p = 128),
+		W(TERN_WISH_RTR, .rtr = {}),
+		W(TERN_WISH_RTR, .rtr = { 1, 1 }),
+		W(TERN_WISH_RTR, .rtr = { 1, 2, 1 }),
+		W(TERN_WISH_RTR, .rtr = { 1, 0, 2 }),
+		W(TERN_WISH_RTR, .rtr = { 0, 1 }),
+		W(TERN_WISH_RTR, .rtr = { 4 }),
+		W(TERN_WISH_RTR, .rtr = { 255, 255, 255 }),
+		W(TERN_WISH_RTR_MS, .rtr_ms = 0),
+		W(TERN_WISH_RTR_MS, .rtr_ms = TERN_WISH_MAX_MS + 1),
+		W(TERN_WISH_RTR_MS, .rtr_ms = -1),
+		W(TERN_WISH_P2P | TERN_WISH_ENHANCED, .p2p = 1),
+		W(TERN_WISH_P2P | TERN_WISH_MPA_REV, .p2p = 1, .mpa_rev = 1),
+		W(TERN_WISH_ENHANCED | TERN_WISH_MPA_REV, .enhanced = 1,
+		  .mpa_rev = 1),
+	};
+	unsigned int i;
+
+	solo_up(NULL);
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		expect_eq(wish(bad[i]), EINVAL);
+	expect_eq(wish(W(TERN_WISH_RTR_MS, .rtr_ms = 1)), 0);
+	expect_eq(wish(W(TERN_WISH_RTR_MS, .rtr_ms = TERN_WISH_MAX_MS)), 0);
+	pair_down();
+}
+
+/* ---- versions, and markers with them ----------------------------------------------------------- */
+
+static void version_not_supported(void)
+{
+	static const struct tern_qp_wishes bad[] = {
+		W(TERN_WISH_VERSION, .version = 0),
+		W(TERN_WISH_VERSION, .version = 2),
+		W(TERN_WISH_VERSION, .version = 255),
+		W(TERN_WISH_MPA_REV, .mpa_rev = 0),
+		W(TERN_WISH_MPA_REV, .mpa_rev = 3),
+	};
+	unsigned int i;
+
+	set_defaults();
+	solo_up(NULL);
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		expect_eq(wish(bad[i]), EPFNOSUPPORT);
+	expect_eq(wish(W(TERN_WISH_VERSION, .version = 1)), 0);
+	pair_down();
+}
+
+static void permissive(void)
+{
+	const uint32_t v = TERN_WISH_VERSION;
+
+	set_device("a", "rnic permissive");
+	solo_up(NULL);
+	expect_eq(wish(W(v, .version = 0)), 0);
+	expect_eq(wish(W(v | TERN_WISH_MARKERS)), ENOPROTOOPT);
+	expect_eq(wish(W(v | TERN_WISH_MARKERS, .markers = 1)), 0);
+	expect_eq(wish(W(v | TERN_WISH_MPA_REV, .mpa_rev = 1)), EPFNOSUPPORT);
+	expect_eq(wish(W(v | TERN_WISH_P2P, .p2p = 1)), EPFNOSUPPORT);
+	expect_eq(wish(W(v | TERN_WISH_P2P, .p2p = 0)), 0);
+	expect_eq(wish(W(v | TERN_WISH_ENHANCED, .enhanced = 1)), EPFNOSUPPORT);
+	expect_eq(wish(W(v, .version = 1)), 0);
+	expect_eq(wish(W(TERN_WISH_MARKERS)), 0);
+	set_defaults();
+	pair_down();
+}
+
+static void rdmac(void)
+{
+	set_device("a", "rnic rdmac");
+	solo_up(NULL);
+	expect_eq(wish(W(TERN_WISH_VERSION, .version = 0)), 0);
+	expect_eq(wish(W(TERN_WISH_VERSION, .version = 1)), EPFNOSUPPORT);
+	expect_eq(wish(W(TERN_WISH_MPA_REV, .mpa_rev = 2)), EPFNOSUPPORT);
+	expect_eq(wish(W(TERN_WISH_P2P, .p2p = 1)), EPFNOSUPPORT);
+	expect_eq(wish(W(TERN_WISH_MARKERS)), ENOPROTOOPT);
+	expect_eq(wish(W(TERN_WISH_MARKERS, .markers = 1)), 0);
+	set_defaults();
+	pair_down();
+}
+
+/* it was granted, and is not any more */
+static void settings_moved_on(void)
+{
+	static const struct want want;
+
+	set_device("a", "rnic permissive");
+	solo_up(NULL);
+	expect_eq(wish(W(TERN_WISH_VERSION, .version = 0)), 0);
+	set_device("a", "rnic non-permissive");
+	expect(end_connect(&a, &want) && errno == EPFNOSUPPORT);
+	pair_down();
+
+	set_device("a", "rnic permissive");
+	solo_up(NULL);
+	expect_eq(wish(W(TERN_WISH_MARKERS)), 0);
+	set_device("a", "rnic rdmac");
+	expect(end_connect(&a, &want) && errno == ENOPROTOOPT);
+	set_defaults();
+	pair_down();
+}
+
+/* ---- handles and states --------------------------------------------------------------------------- */
+
+static void handles(void)
+{
+	struct tern_qp_wishes w = {};
+	struct tern_qp_report r;
+	struct ibv_context *other;
+	uint32_t gone;
+	unsigned int i;
+
+	solo_up(NULL);
+	expect_eq(wish_at(a.scq->handle, &w, sizeof(w)), EINVAL);
+	expect_eq(report_at(a.pd->handle, &r, sizeof(r)), EINVAL);
+	for (i = 0; i < 64; i++)
+		expect_eq(wish_at(1000000 + i, &w, sizeof(w)), ENOENT);
+	expect(wish_at(-1, &w, sizeof(w)));
+	expect(report_at(1ull << 40, &r, sizeof(r)));
+	/* a context of the same device, which has no QP */
+	other = ibv_open_device(a.id->verbs->device);
+	must(other);
+	begin(TERN_METHOD_DV_WISH);
+	add(TERN_ATTR_DV_WISH_QP, 0, a.qp->handle);
+	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
+	expect_eq(call_fd(other->cmd_fd), ENOENT);
+	must(!ibv_close_device(other));
+	gone = a.qp->handle;
+	rdma_destroy_qp(a.id);
+	a.qp = NULL;
+	expect_eq(wish_at(gone, &w, sizeof(w)), ENOENT);
+	expect_eq(report_at(gone, &r, sizeof(r)), ENOENT);
+	pair_down();
+}
+
+static void states(void)
+{
+	static const struct want want;
+
+	dv_request(NULL, NULL);
+	/* the Request is out, and no Reply came */
+	expect_eq(wish(W(0)), EISCONN);
+	must(!end_accept(&b, &want));
+	dv_established();
+	expect_eq(wish(W(0)), EISCONN);
+	expect_eq(dv.modify_qp(b.qp, &(wishes){}), TERNDV_ERR_STATE);
+	must(!rdma_disconnect(a.id));
+	expect_error_state(&a);
+	expect_eq(wish(W(0)), EISCONN);
+	dv_query();
+	pair_down();
+}
+
+/* ---- noise ----------------------------------------------------------------------------------------- */
+
+static uint32_t noise = 4711;
+
+static uint32_t draw(void)
+{
+	noise ^= noise << 13;
+	noise ^= noise >> 17;
+	return noise ^= noise << 5;
+}
+
+/* mostly small numbers, so that some are right */
+static struct tern_qp_wishes any_wishes(void)
+{
+	struct tern_qp_wishes w = W(draw() & (draw() % 8 ? 0xff : -1));
+	uint8_t *octet = &w.markers;
+	unsigned int i;
+
+	for (i = 0; i < 9; i++)
+		octet[i] = draw() % 32 ? draw() % 3 : draw();
+	w.rtr_ms = draw() >> draw() % 32;
+	return w;
+}
+
+static bool documented(int err)
+{
+	return !err || err == EINVAL || err == EOPNOTSUPP ||
+	       err == EPFNOSUPPORT || err == ENOPROTOOPT;
+}
+
+static void random_wishes(void)
+{
+	static const char *const types[] = { "non-permissive", "permissive",
+					     "rdmac" };
+	unsigned int i, type, granted = 0;
+	char line[32];
+
+	for (type = 0; type < ARRAY_LEN(types); type++) {
+		snprintf(line, sizeof(line), "rnic %s", types[type]);
+		set_device("a", line);
+		solo_up(NULL);
+		for (i = 0; i < 5000; i++) {
+			int err = wish(any_wishes());
+
+			must(documented(err));
+			granted += !err;
+		}
+		pair_down();
+	}
+	expect(granted > 100);
+	set_defaults();
+}
+
+/* a child changes them as fast as it can while we connect */
+static void race_with_connect(void)
+{
+	static const struct want want;
+	pid_t child;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		dv_request(&(wishes){ .comp_mask = TERNDV_QP_CRC }, NULL);
+		child = fork();
+		must(child >= 0);
+		if (!child) {
+			struct tern_qp_wishes w = W(TERN_WISH_MARKERS,
+						    .markers = 1);
+
+			for (;;) {
+				begin(TERN_METHOD_DV_WISH);
+				add(TERN_ATTR_DV_WISH_QP, 0, b.qp->handle);
+				add(TERN_ATTR_DV_WISH_IN, sizeof(w),
+				    (uintptr_t)&w);
+				call_fd(b.id->verbs->cmd_fd);
+			}
+		}
+		usleep(draw() % 2000);
+		must(!end_accept(&b, &want));
+		dv_established();
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		dv_query();
+		expect_eq(qb.rx_markers, qb.asked.markers);
+		dv_traffic();
+		pair_down();
+	}
+}
+
+const struct tap_test dv_abi_tests[] = {
+	{ "MPA-152: wishes of other sizes: EINVAL, EOPNOTSUPP", sizes_in },
+	{ "MPA-151: answers of other sizes: EINVAL, zeros", sizes_out },
+	{ "MPA-152: wishes and answers at bad addresses: EFAULT", bad_memory },
+	{ "MPA-152: missing, doubled, unknown attributes and methods", bad_attributes },
+	{ "MPA-152: unknown bits: EOPNOTSUPP; reserved fields: EINVAL", unknown_bits },
+	{ "MPA-152, MPA-190: values out of range, contradictions: EINVAL", values },
+	{ "MPA-152: version not supported: EPFNOSUPPORT", version_not_supported },
+	{ "MPA-152: disabling markers not supported: ENOPROTOOPT", permissive },
+	{ "MPA-152: the same on a device of the RDMAC type", rdmac },
+	{ "MPA-152: a wish that the device has outlived fails the connect", settings_moved_on },
+	{ "MPA-152: handles of others, of other objects, of none: ENOENT, EINVAL", handles },
+	{ "MPA-152: wishes after Idle: EISCONN", states },
+	{ "MPA-152: random wishes: documented errnos alone", random_wishes },
+	{ "MPA-152: wishes change until the connect, and not after it", race_with_connect },
+};
+const unsigned int dv_abi_count = ARRAY_LEN(dv_abi_tests);

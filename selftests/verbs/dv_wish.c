@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* MPA-149 to 153, 161, 190, 191: each wish, and what comes of it at both ends. */
+#include <errno.h>
+#include <string.h>
+
+#include "dv.h"
+
+#define W(mask, ...)	(&(wishes){ .comp_mask = (mask), ##__VA_ARGS__ })
+#define TRIPLE(...)	.rtr = { __VA_ARGS__ }
+
+/* ---- the device -------------------------------------------------------------- */
+
+static struct terndv_device_attr device(void)
+{
+	struct terndv_device_attr attr;
+
+	set_defaults();
+	solo_up(NULL);
+	must(!dv.query_device(a.id->verbs, &attr, sizeof(attr)));
+	return attr;
+}
+
+static void device_tells(void)
+{
+	const struct terndv_device_attr d = device();
+	const wishes *s = &d.settings;
+
+	expect(dv.is_supported(a.id->verbs->device));
+	expect(!s->markers && s->crc && s->enhanced && s->p2p);
+	expect_eq(s->version, 1);
+	expect_eq(s->mpa_rev, 2);
+	expect_eq(s->rtr[0], TERNDV_RTR_WRITE);
+	expect_eq(s->rtr[1], TERNDV_RTR_READ);
+	expect_eq(s->rtr[2], TERNDV_RTR_SEND);
+	expect_eq(s->rtr_timeout_ms, 10000);
+	expect_eq(d.versions, 1 << 1);
+	expect_eq(d.mpa_revs, 1 << 1 | 1 << 2);
+	expect_eq(d.rtr_types, 1 << 1 | 1 << 2 | 1 << 3);
+	expect(d.selectable & TERNDV_QP_MARKERS);
+	expect(!(d.selectable & TERNDV_QP_VERSION));
+	expect_eq(d.max_pd, 512);
+	expect_eq(d.max_pd_enhanced, 508);
+	expect(d.max_ird && d.max_ord && d.max_rtr_timeout_ms);
+	pair_down();
+}
+
+static void device_follows_settings(void)
+{
+	struct terndv_device_attr d = device();
+
+	set_device("a", "markers on crc off rnic permissive mpa-rev 1");
+	must(!dv.query_device(a.id->verbs, &d, sizeof(d)));
+	expect(d.settings.markers && !d.settings.crc);
+	expect(!d.settings.enhanced && !d.settings.p2p);
+	expect_eq(d.settings.mpa_rev, 1);
+	expect_eq(d.versions, 1 << 0 | 1 << 1);
+	expect(d.selectable & TERNDV_QP_VERSION);
+	set_device("a", "rnic rdmac markers off");
+	must(!dv.query_device(a.id->verbs, &d, sizeof(d)));
+	expect(d.settings.markers && d.settings.crc);
+	expect_eq(d.settings.version, 0);
+	expect_eq(d.versions, 1 << 0);
+	expect_eq(d.selectable, 0);
+	set_defaults();
+	pair_down();
+}
+
+/* a program that was built with a shorter, or a longer, struct */
+static void sizes_of_programs(void)
+{
+	union {
+		struct terndv_device_attr attr;
+		uint8_t octets[sizeof(struct terndv_device_attr) + 64];
+	} d;
+	const size_t half = offsetof(struct terndv_device_attr, versions);
+	unsigned int i;
+
+	solo_up(NULL);
+	memset(&d, 0x5a, sizeof(d));
+	must(!dv.query_device(a.id->verbs, &d.attr, half));
+	expect_eq(d.attr.settings.mpa_rev, 2);
+	expect_eq(d.octets[half], 0x5a);
+	must(!dv.query_device(a.id->verbs, &d.attr, sizeof(d)));
+	for (i = sizeof(d.attr); i < sizeof(d); i++)
+		expect_eq(d.octets[i], 0);
+	pair_down();
+}
+
+/* ---- how programs bring wishes in ------------------------------------------------ */
+
+static struct ibv_qp *create_on(struct end *e, const wishes *w)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = e->scq,
+		.recv_cq = e->rcq,
+		.cap = { .max_send_wr = 8, .max_recv_wr = 8,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = e->pd,
+	};
+
+	return dv.create_qp(e->id->verbs, &attr, w);
+}
+
+/*
+ * The id has no QP of rdma_cm's: the program's own is named in the parameters
+ * of rdma_connect() and rdma_accept().
+ */
+static void replace_qp(struct end *e, const wishes *w,
+		       struct rdma_conn_param *param)
+{
+	rdma_destroy_qp(e->id);
+	e->qp = create_on(e, w);
+	must(e->qp);
+	param->qp_num = e->qp->qp_num;
+}
+
+/* end_free() destroys QPs of rdma_cm's */
+static void free_own_qps(void)
+{
+	must(!ibv_destroy_qp(a.qp));
+	must(!ibv_destroy_qp(b.qp));
+	a.qp = NULL;
+	b.qp = NULL;
+	pair_down();
+}
+
+static void created_with_wishes(void)
+{
+	struct rdma_conn_param param = { .responder_resources = 1 };
+	struct end listener;
+	int port = new_port();
+
+	must(!enter_netns("b"));
+	must(!end_listen(&listener, IP_B, port));
+	must(!enter_netns("a"));
+	must(!end_resolve(&a, IP_B, port, IP_A));
+	must(!end_build(&a, &(struct want){}));
+	replace_qp(&a, W(TERNDV_QP_MARKERS, .markers = true), &param);
+	must(!rdma_connect(a.id, &param));
+	must(!end_request(&listener, &b));
+	must(!end_build(&b, &(struct want){}));
+	replace_qp(&b, W(TERNDV_QP_CRC, .crc = false), &param);
+	must(!rdma_accept(b.id, &param));
+	dv_established();
+	end_free(&listener);
+	must(!enter_netns(NULL));
+	dv_query();
+	expect(qa.rx_markers && !qa.tx_markers);
+	expect_eq(qa.asked.comp_mask, TERNDV_QP_MARKERS);
+	expect_eq(qb.asked.comp_mask, TERNDV_QP_CRC);
+	dv_traffic();
+	free_own_qps();
+}
+
+static void create_refuses(void)
+{
+	solo_up(NULL);
+	errno = 0;
+	expect(!create_on(&a, W(TERNDV_QP_VERSION, .version = 0)));
+	expect_eq(errno, TERNDV_ERR_VERSION);
+	expect(!create_on(&a, W(1ull << 40)));
+	expect_eq(errno, EOPNOTSUPP);
+	expect(!create_on(&a, W(TERNDV_QP_RTR)));
+	expect_eq(errno, EINVAL);
+	/* and left no QP behind that would keep its CQs in use */
+	rdma_destroy_qp(a.id);
+	a.qp = NULL;
+	expect_eq(ibv_destroy_cq(a.scq), 0);
+	a.scq = NULL;
+	pair_down();
+}
+
+/* rdma_create_qp(), terndv_modify_qp(), rdma_connect(): what most programs do */
+static void modified_before_connect(void)
+{
+	dv_pair(W(TERNDV_QP_MARKERS, .markers = true), NULL);
+	expect(qa.rx_markers && qa.asked.markers);
+	expect_eq(qb.asked.comp_mask, 0);
+	dv_traffic();
+	pair_down();
+}
+
+static void wishes_are_replaced(void)
+{
+	struct terndv_qp_attr attr;
+
+	solo_up(NULL);
+	must(!dv.modify_qp(a.qp, W(TERNDV_QP_MARKERS | TERNDV_QP_RTR_TIMEOUT,
+				   .markers = true, .rtr_timeout_ms = 77)));
+	must(!dv.query_qp(a.qp, &attr, sizeof(attr)));
+	expect(attr.asked.markers && attr.asked.rtr_timeout_ms == 77);
+	/* what is refused changes nothing */
+	expect_eq(dv.modify_qp(a.qp, W(TERNDV_QP_VERSION)), TERNDV_ERR_VERSION);
+	must(!dv.query_qp(a.qp, &attr, sizeof(attr)));
+	expect_eq(attr.asked.rtr_timeout_ms, 77);
+	must(!dv.modify_qp(a.qp, W(0)));
+	must(!dv.query_qp(a.qp, &attr, sizeof(attr)));
+	expect_eq(attr.asked.comp_mask, 0);
+	expect(!attr.connected && !attr.own.there && !attr.peer.there);
+	pair_down();
+}
+
+/* ---- framing ------------------------------------------------------------------------ */
+
+/* 5044 4.5, MPA-051 and 052 */
+static uint32_t mulpdu(uint32_t emss, bool markers)
+{
+	return emss - (6 + emss % 4) - (markers ? 4 * ((emss + 511) / 512) : 0);
+}
+
+static void markers_each_way(void)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		bool wants_a = i & 1, wants_b = i & 2;
+
+		dv_pair(W(TERNDV_QP_MARKERS, .markers = wants_a),
+			W(TERNDV_QP_MARKERS, .markers = wants_b));
+		expect_eq(qa.rx_markers, wants_a);
+		expect_eq(qa.tx_markers, wants_b);
+		expect_eq(!!(qb.peer.flags & TERNDV_MPA_MARKERS), wants_a);
+		expect_eq(!!(qa.peer.flags & TERNDV_MPA_MARKERS), wants_b);
+		expect_eq(qa.mulpdu, mulpdu(qa.emss, wants_b));
+		expect_eq(qb.mulpdu, mulpdu(qb.emss, wants_a));
+		dv_traffic();
+		pair_down();
+	}
+}
+
+static void crc_is_an_or(void)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		bool wants_a = i & 1, wants_b = i & 2;
+
+		dv_pair(W(TERNDV_QP_CRC, .crc = wants_a),
+			W(TERNDV_QP_CRC, .crc = wants_b));
+		expect_eq(qa.crc, wants_a || wants_b);
+		expect_eq(!!(qb.peer.flags & TERNDV_MPA_CRC), wants_a);
+		dv_traffic();
+		pair_down();
+	}
+}
+
+/* ---- revision and setup --------------------------------------------------------------- */
+
+static void revision_1(void)
+{
+	dv_pair(W(TERNDV_QP_MPA_REV, .mpa_rev = 1), NULL);
+	expect_eq(qb.peer.rev, 1);
+	expect_eq(qa.mpa_rev, 1);
+	expect(!qb.peer.enhanced && !qa.p2p && !qa.retried);
+	expect_eq(qa.rtr, TERNDV_RTR_NONE);
+	dv_traffic();
+	pair_down();
+}
+
+static void not_enhanced(void)
+{
+	dv_pair(W(TERNDV_QP_ENHANCED, .enhanced = false), NULL);
+	expect(!qb.peer.enhanced && !(qb.peer.flags & TERNDV_MPA_ENHANCED));
+	expect(!qa.p2p && !qa.retried);
+	dv_traffic();
+	pair_down();
+}
+
+/* 6581 9.2: A=0, and then B = C.rtr = D = 0 */
+static void client_server(void)
+{
+	dv_pair(W(TERNDV_QP_P2P, .p2p = false), NULL);
+	expect(qb.peer.enhanced && !qa.p2p);
+	expect_eq(qb.peer.ird & ~TERNDV_MPA_DEPTH, 0);
+	expect_eq(qb.peer.ord & ~TERNDV_MPA_DEPTH, 0);
+	expect_eq(qb.peer.ird, 5);
+	expect_eq(qb.peer.ord, 6);
+	expect_eq(qa.rtr, TERNDV_RTR_NONE);
+	dv_traffic();
+	pair_down();
+}
+
+/* the program's word counts for more than the device's */
+static void over_the_settings(void)
+{
+	set_defaults();
+	set_device("a", "mpa-rev 1 p2p off enhanced off markers on");
+	dv_pair(NULL, NULL);
+	expect(qb.peer.rev == 1 && qa.rx_markers && !qa.p2p);
+	pair_down();
+	dv_pair(W(TERNDV_QP_P2P | TERNDV_QP_MARKERS, .p2p = true), NULL);
+	expect_eq(qb.peer.rev, 2);
+	expect(qa.p2p && !qa.rx_markers);
+	dv_traffic();
+	pair_down();
+	dv_pair(W(TERNDV_QP_ENHANCED, .enhanced = true), NULL);
+	expect(qb.peer.rev == 2 && qb.peer.enhanced && !qa.p2p);
+	pair_down();
+	set_defaults();
+}
+
+/* ---- RTR -------------------------------------------------------------------------------- */
+
+static uint32_t listed(const struct terndv_mpa_frame *f)
+{
+	return (f->ord & TERNDV_MPA_ORD_WRITE ? 1 << TERNDV_RTR_WRITE : 0) |
+	       (f->ord & TERNDV_MPA_ORD_READ ? 1 << TERNDV_RTR_READ : 0) |
+	       (f->ird & TERNDV_MPA_IRD_SEND ? 1 << TERNDV_RTR_SEND : 0);
+}
+
+/* @want is what the initiator chooses of @x at a peer that takes @y */
+static void rtr_case(const wishes *x, const wishes *y, uint8_t want)
+{
+	uint32_t all = 0;
+	int i;
+
+	for (i = 0; i < TERNDV_RTR_TYPES && x->rtr[i]; i++)
+		all |= 1 << x->rtr[i];
+	dv_pair(x, y);
+	expect(qa.p2p && qb.peer.ird & TERNDV_MPA_IRD_P2P);
+	expect_eq(listed(&qb.peer), all);
+	expect_eq(qa.rtr, want);
+	dv_traffic();
+	pair_down();
+}
+
+static void rtr_each_type(void)
+{
+	uint8_t t;
+
+	for (t = TERNDV_RTR_WRITE; t <= TERNDV_RTR_SEND; t++)
+		rtr_case(W(TERNDV_QP_RTR, TRIPLE(t)), NULL, t);
+}
+
+static void rtr_order(void)
+{
+	rtr_case(W(TERNDV_QP_RTR, TRIPLE(2, 1, 3)), NULL, TERNDV_RTR_READ);
+	rtr_case(W(TERNDV_QP_RTR, TRIPLE(3, 2)), NULL, TERNDV_RTR_SEND);
+	rtr_case(W(TERNDV_QP_RTR, TRIPLE(3, 2, 1)),
+		 W(TERNDV_QP_RTR, TRIPLE(1, 2)), TERNDV_RTR_READ);
+}
+
+/* nothing that both know: Terminate 2/0/07 in place of the RTR, told to both */
+static void rtr_none_shared(void)
+{
+	static const struct want want;
+	struct rdma_cm_event *event;
+
+	dv_request(W(TERNDV_QP_RTR, TRIPLE(1)), W(TERNDV_QP_RTR, TRIPLE(3)));
+	must(!end_accept(&b, &want));
+	event = end_wait(&a, RDMA_CM_EVENT_CONNECT_ERROR);
+	must(event);
+	rdma_ack_cm_event(event);
+	must(!dv.query_qp(a.qp, &qa, sizeof(qa)));
+	expect(!qa.connected && qa.term_sent);
+	expect_eq(qa.term_tx, 0x2007);
+	expect_eq(listed(&qa.peer), 1 << TERNDV_RTR_SEND);
+	expect_error_state(&b);
+	must(!dv.query_qp(b.qp, &qb, sizeof(qb)));
+	expect(qb.term_received);
+	expect_eq(qb.term_rx, 0x2007);
+	pair_down();
+}
+
+/* ---- version ------------------------------------------------------------------------------ */
+
+static void version_0(void)
+{
+	set_defaults();
+	set_device("a", "rnic permissive");
+	set_device("b", "rnic permissive");
+	dv_pair(W(TERNDV_QP_VERSION, .version = 0), NULL);
+	expect_eq(qb.peer.rev, 0);
+	expect_eq(qa.version, 0);
+	expect_eq(qa.mpa_rev, 0);
+	expect(qa.tx_markers && qa.rx_markers && qa.crc);
+	dv_traffic();
+	pair_down();
+	/* the responder wants it: a revision 1 Request may be answered so */
+	dv_pair(W(TERNDV_QP_MPA_REV, .mpa_rev = 1),
+		W(TERNDV_QP_VERSION, .version = 0));
+	expect_eq(qa.own.rev, 1);
+	expect_eq(qa.peer.rev, 0);
+	expect_eq(qa.version, 0);
+	dv_traffic();
+	pair_down();
+	/* and a QP that wants version 1 has it, on the same device */
+	dv_pair(W(TERNDV_QP_VERSION, .version = 1), NULL);
+	expect_eq(qa.version, 1);
+	pair_down();
+	set_defaults();
+}
+
+static void accept_does_not_suit(void)
+{
+	static const struct want want;
+
+	dv_request(NULL, W(TERNDV_QP_MPA_REV, .mpa_rev = 1));
+	expect(end_accept(&b, &want) && errno == TERNDV_ERR_VERSION);
+	must(!end_expect(&a, RDMA_CM_EVENT_REJECTED));
+	pair_down();
+}
+
+/* MPA-180: what a Reply with R=1 said, which the event has no room for */
+static void rejected_is_told(void)
+{
+	dv_request(W(TERNDV_QP_RTR, TRIPLE(2)), NULL);
+	must(!rdma_reject(b.id, NULL, 0));
+	must(!end_expect(&a, RDMA_CM_EVENT_REJECTED));
+	must(!dv.query_qp(a.qp, &qa, sizeof(qa)));
+	expect(!qa.connected && qa.initiator && !qa.retried);
+	expect_eq(qa.own.rev, 2);
+	expect_eq(qa.own.ird & TERNDV_MPA_DEPTH, 5);
+	expect_eq(qa.own.ord & TERNDV_MPA_DEPTH, 6);
+	expect(qa.peer.flags & TERNDV_MPA_REJECT && qa.peer.enhanced);
+	pair_down();
+}
+
+static void depths_are_told(void)
+{
+	dv_pair(NULL, NULL);
+	expect_eq(qa.own.ird & TERNDV_MPA_DEPTH, 5);
+	expect_eq(qa.own.ord & TERNDV_MPA_DEPTH, 6);
+	/* b grew its IRD to what a means to use, and got 4 of a's 5 */
+	expect_eq(qa.peer.ird & TERNDV_MPA_DEPTH, 6);
+	expect_eq(qa.peer.ord & TERNDV_MPA_DEPTH, 4);
+	expect_eq(qa.ord, 6);
+	expect_eq(qb.ird, 6);
+	expect_eq(qb.ord, 4);
+	pair_down();
+}
+
+const struct tap_test dv_wish_tests[] = {
+	{ "MPA-149: query_device: markers, versions, choices, limits", device_tells },
+	{ "MPA-149: query_device follows the device's settings", device_follows_settings },
+	{ "MPA-149: structs may be shorter or longer than the library's", sizes_of_programs },
+	{ "MPA-150: a QP created with wishes, named in rdma_connect and rdma_accept", created_with_wishes },
+	{ "MPA-150: creation refuses what it cannot grant, and leaves nothing", create_refuses },
+	{ "MPA-152: rdma_create_qp, terndv_modify_qp, rdma_connect", modified_before_connect },
+	{ "MPA-152: wishes are replaced as a whole, or not at all", wishes_are_replaced },
+	{ "MPA-151: markers in either direction, and MULPDU", markers_each_way },
+	{ "MPA-150: CRC is on when either end asks", crc_is_an_or },
+	{ "MPA-161: revision 1 where that is wished for", revision_1 },
+	{ "MPA-210: nothing enhanced where that is wished for: S=0", not_enhanced },
+	{ "MPA-191, MPA-192: client-server: A=0, no RTR type", client_server },
+	{ "MPA-153: a program's wish is stronger than the device's setting", over_the_settings },
+	{ "MPA-190: each RTR type alone: listed, sent, received", rtr_each_type },
+	{ "MPA-153, MPA-190: RTR types in order of preference", rtr_order },
+	{ "MPA-153: no RTR type in common: Terminate 2/0/07, told at both ends", rtr_none_shared },
+	{ "MPA-151, MPA-138: version 0 where a QP wishes for it, at either end", version_0 },
+	{ "MPA-152: a QP that does not suit the Request is not accepted", accept_does_not_suit },
+	{ "MPA-180: frames of a rejected connect are told", rejected_is_told },
+	{ "MPA-179: IRD and ORD of both ends are told", depths_are_told },
+};
+const unsigned int dv_wish_count = ARRAY_LEN(dv_wish_tests);
