@@ -272,6 +272,7 @@ static void handle_terminate(struct tern_qp *qp, const struct tern_fpdu *f,
 	if (tern_term_parse(f->hdr + sizeof(struct tern_ddp_untagged), seg->len,
 			    &info))
 		info.code = TERN_TERM_RO_UNSPEC;
+	trace_tern_term_rx(tern_qpn(qp), info.code, tern_term_name(info.code));
 	qp->term_rx = info.code;
 	qp->rx.discard = true;
 	out = find_failed_read(qp, &info);

@@ -11,6 +11,7 @@
 #include "event.h"
 #include "peer.h"
 #include "qp.h"
+#include "trace.h"
 
 /* the longest FPDU that holds a Terminate: markers, pad and CRC around it */
 #define TERMINATE_FPDU	(TERN_FPDU_TX_HEAD + TERN_FPDU_TX_TAIL)
@@ -95,6 +96,7 @@ static bool note_terminate(struct tern_cep *cep)
 	if (tern_term_parse(f.hdr + hdr, f.hdr_len - hdr, &info))
 		return false;
 	tern_stat_inc(cep->dev, RX_TERMINATE);
+	trace_tern_term_rx(cep->qpn, info.code, tern_term_name(info.code));
 	spin_lock_bh(&cep->event_lock);
 	cep->terms.received = info.code;
 	spin_unlock_bh(&cep->event_lock);
@@ -163,8 +165,10 @@ static void send_terminate(struct tern_cep *cep, int term)
 	len += tern_fpdu_tx_end(&tx, buf + len);
 	WRITE_ONCE(cep->qp->startup.term_tx, term);
 	sent = !tern_sock_send(cep->sock, buf, len);
+	tern_stat_term(cep->dev, term);
 	if (sent)
 		tern_stat_inc(cep->dev, TX_TERMINATE);
+	trace_tern_term_tx(cep->qpn, term, tern_term_name(term));
 	spin_lock_bh(&cep->event_lock);
 	cep->terms.found = term;
 	cep->terms.sent = sent ? term : TERN_TERM_NONE;

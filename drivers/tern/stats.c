@@ -2,6 +2,7 @@
 /* Counters, summed up when they are read. */
 #include <rdma/ib_verbs.h>
 
+#include "core/term.h"
 #include "device.h"
 #include "stats.h"
 
@@ -9,7 +10,22 @@ static const struct rdma_stat_desc descs[] = {
 #define X(id, text, event) [TERN_STAT_##id] = { .name = text },
 	TERN_STATS(X)
 #undef X
+#define X(id, tail) [TERN_STAT_TERM_SENT_##id] = { .name = "term_sent_" tail },
+	TERN_TERM_STATS(X)
+#undef X
 };
+
+void tern_stat_term(struct tern_device *dev, int code)
+{
+	switch (code) {
+#define X(id, tail)						\
+	case TERN_TERM_##id:					\
+		tern_stat_inc(dev, TERM_SENT_##id);		\
+		break;
+	TERN_TERM_STATS(X)
+#undef X
+	}
+}
 
 static u64 sum(const struct tern_device *dev, enum tern_stat id)
 {

@@ -38,11 +38,43 @@
 	X(CM_FALLBACK, "cm_fallback", "retry with MPA revision 1")	\
 	X(CM_HALF_OPEN, "cm_half_open", "connection dropped: too many half-open startups") \
 	X(CM_PD_TOO_LONG, "cm_pd_too_long", "private data over what rdma_cm can carry") \
-	X(CM_ABORT, "cm_abort", "connection aborted by RST, either way")
+	X(CM_ABORT, "cm_abort", "connection aborted by RST, either way") \
+	X(TERM_WITHHELD, "term_withheld", "error found where no Terminate may go out")
+
+/* Terminates that were decided on, by code: TERN_TERM_*, tail of the name */
+#define TERN_TERM_STATS(X)		\
+	X(LOCAL, "local")		\
+	X(RP_INV_STAG, "rp_inv_stag")	\
+	X(RP_BOUNDS, "rp_bounds")	\
+	X(RP_ACCESS, "rp_access")	\
+	X(RP_NOT_ASSOC, "rp_not_assoc")	\
+	X(RP_WRAP, "rp_wrap")		\
+	X(RP_CANT_INV, "rp_cant_inv")	\
+	X(RO_VERSION, "ro_version")	\
+	X(RO_OPCODE, "ro_opcode")	\
+	X(RO_STREAM, "ro_stream")	\
+	X(DT_INV_STAG, "dt_inv_stag")	\
+	X(DT_BOUNDS, "dt_bounds")	\
+	X(DT_NOT_ASSOC, "dt_not_assoc")	\
+	X(DT_WRAP, "dt_wrap")		\
+	X(DT_VERSION, "dt_version")	\
+	X(DU_QN, "du_qn")		\
+	X(DU_NO_BUFFER, "du_no_buffer")	\
+	X(DU_MSN_RANGE, "du_msn_range")	\
+	X(DU_MO, "du_mo")		\
+	X(DU_TOO_LONG, "du_too_long")	\
+	X(DU_VERSION, "du_version")	\
+	X(MPA_CRC, "mpa_crc")		\
+	X(MPA_MARKER, "mpa_marker")	\
+	X(MPA_IRD, "mpa_ird")		\
+	X(MPA_RTR, "mpa_rtr")
 
 enum tern_stat {
 #define X(id, name, event) TERN_STAT_##id,
 	TERN_STATS(X)
+#undef X
+#define X(id, tail) TERN_STAT_TERM_SENT_##id,
+	TERN_TERM_STATS(X)
 #undef X
 	TERN_STAT_COUNT
 };
@@ -53,6 +85,11 @@ struct tern_stats {
 
 #define tern_stat_add(dev, id, n)	this_cpu_add((dev)->stats->v[TERN_STAT_##id], n)
 #define tern_stat_inc(dev, id)		tern_stat_add(dev, id, 1)
+
+struct tern_device;
+
+/* a Terminate with the triplet @code is to be sent; Context: any */
+void tern_stat_term(struct tern_device *dev, int code);
 
 /* verbs: see stats.c */
 struct ib_device;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Tracepoints at the six borders: what crosses each, in its own words. */
+/*
+ * Tracepoints at the six borders: what crosses each, in its own words; and the
+ * Terminates, which say why a stream ends.
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM tern
 
@@ -7,6 +10,8 @@
 #define TERN_TRACE_H
 
 #include <linux/tracepoint.h>
+
+#include "core/term.h"
 
 DECLARE_EVENT_CLASS(tern_fpdu,
 	TP_PROTO(u32 qpn, u8 opcode, u32 ulpdu_len, bool last),
@@ -111,6 +116,37 @@ DEFINE_EVENT(tern_state, tern_qp_state,
 DEFINE_EVENT(tern_state, tern_cm_state,
 	TP_PROTO(u32 id, const char *from, const char *to, const char *event),
 	TP_ARGS(id, from, to, event)
+);
+
+DECLARE_EVENT_CLASS(tern_term,
+	TP_PROTO(u32 qpn, int term, const char *name),
+	TP_ARGS(qpn, term, name),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(int, term)
+		__string(name, name)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->term = term;
+		__assign_str(name);
+	),
+	TP_printk("qpn=%u term=%u/%u/%02x %s", __entry->qpn,
+		  TERN_TERM_LAYER(__entry->term),
+		  TERN_TERM_ETYPE(__entry->term),
+		  TERN_TERM_ECODE(__entry->term), __get_str(name))
+);
+
+/* a Terminate is handed to TCP */
+DEFINE_EVENT(tern_term, tern_term_tx,
+	TP_PROTO(u32 qpn, int term, const char *name),
+	TP_ARGS(qpn, term, name)
+);
+
+/* a Terminate came */
+DEFINE_EVENT(tern_term, tern_term_rx,
+	TP_PROTO(u32 qpn, int term, const char *name),
+	TP_ARGS(qpn, term, name)
 );
 
 #endif /* TERN_TRACE_H */

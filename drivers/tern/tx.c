@@ -176,6 +176,8 @@ static void message_done(struct tern_qp *qp)
 	case TERN_TX_TERMINATE:
 		tx->term_sent = true;
 		tern_stat_inc(qp->dev, TX_TERMINATE);
+		trace_tern_term_tx(tern_qpn(qp), tx->term_code,
+				   tern_term_name(tx->term_code));
 		break;
 	default:
 		break;

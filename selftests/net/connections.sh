@@ -145,6 +145,35 @@ heard()
 	wait $monitor 2>/dev/null || true
 }
 
+# the code is counted at who sends it, and traced at both ends
+terminated()
+{
+	local before after
+	echo 1 >/sys/kernel/tracing/tracing_on
+	echo >/sys/kernel/tracing/trace
+	echo 1 >/sys/kernel/tracing/events/tern/tern_term_tx/enable
+	echo 1 >/sys/kernel/tracing/events/tern/tern_term_rx/enable
+	before=$(counter tern_a term_sent_mpa_rtr)
+	from_peer no_rtr_type error=EPROTO term_found=2/0/07 term_sent=2/0/07
+	from_peer early_terminate term_received=2/0/07
+	after=$(counter tern_a term_sent_mpa_rtr)
+	echo 0 >/sys/kernel/tracing/events/tern/enable
+	grep tern_term_ /sys/kernel/tracing/trace
+	grep -q 'tern_term_tx: .*term=2/0/07 MPA: no matching RTR' /sys/kernel/tracing/trace
+	grep -q 'tern_term_rx: .*term=2/0/07' /sys/kernel/tracing/trace
+	same "$after" $((before + 1))
+}
+
+# reading 4.14: an FPDU with a bad CRC behind a shut fence
+withheld()
+{
+	local before
+	before=$(counter tern_b term_withheld)
+	to_peer bad_rtr error=EPROTO term_found=2/0/02 term_sent=null rtr=null
+	same "$(counter tern_b term_withheld)" $((before + 1))
+	same "$(counter tern_b term_sent_mpa_crc)" 0
+}
+
 # more connections than one message of the kernel holds, more ended ones than
 # are remembered
 many()
@@ -208,6 +237,8 @@ point "O3, O7: not negotiated reads as 16383" to_peer not_negotiated \
 point "G3: revision 0 refused" to_peer rev_0 peer_rev=0 peer_flags=0xc0 \
 	own_rev=1 own_flags=0x60 error=EPROTONOSUPPORT version=null
 point "tern monitor: an error is told" heard from_peer no_rtr_type error=EPROTO
+point "a Terminate is counted by its code, and traced" terminated
+point "F70: an error behind a shut fence is counted, no Terminate" withheld
 point "300 connections, and 64 that ended" many
 point "devices come and go during dumps" device_goes
 finish

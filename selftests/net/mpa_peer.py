@@ -103,6 +103,16 @@ def no_rtr(connect):
     check(not data and 0.5 < seconds < 5, data.hex(), how, seconds)
 
 
+def bad_rtr(connect):
+    """F70: no Terminate behind a shut fence."""
+    sock = connect()
+    sock.sendall(frame(REQ, CRC | S, 2, ALL))
+    exactly(sock, 24)
+    sock.sendall(RTR[:-1] + b"\0")
+    data, how, seconds = rest(sock)
+    check(not data and seconds < 1, data.hex(), how, seconds)
+
+
 def half_open(connect):
     """Of as many startups as the limit and some more, these are dropped."""
     socks, dead = [], 0
@@ -209,6 +219,7 @@ CASES = {
     "to_256_octets": refused(frame(REQ, CRC, 1, bytes(256)), bytes([CRC | R, 1])),
     "to_silent": silent,
     "to_no_rtr": no_rtr,
+    "to_bad_rtr": bad_rtr,
     "to_half_open": half_open,
     "from_fall_back": fall_back,
     "from_rtr_first": rtr_first,
