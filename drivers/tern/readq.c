@@ -38,7 +38,7 @@ static u32 out_slot(const struct tern_readq *rq, u32 n)
 
 bool tern_readq_in_full(const struct tern_readq *rq)
 {
-	return rq->in_count >= rq->ird;
+	return rq->in_count >= rq->ird + rq->in_rtr;
 }
 
 void tern_readq_in_push(struct tern_readq *rq, const struct tern_read_in *rd)
@@ -53,6 +53,8 @@ struct tern_read_in *tern_readq_in_first(struct tern_readq *rq)
 
 void tern_readq_in_pop(struct tern_readq *rq)
 {
+	/* the RTR Read was the first of all */
+	rq->in_rtr = false;
 	rq->in_head = in_slot(rq, 1);
 	rq->in_count--;
 }

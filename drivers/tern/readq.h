@@ -45,7 +45,8 @@ struct tern_read_out {
 
 /**
  * struct tern_readq - both queues of one stream
- * @in: inbound slots, @ird of them; oldest at @in_head
+ * @in: inbound slots, @ird of them (one more for an RTR Read); oldest at @in_head
+ * @in_rtr: an RTR Read is among @in
  * @out: outbound, @ord of them (one more for an RTR Read); oldest at @out_head
  */
 struct tern_readq {
@@ -53,6 +54,7 @@ struct tern_readq {
 	u32 ird;
 	u32 in_head;
 	u32 in_count;
+	bool in_rtr;
 	struct tern_read_out *out;
 	u32 ord;
 	u32 out_head;

@@ -67,12 +67,15 @@ static bool is_rtr_send(const struct tern_qp *qp, const struct tern_seg *seg)
 	       seg->qn == TERN_QN_SEND && seg->last && !seg->len && !seg->mo;
 }
 
+static bool is_rtr_read(const struct tern_qp *qp)
+{
+	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_READ);
+}
+
 /* checklist-mpa 4.8: one slot beyond IRD for the RTR Read */
 static bool have_read_slot(const struct tern_qp *qp)
 {
-	if (qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_READ))
-		return true;
-	return !tern_readq_in_full(&qp->readq);
+	return is_rtr_read(qp) || !tern_readq_in_full(&qp->readq);
 }
 
 /* steps 6 to 8 */
@@ -228,6 +231,7 @@ static int handle_read_req(struct tern_qp *qp, const struct tern_seg *seg)
 	if (term != TERN_TERM_NONE)
 		return term;
 	tern_readq_in_push(&qp->readq, &rd);
+	qp->readq.in_rtr |= is_rtr_read(qp);
 	qp->rx.reply = true;
 	return TERN_TERM_NONE;
 }
