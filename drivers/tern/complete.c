@@ -156,7 +156,8 @@ static void flush_started(struct tern_qp *qp)
 	for (i = sq->tail; i != sq->head; i++) {
 		struct tern_sq_slot *slot = slot_of(sq, i);
 
-		if (!slot->done || failed)
+		/* a Terminate may name a later Read: its status stays */
+		if (!slot->done || (failed && slot->status == IB_WC_SUCCESS))
 			slot->status = IB_WC_WR_FLUSH_ERR;
 		slot->done = true;
 		failed |= slot->status != IB_WC_SUCCESS;
