@@ -40,13 +40,13 @@ static int bind_qp(struct tern_cep *cep, u32 qpn)
 	lockdep_assert_held(&cep->lock);
 	if (!qp)
 		return -EINVAL;
+	cep->qpn = qpn;
 	rc = tern_qp_bind_cep(qp, cep);
 	if (rc) {
 		tern_qp_put(qp);
 		return rc;
 	}
 	cep->qp = qp;
-	cep->qpn = qpn;
 	rc = tern_cep_take_wishes(cep);
 	if (rc)
 		unbind_qp(cep);

@@ -131,7 +131,8 @@ static void report_startup(struct tern_qp *qp, struct tern_qp_report *r)
 /* of the stream, or of the startup that came to none */
 static void report_terms(struct tern_qp *qp, struct tern_qp_report *r)
 {
-	int tx = qp->term_tx, rx = qp->term_rx;
+	int tx = qp->tx.term_sent ? qp->term_tx : TERN_TERM_NONE;
+	int rx = qp->term_rx;
 
 	if (!qp->sock) {
 		tx = READ_ONCE(qp->startup.term_tx);

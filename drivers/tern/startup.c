@@ -163,11 +163,12 @@ static void send_terminate(struct tern_cep *cep, int term)
 			  TERN_ULPDU_MAX);
 	len = tern_fpdu_tx_begin(&tx, &msg, buf);
 	len += tern_fpdu_tx_end(&tx, buf + len);
-	WRITE_ONCE(cep->qp->startup.term_tx, term);
 	sent = !tern_sock_send(cep->sock, buf, len);
 	tern_stat_term(cep->dev, term);
-	if (sent)
+	if (sent) {
 		tern_stat_inc(cep->dev, TX_TERMINATE);
+		WRITE_ONCE(cep->qp->startup.term_tx, term);
+	}
 	trace_tern_term_tx(cep->qpn, term, tern_term_name(term));
 	spin_lock_bh(&cep->event_lock);
 	cep->terms.found = term;
@@ -309,10 +310,12 @@ static void bad_frame(struct tern_cep *cep)
 	tern_cep_step(cep, CM_EV_BAD);
 }
 
+/* RFC 6581 9.3: the peer is told of a local error before the end (MPA-170) */
 static void fail_attach(struct tern_cep *cep, int rc)
 {
 	cep->status = rc;
-	tern_cep_step(cep, CM_EV_ABORT);
+	send_terminate(cep, TERN_TERM_MPA_LOCAL);
+	tern_cep_step(cep, CM_EV_BAD);
 }
 
 static void accepted(struct tern_cep *cep)
