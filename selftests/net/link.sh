@@ -114,10 +114,11 @@ all_settings()
 {
 	in_a tern set tern_a mpa-rev 1 crc off markers on p2p off \
 		rtr send,write request-ms 11 reply-ms 12 rtr_ms 13 \
-		close-ms 14 half-open 15
+		close-ms 14 half-open 15 rnic permissive enhanced off \
+		early-octets tolerate
 	settings tern_a >"$TMP/now"
 	diff - "$TMP/now" <<-'EOF'
-	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15}
+	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15, 'rnic': 'permissive', 'enhanced': False, 'early_octets': 'tolerate'}
 	EOF
 }
 
@@ -131,6 +132,7 @@ nothing_is_half_done()
 {
 	fails_with 'crc' in_a tern set tern_a half-open 16 crc maybe
 	fails_with 'half-open' in_a tern set tern_a mpa-rev 2 half-open 0
+	fails_with 'rnic' in_a tern set tern_a mpa-rev 2 rnic strict
 	settings tern_a | grep "'mpa_rev': 1.*'half_open': 15"
 }
 
