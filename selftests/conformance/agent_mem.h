@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Registered memory, by numbers that count from 0 since the last reset. */
+#ifndef AGENT_MEM_H
+#define AGENT_MEM_H
+
+#include "agent_call.h"
+
+#include <infiniband/verbs.h>
+
+int cmd_mr(struct call *c);
+int cmd_dereg(struct call *c);
+int cmd_peek(struct call *c);
+int cmd_poke(struct call *c);
+int cmd_untouched(struct call *c);
+
+/* Take the words MR AT LEN, or "-"; Return: how many elements, 0 or 1. What they
+ * say may be wrong, for the device to refuse; with @inside it must lie in the MR. */
+int arg_sge(struct call *c, struct ibv_sge *sge, int inside);
+
+void mem_reset(void);
+
+#endif /* AGENT_MEM_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Work requests and their completions, which all come to the one CQ. */
+#ifndef AGENT_WR_H
+#define AGENT_WR_H
+
+#include "agent_call.h"
+
+int cmd_recv(struct call *c);
+int cmd_post(struct call *c);
+int cmd_poll(struct call *c);
+int cmd_arm(struct call *c);
+int cmd_cq_event(struct call *c);
+
+#endif /* AGENT_WR_H */

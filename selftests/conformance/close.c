@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* How a stream ends, well and badly: RFC 5044 7.2 and 8. */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "flow.h"
+
+#define RECV_ID		9
+#define READ_ID		20
+#define END_MS		1000
+
+static uint8_t data[80000];
+static uint8_t ulpdu[ULPDU_MAX + 64];
+static uint8_t burst[4 * ULPDU_MAX];
+
+/* ---- what the device makes of it ---- */
+
+static void expect_left_rts(const struct session *s)
+{
+	uint64_t end = now_ms() + patience(END_MS);
+
+	while (!strcmp(agent_qp_state(s->conn), "RTS"))
+		expect(now_ms() < end, "the QP is still in RTS");
+}
+
+static void expect_disconnected(const struct session *s)
+{
+	struct agent_event ev;
+
+	agent_expect_event("DISCONNECTED", &ev);
+	expect_left_rts(s);
+}
+
+/* the stream was cut: no Terminate, or one with code 1 if the way is open */
+static void expect_lost(struct session *s)
+{
+	struct fpdu f;
+
+	if (peer_recv_fpdu(s->p, &f, patience(END_MS))) {
+		expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
+		expect_eq("layer, error type and code", get16(f.seg.data), 0x2001);
+	}
+	expect(peer_wait_end(s->p, patience(END_MS)) != PEER_OPEN,
+	       "the device does not close");
+}
+
+/* a Terminate with MPA's @code, and FIN rather than RST behind it */
+static void expect_terminate_then_fin(struct session *s, uint8_t code)
+{
+	struct fpdu f;
+
+	expect_fpdu(s->p, &f);
+	expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
+	expect_eq("queue", f.seg.qn, 2);
+	expect_eq("layer, error type and code", get16(f.seg.data), 0x2000 | code);
+	expect_fin_silently(s->p);
+}
+
+/* ---- an orderly end ---- */
+
+static void close__fin_between_fpdus(void)
+{
+	struct session s = session_default();
+
+	peer_shutdown(s.p);
+	expect_disconnected(&s);
+	expect_fin_silently(s.p);
+}
+
+static void close__fin_where_a_marker_is_due(void)
+{
+	struct session s = flow_marked_session();
+	struct agent_mr mr = agent_mr(2 * MARKER_SPACING, "lrw");
+
+	flow_we_fill(&s, &mr, 0);
+	peer_shutdown(s.p);
+	expect_disconnected(&s);
+	expect_fin_silently(s.p);
+}
+
+static void close__what_came_before_fin_counts(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(4096, "lrw"), rq = agent_mr(4096, "l");
+	size_t len;
+	uint32_t n;
+
+	pattern(data, 4096, 1);
+	agent_recv(s.conn, RECV_ID, &rq, 0, 4096);
+	n = seg_write(s.p, mr.rkey, mr.va, data, 4096, true, ulpdu);
+	len = fpdu_build(s.p, ulpdu, n, NULL, burst);
+	n = seg_send(s.p, OP_SEND, 0, 0, data, 1000, true, ulpdu);
+	len += fpdu_build(s.p, ulpdu, n, NULL, burst + len);
+	peer_send(s.p, burst, len);
+	peer_shutdown(s.p);
+	flow_expect_wc(RECV_ID, "SUCCESS");
+	expect_memory(&mr, 0, data, 4096);
+	expect_memory(&rq, 0, data, 1000);
+	expect_disconnected(&s);
+}
+
+static void close__device_sends_what_it_has_then_fin(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr;
+	unsigned int i;
+	struct fpdu f;
+
+	pattern(data, 8192, 2);
+	mr = flow_mr("l", data, 8192);
+	for (i = 0; i < 4; i++)
+		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, 1000 + i, 0, 0);
+	agent_disconnect(s.conn);
+	for (i = 0; i < 4; i++) {
+		expect_op(s.p, &f, OP_SEND);
+		expect_eq("octets", f.seg.len, 1000 + i);
+		expect_octets("payload", f.seg.data, data, f.seg.len);
+	}
+	expect_fin_silently(s.p);
+}
+
+static void close__device_still_takes_what_we_send(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(4096, "lrw");
+
+	agent_disconnect(s.conn);
+	expect_fin_silently(s.p);
+	pattern(data, 4096, 3);
+	flow_we_write(&s, &mr, 0, data, 1000, NULL);
+	flow_we_write(&s, &mr, 1000, data + 1000, 3096, NULL);
+	peer_shutdown(s.p);
+	expect_disconnected(&s);
+	expect_memory(&mr, 0, data, 4096);
+}
+
+/* ---- code 1: TCP is lost ---- */
+
+/* two receives, and a Read that we shall never answer */
+static void post_some(struct session *s, struct agent_mr *mr)
+{
+	struct fpdu f;
+
+	*mr = agent_mr(4096, "lrw");
+	agent_recv(s->conn, RECV_ID, mr, 0, 64);
+	agent_recv(s->conn, RECV_ID + 1, mr, 64, 64);
+	agent_post(s->conn, READ_ID, AG_READ, AG_SIGNALED, mr, 1024, 1024, OUR_STAG,
+		   OUR_TO);
+	expect_op(s->p, &f, OP_READ_REQ);
+}
+
+static void expect_flushed(unsigned int nr)
+{
+	struct agent_wc wc;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		expect(agent_poll(&wc, patience(END_MS)),
+		       "only %u of %u work requests were flushed", i, nr);
+		expect(!strcmp(wc.status, "WR_FLUSH_ERR"), "work request %llu: %s",
+		       (unsigned long long)wc.wr_id, wc.status);
+	}
+	agent_expect_no_wc(20);
+}
+
+static void close__rst_flushes_all(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr;
+
+	post_some(&s, &mr);
+	peer_reset(s.p);
+	expect_disconnected(&s);
+	expect_flushed(3);
+	expect_untouched(&mr);
+}
+
+static void close__rst_inside_an_fpdu(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr;
+	size_t len;
+	uint32_t n;
+
+	post_some(&s, &mr);
+	pattern(data, 1000, 4);
+	n = seg_write(s.p, mr.rkey, mr.va, data, 1000, true, ulpdu);
+	len = fpdu_build(s.p, ulpdu, n, NULL, burst);
+	peer_send_pieces(s.p, burst, len - 1, len);
+	peer_reset(s.p);
+	expect_disconnected(&s);
+	expect_flushed(3);
+	expect_untouched(&mr);
+}
+
+/* A row is how many octets of an FPDU come before FIN; from the end if negative. */
+static const struct cut {
+	const char *name;
+	int octets;
+} cuts[] = {
+	{ "close__fin_inside_the_length", 1 },
+	{ "close__fin_behind_the_length", 2 },
+	{ "close__fin_inside_the_header", 9 },
+	{ "close__fin_behind_the_header", 16 },
+	{ "close__fin_inside_the_data", 100 },
+	{ "close__fin_before_the_pad", -6 },
+	{ "close__fin_before_the_crc", -4 },
+	{ "close__fin_inside_the_crc", -1 },
+};
+
+static void fin_inside(void)
+{
+	const struct cut *cut = cuts;
+	struct session s = session_default();
+	struct agent_mr mr;
+	size_t len;
+	uint32_t n;
+
+	while (strcmp(cut->name, current_test()->name))
+		cut++;
+	post_some(&s, &mr);
+	pattern(data, 998, 5);
+	/* 2 + 14 + 994 octets and 2 of pad */
+	n = seg_write(s.p, mr.rkey, mr.va, data, 994, true, ulpdu);
+	len = fpdu_build(s.p, ulpdu, n, NULL, burst);
+	peer_send(s.p, burst, cut->octets < 0 ? len + cut->octets : (size_t)cut->octets);
+	peer_shutdown(s.p);
+	expect_lost(&s);
+	expect_disconnected(&s);
+	expect_flushed(3);
+	expect_untouched(&mr);
+}
+
+/* ---- codes 2 and 3 ---- */
+
+static const struct fpdu_fault bad_crc = { .crc_xor = 0x01000000 };
+static const struct fpdu_fault bad_marker = { .marker_xor = 0x100 };
+
+/* a Write with @fault over a marker's place, then as many good ones as @more */
+static size_t bad_then_good(struct session *s, const struct agent_mr *mr,
+			    const struct fpdu_fault *fault, unsigned int more)
+{
+	size_t len;
+	uint32_t n;
+
+	pattern(data, 4096, 6);
+	n = seg_write(s->p, mr->rkey, mr->va, data, 600, true, ulpdu);
+	len = fpdu_build(s->p, ulpdu, n, fault, burst);
+	n = seg_write(s->p, mr->rkey, mr->va + 600, data, 1000, true, ulpdu);
+	while (more--)
+		len += fpdu_build(s->p, ulpdu, n, NULL, burst + len);
+	return len;
+}
+
+static void reported(struct session *s, const struct fpdu_fault *fault, uint8_t code)
+{
+	struct agent_mr mr = agent_mr(4096, "lrw");
+	int conn;
+
+	peer_send(s->p, burst, bad_then_good(s, &mr, fault, 0));
+	expect_terminate_then_fin(s, code);
+	expect(agent_async(&conn, patience(END_MS)), "no error event");
+	expect_disconnected(s);
+}
+
+static void close__crc_error_is_reported(void)
+{
+	struct session s = session_default();
+
+	reported(&s, &bad_crc, 2);
+}
+
+static void close__marker_error_is_reported(void)
+{
+	struct session s = flow_marked_session();
+
+	reported(&s, &bad_marker, 3);
+}
+
+/* Write, Send and Read Request behind a bad FPDU, all in one burst */
+static void ignores_what_follows(struct session *s, const struct fpdu_fault *fault,
+				 uint8_t code)
+{
+	struct agent_mr mr = agent_mr(4096, "lrw"), rq = agent_mr(4096, "l");
+	size_t len;
+	uint32_t n;
+
+	agent_recv(s->conn, RECV_ID, &rq, 0, 4096);
+	len = bad_then_good(s, &mr, fault, 1);
+	n = seg_send(s->p, OP_SEND, 0, 0, data, 100, true, ulpdu);
+	len += fpdu_build(s->p, ulpdu, n, NULL, burst + len);
+	n = seg_read_req(s->p, OUR_STAG, OUR_TO, 16, mr.rkey, mr.va, ulpdu);
+	len += fpdu_build(s->p, ulpdu, n, NULL, burst + len);
+	peer_send(s->p, burst, len);
+	expect_terminate_then_fin(s, code);
+	expect_untouched(&mr);
+	expect_untouched(&rq);
+	expect_flushed(1);
+}
+
+static void close__nothing_counts_behind_a_crc_error(void)
+{
+	struct session s = session_default();
+
+	ignores_what_follows(&s, &bad_crc, 2);
+}
+
+static void close__nothing_counts_behind_a_marker_error(void)
+{
+	struct session s = flow_marked_session();
+
+	ignores_what_follows(&s, &bad_marker, 3);
+}
+
+static void close__flood_does_not_eat_the_terminate(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(4096, "lrw");
+	unsigned int i;
+	size_t len;
+
+	len = bad_then_good(&s, &mr, &bad_crc, 60);
+	for (i = 0; i < 3; i++)
+		peer_send(s.p, burst, len);
+	expect_terminate_then_fin(&s, 2);
+	/* it goes on to read until we close too */
+	peer_send(s.p, burst, len);
+	expect_eq("end of the device's stream", peer_wait_end(s.p, 100), PEER_FIN);
+	expect_untouched(&mr);
+}
+
+static void close__error_just_before_fin(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(4096, "lrw");
+
+	peer_send(s.p, burst, bad_then_good(&s, &mr, &bad_crc, 1));
+	peer_shutdown(s.p);
+	expect_terminate_then_fin(&s, 2);
+	expect_untouched(&mr);
+}
+
+/* on an FPDU boundary, what is no FPDU */
+static void no_fpdu(const char *text, size_t len)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(64, "lrw");
+	struct fpdu f;
+
+	pattern(data, len, 7);
+	memcpy(data, text, strlen(text));
+	peer_send(s.p, data, len);
+	expect_fpdu(s.p, &f);
+	expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
+	expect_eq("layer and error type", f.seg.data[0], 0x20);
+	expect(f.seg.data[1] == 2 || f.seg.data[1] == 3, "code %u", f.seg.data[1]);
+	expect_fin_silently(s.p);
+	expect_untouched(&mr);
+}
+
+static void close__text_is_no_fpdu(void)
+{
+	no_fpdu("GET / HTTP/1.0\r\n\r\n", 20000);
+}
+
+static void close__noise_is_no_fpdu(void)
+{
+	no_fpdu("\xff\x80\x11", 70000);
+}
+
+static void close__request_is_no_fpdu(void)
+{
+	no_fpdu("MPA ID Req Frame\x40\x01", 20000);
+}
+
+/* ---- the peer's Terminate ---- */
+
+static void close__terminate_then_fin_of_the_peer(void)
+{
+	struct session s = session_default();
+	struct agent_mr rq = agent_mr(64, "l");
+
+	agent_recv(s.conn, RECV_ID, &rq, 0, 64);
+	peer_send_fpdu(s.p, ulpdu, seg_terminate(s.p, 2, 0, 2, ulpdu));
+	peer_shutdown(s.p);
+	expect_disconnected(&s);
+	expect_flushed(1);
+	expect_fin_silently(s.p);
+}
+
+/* ---- code 4: the frames of the startup ---- */
+
+/* what the ULP hears of a startup that failed */
+static void expect_failed(void)
+{
+	struct agent_event ev;
+
+	expect(agent_event(&ev, patience(END_MS)), "no event says that it failed");
+	expect(!strcmp(ev.name, "CONNECT_ERROR") || !strcmp(ev.name, "UNREACHABLE") ||
+	       !strcmp(ev.name, "REJECTED"), "event %s", ev.name);
+}
+
+static void answer_badly(const struct mpa_frame *f)
+{
+	struct session s = SESSION_DEFAULT;
+	struct mpa_frame request;
+
+	s.conn = agent_connect(peer_listen(NULL), &s.qp, NULL, 0);
+	s.p = peer_accept(patience(END_MS));
+	expect(s.p, "the device does not connect");
+	expect(peer_recv_frame(s.p, false, &request, patience(END_MS)), "no Request");
+	peer_send_frame(s.p, f);
+	expect_closed_silently(s.p);
+	expect_failed();
+}
+
+static void close__invalid_frame_closes_at_once(void)
+{
+	struct mpa_frame f;
+	struct peer *p;
+
+	mpa_plain(&f, dut_role() == INITIATOR);
+	f.key[15] ^= 1;
+	if (dut_role() == INITIATOR) {
+		answer_badly(&f);
+		return;
+	}
+	p = peer_connect(agent_listen(), NULL);
+	peer_send_frame(p, &f);
+	expect_closed_silently(p);
+	agent_expect_no_event(20);
+}
+
+static void close__initiator_meets_initiator(void)
+{
+	struct mpa_frame f;
+
+	mpa_plain(&f, false);
+	answer_badly(&f);
+}
+
+#define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
+#define CUT(name)	{ #name, "MPA-120 MPA-121 MPA-123", \
+	"FIN inside an FPDU is an error: nothing of it counts, all ends", \
+	EITHER, 0, fin_inside }
+
+static const struct conform_test tests[] = {
+	T(close__fin_between_fpdus, "MPA-011 MPA-119 MPA-120 MPA-123", EITHER, 0,
+	  "FIN between two FPDUs is told, and answered by FIN"),
+	T(close__fin_where_a_marker_is_due, "MPA-119 MPA-120 MPA-029", EITHER, NEED_SET,
+	  "FIN behind a CRC field is an orderly end, even where a marker is due"),
+	T(close__what_came_before_fin_counts, "MPA-120 MPA-011", EITHER, 0,
+	  "what came before FIN is placed and delivered before the end is told"),
+	T(close__device_sends_what_it_has_then_fin, "MPA-069 MPA-119", EITHER, 0,
+	  "what was posted before the disconnect is sent, then FIN, then nothing"),
+	T(close__device_still_takes_what_we_send, "MPA-119", EITHER, 0,
+	  "the end of one half of the stream leaves the other as it was"),
+	T(close__rst_flushes_all, "MPA-069 MPA-121 MPA-123", EITHER, 0,
+	  "RST is told, and each work request ends in a completion"),
+	T(close__rst_inside_an_fpdu, "MPA-069 MPA-121 MPA-123", EITHER, 0,
+	  "RST inside an FPDU is told, and nothing of the FPDU counts"),
+	CUT(close__fin_inside_the_length),
+	CUT(close__fin_behind_the_length),
+	CUT(close__fin_inside_the_header),
+	CUT(close__fin_behind_the_header),
+	CUT(close__fin_inside_the_data),
+	CUT(close__fin_before_the_pad),
+	CUT(close__fin_before_the_crc),
+	CUT(close__fin_inside_the_crc),
+	T(close__crc_error_is_reported, "MPA-121 MPA-122 MPA-124 MPA-131", EITHER, 0,
+	  "a bad CRC ends in a Terminate with code 2 and FIN, and an event"),
+	T(close__marker_error_is_reported, "MPA-121 MPA-122 MPA-125 MPA-131", EITHER, NEED_SET,
+	  "a wrong marker ends in a Terminate with code 3 and FIN, and an event"),
+	T(close__nothing_counts_behind_a_crc_error, "MPA-124 MPA-130", EITHER, 0,
+	  "no FPDU behind one with a bad CRC is passed on"),
+	T(close__nothing_counts_behind_a_marker_error, "MPA-125 MPA-130", EITHER, NEED_SET,
+	  "no FPDU behind one with a wrong marker is passed on"),
+	T(close__flood_does_not_eat_the_terminate, "MPA-122 MPA-130 MPA-131", EITHER, 0,
+	  "the Terminate arrives though the peer goes on sending: no RST"),
+	T(close__error_just_before_fin, "MPA-122 MPA-124 MPA-131", EITHER, 0,
+	  "an FPDU with a bad CRC is reported even where FIN is right behind it"),
+	T(close__text_is_no_fpdu, "MPA-132 MPA-066", EITHER, 0,
+	  "octets that are no FPDU are refused"),
+	T(close__noise_is_no_fpdu, "MPA-132 MPA-066", EITHER, 0,
+	  "octets that are no FPDU are refused"),
+	T(close__request_is_no_fpdu, "MPA-132 MPA-066", EITHER, 0,
+	  "a Request in Full Operation is no FPDU"),
+	T(close__terminate_then_fin_of_the_peer, "MPA-119 MPA-120", EITHER, 0,
+	  "a Terminate and FIN of the peer are answered by FIN alone"),
+	T(close__invalid_frame_closes_at_once, "MPA-121 MPA-128", EITHER, 0,
+	  "an invalid frame of the startup is error 4: TCP is closed at once"),
+	T(close__initiator_meets_initiator, "MPA-077 MPA-128", INITIATOR, 0,
+	  "a Request where a Reply is due is seen, and ends in an error"),
+	{}
+};
+
+const struct conform_group close_group = { "close", tests };

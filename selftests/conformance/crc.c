@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The CRC field: RFC 5044 4.4, and who has to use it. */
+#include <string.h>
+
+#include "flow.h"
+
+#define RECV_ID		9
+#define LONG_LEN	1400
+
+static uint8_t data[64 * 1024];
+
+/* the device's frame of the startup */
+static const struct mpa_frame *device_frame(const struct session *s)
+{
+	return dut_role() == INITIATOR ? &s->p->request : &s->p->reply;
+}
+
+/* ---- the default, and known octets ---- */
+
+static void crc__is_asked_for_by_default(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	s.no_crc = true;
+	session_start(&s);
+	expect(device_frame(&s)->flags & MPA_C, "C=0 in the device's frame");
+}
+
+/* one that no marker is in, checklist-mpa 1.6: Send of 24 zeros */
+static void crc__of_a_known_fpdu_is_taken(void)
+{
+	static const uint8_t octets[48] = {
+		[1] = 0x2a, 0x41, 0x43, [15] = 1, [44] = 0xb7, 0x24, 0x3e, 0xc3,
+	};
+	static const uint8_t zeros[24];
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+	struct agent_wc wc;
+
+	flow_start(&s, 0, 0);
+	flow_device_speaks(&s);
+	if (s.p->tx_markers)
+		skip("the device wants markers");
+	agent_recv(s.conn, RECV_ID, &mr, 0, 64);
+	peer_send(s.p, octets, sizeof(octets));
+	agent_expect_wc(RECV_ID, "SUCCESS", &wc);
+	expect_eq("byte_len", wc.byte_len, 24);
+	expect_memory(&mr, 0, zeros, 24);
+}
+
+/* 1.8: a zero-length Read Request and its Response, all names 0 */
+static void crc__of_a_known_answer_is_right(void)
+{
+	static const uint8_t request[52] = {
+		[1] = 0x2e, 0x41, 0x41, [11] = 1, [15] = 1,
+		[48] = 0xf2, 0xc6, 0xdd, 0x3d,
+	};
+	static const uint8_t response[20] = {
+		[1] = 0x0e, 0xc1, 0x42, [16] = 0x69, 0x75, 0xd6, 0xca,
+	};
+	struct session s = SESSION_DEFAULT;
+
+	flow_start(&s, 0, 0);
+	flow_device_speaks(&s);
+	if (s.p->tx_markers)
+		skip("the device wants markers");
+	peer_send(s.p, request, sizeof(request));
+	flow_expect_octets(&s, "Read Response", response, sizeof(response));
+}
+
+/* ---- who has to use it: rows C1 to C4 ---- */
+
+/* the device's CRCs are right, and a bad one of ours is seen */
+static void crc_is_used(struct session *s)
+{
+	static const struct fpdu_fault fault = { .crc_xor = 0x80000000 };
+	struct agent_mr mr = agent_mr(LONG_LEN, "lrw");
+
+	expect(s->p->crc, "no end wants CRCs");
+	pattern(data, sizeof(data), 1);
+	agent_poke(&mr, 0, data, LONG_LEN);
+	flow_device_writes(s, &mr, LONG_LEN, data, NULL, NULL);
+	mr = agent_mr(LONG_LEN, "lrw");
+	flow_we_write(s, &mr, 0, data, LONG_LEN, &fault);
+	expect_terminate(s->p, 2, 0, 2, false, NULL);
+	expect_untouched(&mr);
+}
+
+static void start_with(struct session *s, bool device, bool we)
+{
+	if (!device)
+		agent_set("crc off");
+	s->no_crc = !we;
+	session_start(s);
+	/* crc__is_asked_for_by_default has failed then */
+	if (device && !(device_frame(s)->flags & MPA_C))
+		skip("the device does not ask for CRCs");
+	/* a responder may say 1 because we do: the result is the same */
+	if (!device && (dut_role() == INITIATOR || !we))
+		expect_eq("C bit of the device", device_frame(s)->flags & MPA_C, 0);
+}
+
+static void crc__both_ends_want_it(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	start_with(&s, true, true);
+	crc_is_used(&s);
+}
+
+static void crc__the_device_wants_it(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	start_with(&s, true, false);
+	crc_is_used(&s);
+}
+
+static void crc__the_peer_wants_it(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	start_with(&s, false, true);
+	crc_is_used(&s);
+}
+
+static void crc__no_end_wants_it(void)
+{
+	static const struct fpdu_fault fault = { .crc_xor = 0xdeadbeef };
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr = agent_mr(LONG_LEN, "lrw");
+	unsigned int n;
+
+	/* then the first FPDU that the device gets is one of these */
+	s.closed_fence = true;
+	start_with(&s, false, false);
+	expect(!s.p->crc, "CRC is on");
+	pattern(data, LONG_LEN, 2);
+	for (n = 0; n < 5; n++)
+		flow_we_write(&s, &mr, n, data + n, LONG_LEN - n, &fault);
+	expect_alive(s.p);
+	expect_memory(&mr, 0, data, LONG_LEN);
+	/* FPDU behind FPDU: each has its field, whatever is in it */
+	for (n = 0; n < 5; n++)
+		flow_device_writes(&s, &mr, LONG_LEN - n, data, NULL, NULL);
+}
+
+static void crc__is_used_to_the_end(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr = agent_mr(sizeof(data), "lrw");
+	unsigned int i;
+
+	start_with(&s, false, true);
+	pattern(data, sizeof(data), 3);
+	for (i = 0; i < 500; i++)
+		flow_we_write(&s, &mr, i * 100, data + i * 100, 100, NULL);
+	expect_alive(s.p);
+	expect_memory(&mr, 0, data, 500 * 100);
+	agent_poke(&mr, 0, data, sizeof(data));
+	for (i = 0; i < 3; i++)
+		flow_device_writes(&s, &mr, sizeof(data), data, NULL, NULL);
+	crc_is_used(&s);
+}
+
+/* ---- what a bad one does ---- */
+
+/* A row is one bit of an FPDU: Write of 5 octets, then a pad of 3. */
+#define FLIP_LEN	5
+#define FLIP_FPDU	28
+
+static const struct flip {
+	const char *name;
+	unsigned int octet;
+	uint8_t bit;
+} flips[] = {
+	{ "crc__flip_in_the_ddp_control", 2, 0x40 },
+	{ "crc__flip_in_the_opcode", 3, 0x03 },
+	{ "crc__flip_in_the_stag", 7, 0x01 },
+	{ "crc__flip_in_the_offset", 15, 0x01 },
+	{ "crc__flip_in_the_first_data_octet", 16, 0x80 },
+	{ "crc__flip_in_the_last_data_octet", 20, 0x01 },
+	{ "crc__flip_in_the_first_pad_octet", 21, 0x10 },
+	{ "crc__flip_in_the_last_pad_octet", 23, 0x80 },
+	{ "crc__flip_in_its_first_octet", 24, 0x01 },
+	{ "crc__flip_in_its_last_octet", 27, 0x80 },
+	{ "crc__flip_to_a_shorter_length", 1, 0x10 },
+	{ "crc__flip_to_a_longer_length", 1, 0x40 },
+};
+
+static const struct flip *this_flip(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(flips) / sizeof(flips[0]); i++)
+		if (!strcmp(flips[i].name, current_test()->name))
+			return &flips[i];
+	fail(__FILE__, __LINE__, "no row for this test");
+}
+
+static void flip(void)
+{
+	const struct flip *row = this_flip();
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(64, "lrw");
+	struct agent_mr rq = agent_mr(64, "l");
+	uint8_t ulpdu[64], out[128];
+	static const uint8_t more[0x60];
+	struct agent_wc wc;
+	uint32_t n;
+
+	if (s.p->tx_markers)
+		skip("the device wants markers");
+	pattern(data, FLIP_LEN, 4);
+	agent_recv(s.conn, RECV_ID, &rq, 0, 64);
+	n = seg_write(s.p, mr.rkey, mr.va, data, FLIP_LEN, true, ulpdu);
+	expect_eq("octets of the FPDU", fpdu_build(s.p, ulpdu, n, NULL, out), FLIP_FPDU);
+	out[row->octet] ^= row->bit;
+	peer_send(s.p, out, FLIP_FPDU);
+	/* a longer one: the device waits for its end first */
+	if (get16(out) > n)
+		peer_send(s.p, more, sizeof(more));
+	expect_terminate(s.p, 2, 0, 2, false, NULL);
+	expect_untouched(&mr);
+	expect_untouched(&rq);
+	agent_expect_wc(RECV_ID, "WR_FLUSH_ERR", &wc);
+}
+
+static void crc__bad_one_leaves_memory_alone(void)
+{
+	static const struct fpdu_fault fault = { .crc_xor = 1 };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(sizeof(data), "lrw");
+
+	pattern(data, sizeof(data), 5);
+	flow_we_write(&s, &mr, 0, data, 60000, &fault);
+	expect_terminate(s.p, 2, 0, 2, false, NULL);
+	expect_untouched(&mr);
+}
+
+static void crc__bad_one_fills_no_receive(void)
+{
+	static const struct fpdu_fault fault = { .crc_xor = 0x100 };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(LONG_LEN, "l");
+	uint8_t ulpdu[LONG_LEN + 64], out[2 * LONG_LEN + 192];
+	uint32_t n;
+
+	pattern(data, LONG_LEN, 6);
+	agent_recv(s.conn, RECV_ID, &mr, 0, LONG_LEN);
+	n = seg_send(s.p, OP_SEND, 0, 0, data, LONG_LEN, true, ulpdu);
+	peer_send(s.p, out, fpdu_build(s.p, ulpdu, n, &fault, out));
+	expect_terminate(s.p, 2, 0, 2, false, NULL);
+	expect_untouched(&mr);
+	flow_expect_wc(RECV_ID, "WR_FLUSH_ERR");
+}
+
+/* ---- the pad ---- */
+
+static void crc__covers_a_pad_of_any_value(void)
+{
+	static const struct fpdu_fault fault = { .pad = 0xff };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(64, "lrw");
+
+	pattern(data, 64, 7);
+	flow_we_write(&s, &mr, 0, data, 5, &fault);
+	flow_we_write(&s, &mr, 5, data + 5, 6, &fault);
+	flow_we_write(&s, &mr, 11, data + 11, 7, &fault);
+	expect_alive(s.p);
+	expect_memory(&mr, 0, data, 18);
+}
+
+static void crc__of_zeros_does_not_fit_another_pad(void)
+{
+	static const struct fpdu_fault fault = { .pad = 0xff, .pad_not_in_crc = true };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(64, "lrw");
+
+	pattern(data, 64, 8);
+	flow_we_write(&s, &mr, 0, data, 7, &fault);
+	expect_terminate(s.p, 2, 0, 2, false, NULL);
+	expect_untouched(&mr);
+}
+
+#define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
+#define FLIP(name)	{ #name, "MPA-050 MPA-066 MPA-124", \
+	"an octet changed on the way is seen, and nothing of the FPDU counts", \
+	RESPONDER, 0, flip }
+
+static const struct conform_test tests[] = {
+	T(crc__is_asked_for_by_default, "MPA-001 MPA-038", EITHER, 0,
+	  "a device as it comes asks for CRCs"),
+	T(crc__of_a_known_fpdu_is_taken, "MPA-036 MPA-046 MPA-047", EITHER, 0,
+	  "the CRC is CRC32c as iSCSI has it, the least significant octet first"),
+	T(crc__of_a_known_answer_is_right, "MPA-036 MPA-046 MPA-047 MPA-049", EITHER, 0,
+	  "the CRC is CRC32c as iSCSI has it, the least significant octet first"),
+	T(crc__both_ends_want_it, "C1 MPA-039 MPA-088", EITHER, 0,
+	  "C=1 in both frames: both ends generate and check"),
+	T(crc__the_device_wants_it, "C2 C3 MPA-039 MPA-042 MPA-088", EITHER, 0,
+	  "C=1 in the device's frame alone: both ends generate and check"),
+	T(crc__the_peer_wants_it, "C2 C3 MPA-039 MPA-042 MPA-088", EITHER, NEED_SET,
+	  "C=1 in the peer's frame alone: both ends generate and check"),
+	T(crc__no_end_wants_it, "C4 MPA-018 MPA-039 MPA-043 MPA-044 MPA-045 MPA-087", EITHER,
+	  NEED_SET, "C=0 in both frames: the field is there, and nobody looks at it"),
+	T(crc__is_used_to_the_end, "MPA-042", EITHER, NEED_SET,
+	  "once agreed on, CRCs are made and checked until the connection ends"),
+	FLIP(crc__flip_in_the_ddp_control),
+	FLIP(crc__flip_in_the_opcode),
+	FLIP(crc__flip_in_the_stag),
+	FLIP(crc__flip_in_the_offset),
+	FLIP(crc__flip_in_the_first_data_octet),
+	FLIP(crc__flip_in_the_last_data_octet),
+	FLIP(crc__flip_in_the_first_pad_octet),
+	FLIP(crc__flip_in_the_last_pad_octet),
+	FLIP(crc__flip_in_its_first_octet),
+	FLIP(crc__flip_in_its_last_octet),
+	FLIP(crc__flip_to_a_shorter_length),
+	FLIP(crc__flip_to_a_longer_length),
+	T(crc__bad_one_leaves_memory_alone, "MPA-050 MPA-066 MPA-121 MPA-124", EITHER, 0,
+	  "nothing of an FPDU is placed before its CRC is known to be good"),
+	T(crc__bad_one_fills_no_receive, "MPA-050 MPA-066 MPA-124", EITHER, 0,
+	  "nothing of an FPDU is placed or delivered before its CRC is known to be good"),
+	T(crc__covers_a_pad_of_any_value, "MPA-015", EITHER, 0,
+	  "what the pad octets are is of no matter, if the CRC is over them"),
+	T(crc__of_zeros_does_not_fit_another_pad, "MPA-015 MPA-124", EITHER, 0,
+	  "the pad is in the CRC as it was sent"),
+	{}
+};
+
+const struct conform_group crc_group = { "crc", tests };

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Who may send when: the initiator's RTR before all else, the responder not until
+ * one valid FPDU came (RFC 5044 7.1.2 rule 4, RFC 6581 5; readings 4.7, 4.22).
+ */
+#include "inflight.h"
+
+#define QUIET	150	/* ms in which what must not come would have come */
+
+static const int all_types[] = { RTR_C, RTR_D, RTR_B };
+
+/* ---- the fence: what the ULP posts waits for our first message ---- */
+
+#define HELD	2
+
+/* Return: how many Sends were taken; a QP may refuse them this early (MPA-214) */
+static int post_early(struct meeting *m, const struct agent_mr *mr)
+{
+	int n = 0;
+
+	while (n < HELD && !agent_try_post(m->conn, 20 + n, AG_SEND, AG_SIGNALED, mr,
+					   0, 5 + n, 0, 0))
+		n++;
+	return n;
+}
+
+static void expect_held(struct meeting *m, int n)
+{
+	struct agent_wc wc;
+	struct fpdu f;
+
+	for (int i = 0; i < n; i++) {
+		expect_op(m->p, &f, OP_SEND);
+		expect_eq("length of a Send", f.seg.len, 5 + i);
+		agent_expect_wc(20 + i, "SUCCESS", &wc);
+	}
+}
+
+static void fence_holds(struct mpa_frame *req)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr;
+	int n;
+
+	meet_responder(&m, req);
+	mr = agent_mr(64, "l");
+	n = post_early(&m, &mr);
+	expect_silence(m.p, QUIET);
+	send_rtr(m.p, OP_WRITE);
+	expect_held(&m, n);
+	expect_up(&m);
+	expect_send_sent(&m);
+}
+
+static void fence__holds_in_the_peer_to_peer_model(void)
+{
+	struct mpa_frame req;
+
+	meet_enhanced(&req, false, true, RTR_ALL, 8, 8);
+	fence_holds(&req);
+}
+
+static void fence__holds_in_the_client_server_model(void)
+{
+	struct mpa_frame req;
+
+	meet_enhanced(&req, false, false, 0, 8, 8);
+	fence_holds(&req);
+}
+
+static void fence__holds_on_a_plain_connection(void)
+{
+	struct mpa_frame req;
+
+	mpa_plain(&req, false);
+	fence_holds(&req);
+}
+
+/* the marker at the front of our receive stream is no octet before its time */
+static void fence__holds_markers_too(void)
+{
+	struct mpa_frame req;
+
+	meet_enhanced(&req, false, true, RTR_ALL, 8, 8);
+	req.flags |= MPA_M;
+	fence_holds(&req);
+}
+
+static void fence__is_shut_until_the_fpdu_is_whole(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t ulpdu[128], out[256];
+	struct agent_mr mr;
+	size_t len;
+	int n;
+
+	meet_p2p(&m, RTR_ALL);
+	mr = agent_mr(64, "l");
+	n = post_early(&m, &mr);
+	len = seg_write(m.p, 1, 1, NULL, 0, true, ulpdu);
+	len = fpdu_build(m.p, ulpdu, len, NULL, out);
+	peer_send(m.p, out, len - 1);
+	expect_silence(m.p, QUIET);
+	agent_expect_no_event(0);
+	peer_send(m.p, out + len - 1, 1);
+	expect_held(&m, n);
+	expect_up(&m);
+}
+
+/* ---- when the ULP is told (reading 4.22) ---- */
+
+static void established__waits_for_the_rtr(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_p2p(&m, RTR_ALL);
+	agent_expect_no_event(QUIET);
+	send_rtr(m.p, OP_WRITE);
+	expect_up(&m);
+}
+
+static void established__waits_for_nothing_without_an_rtr(void)
+{
+	struct mpa_frame reqs[2];
+
+	meet_enhanced(&reqs[0], false, false, 0, 8, 8);
+	mpa_plain(&reqs[1], false);
+	for (int i = 0; i < 2; i++) {
+		struct meeting m = MEETING_DEFAULT;
+
+		meet_responder(&m, &reqs[i]);
+		expect_up(&m);
+		meet_leave(&m);
+	}
+}
+
+/* ---- right behind the RTR ---- */
+
+static void burst_behind_rtr(int type)
+{
+	static uint8_t out[READS_MAX(8) + 256], ulpdu[256];
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr;
+	size_t len;
+
+	meet_p2p(&m, RTR_ALL);
+	need_type(&m, type);
+	expect(enh_ird(&m.p->reply) >= 8, "Reply IRD is %d", enh_ird(&m.p->reply));
+	mr = agent_mr(4, "r");
+	if (type == RTR_D)
+		len = seg_read_req(m.p, 1, 1, 0, 1, 1, ulpdu);
+	else if (type == RTR_C)
+		len = seg_write(m.p, 1, 1, NULL, 0, true, ulpdu);
+	else
+		len = seg_send(m.p, OP_SEND, 0, 0, NULL, 0, true, ulpdu);
+	len = fpdu_build(m.p, ulpdu, len, NULL, out);
+	len += build_reads(m.p, &mr, 8, 4, out + len);
+	peer_send(m.p, out, len);
+	if (type == RTR_D)
+		expect_op(m.p, &(struct fpdu) {}, OP_READ_RESP);
+	expect_responses(m.p, type == RTR_D ? 2 : 1, 8, 4);
+	expect_up(&m);
+	meet_leave(&m);
+}
+
+static void rtr__may_have_reads_right_behind_it(void)
+{
+	for (int i = 0; i < 3; i++)
+		burst_behind_rtr(all_types[i]);
+}
+
+/* ---- the device is the initiator ---- */
+
+static void p2p_initiator(struct meeting *m, int type)
+{
+	set_rtr(type);
+	meet_call_enhanced(m);
+	expect_eq("B C D of the Request", enh_types(&m->p->request), type);
+}
+
+static void rtr_goes_before_what_is_posted(int type)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+	int n;
+
+	p2p_initiator(&m, type);
+	n = post_early(&m, &mr);
+	expect_silence(m.p, QUIET);
+	meet_answer_depths(&m, 8, 8);
+	expect_rtr(m.p, preferred_rtr(type));
+	expect_held(&m, n);
+	expect_up(&m);
+	/* behind an RTR Send, the MSN goes on at 2 */
+	expect_send_sent(&m);
+	meet_leave(&m);
+}
+
+static void rtr__goes_before_what_the_ulp_posts(void)
+{
+	for (int i = 0; i < 3; i++)
+		rtr_goes_before_what_is_posted(all_types[i]);
+}
+
+static void rtr__leaves_no_completion(void)
+{
+	for (int i = 0; i < 3; i++) {
+		struct meeting m = MEETING_DEFAULT;
+
+		p2p_initiator(&m, all_types[i]);
+		agent_expect_no_event(QUIET);
+		meet_answer_depths(&m, 8, 8);
+		expect_rtr(m.p, preferred_rtr(all_types[i]));
+		expect_up(&m);
+		agent_expect_no_wc(50);
+		meet_leave(&m);
+	}
+}
+
+/* the Response is neither waited for nor seen, but the slot is in use until then */
+static void rtr__read_keeps_its_slot_until_answered(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+	struct agent_wc wc;
+	struct fpdu f;
+
+	m.qp.ord = 1;
+	p2p_initiator(&m, RTR_D);
+	meet_answer_depths(&m, 1, 8);
+	expect_op(m.p, &f, OP_READ_REQ);
+	expect_up(&m);
+	expect_send_sent(&m);
+	agent_post(m.conn, 5, AG_READ, AG_SIGNALED, &mr, 0, 4, 0x7e57, 0);
+	expect_silence(m.p, QUIET);
+	send_read_resp(m.p, get32(f.seg.data), get64(f.seg.data + 4), NULL, 0);
+	expect_op(m.p, &f, OP_READ_REQ);
+	send_read_resp(m.p, get32(f.seg.data), get64(f.seg.data + 4), "data", 4);
+	agent_expect_wc(5, "SUCCESS", &wc);
+	agent_expect_no_wc(50);
+}
+
+/* ---- both ---- */
+
+static void ulp__may_end_a_connection_it_dislikes(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_depths(&m, 1, 1);
+	agent_disconnect(m.conn);
+	expect_fin_silently(m.p);
+}
+
+static const struct conform_test tests[] = {
+	{ "fence__holds_in_the_peer_to_peer_model", "MPA-206 MPA-214 MPA-217 MPA-112",
+	  "with A=1 a responder sends nothing between its Reply and the RTR; then what its ULP posted comes",
+	  RESPONDER, 0, fence__holds_in_the_peer_to_peer_model },
+	{ "fence__holds_in_the_client_server_model", "MPA-206 MPA-112",
+	  "with A=0 a responder sends nothing between its Reply and the first FPDU of its peer",
+	  RESPONDER, 0, fence__holds_in_the_client_server_model },
+	{ "fence__holds_on_a_plain_connection", "MPA-206 MPA-112",
+	  "at Rev 1 a responder sends nothing between its Reply and the first FPDU of its peer",
+	  RESPONDER, 0, fence__holds_on_a_plain_connection },
+	{ "fence__holds_markers_too", "MPA-206 MPA-112",
+	  "a responder that was asked for markers sends none before the first FPDU of its peer",
+	  RESPONDER, 0, fence__holds_markers_too },
+	{ "fence__is_shut_until_the_fpdu_is_whole", "MPA-206 MPA-217",
+	  "an FPDU opens the fence when its last octet came, not sooner",
+	  RESPONDER, 0, fence__is_shut_until_the_fpdu_is_whole },
+	{ "established__waits_for_the_rtr", "MPA-206 MPA-218 MPA-156",
+	  "with A=1 a responder's ULP is told ESTABLISHED when the RTR came",
+	  RESPONDER, 0, established__waits_for_the_rtr },
+	{ "established__waits_for_nothing_without_an_rtr", "MPA-218 MPA-156",
+	  "without an RTR a responder's ULP is told ESTABLISHED behind the Reply",
+	  RESPONDER, 0, established__waits_for_nothing_without_an_rtr },
+	{ "rtr__may_have_reads_right_behind_it", "MPA-204 MPA-205 MPA-173",
+	  "as many Reads as IRD says, in one burst with an RTR of any type, are served",
+	  RESPONDER, 0, rtr__may_have_reads_right_behind_it },
+	{ "rtr__goes_before_what_the_ulp_posts", "MPA-154 MPA-201 MPA-205 MPA-214",
+	  "whatever the ULP posted while the Reply was due, the RTR is the first FPDU",
+	  INITIATOR, NEED_SET, rtr__goes_before_what_the_ulp_posts },
+	{ "rtr__leaves_no_completion", "MPA-155 MPA-156 MPA-215 MPA-216",
+	  "an RTR of any type shows as ESTABLISHED, which does not come before, and never in the CQ",
+	  INITIATOR, NEED_SET, rtr__leaves_no_completion },
+	{ "rtr__read_keeps_its_slot_until_answered", "MPA-216 MPA-215 MPA-182",
+	  "the Response to an RTR Read is not waited for, but its slot is in use until it comes",
+	  INITIATOR, NEED_SET, rtr__read_keeps_its_slot_until_answered },
+	{ "ulp__may_end_a_connection_it_dislikes", "MPA-184",
+	  "a ULP that dislikes the depths ends the connection: FIN",
+	  EITHER, 0, ulp__may_end_a_connection_it_dislikes },
+	{}
+};
+
+const struct conform_group fence_group = { "fence", tests };

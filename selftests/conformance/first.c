@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The first message at a responder that agreed on A=1: rows F64 to F72 of
+ * checklist-mpa 3.5, readings 4.9, 4.10, 4.14, 4.21.
+ */
+#include "inflight.h"
+
+/* ---- F64 to F68: the first message at a responder that agreed on A=1 ---- */
+
+static void f64__write_or_read_of_a_listed_type(void)
+{
+	static const int types[] = { RTR_C, RTR_D };
+
+	for (int i = 0; i < 2; i++) {
+		struct meeting m = MEETING_DEFAULT;
+
+		meet_p2p(&m, RTR_ALL);
+		need_type(&m, types[i]);
+		send_rtr(m.p, preferred_rtr(types[i]));
+		expect_up(&m);
+		agent_expect_no_wc(50);
+		/* for the Read, MSN 1 of QN 1 is used: this one has MSN 2 */
+		expect_alive(m.p);
+		meet_leave(&m);
+	}
+}
+
+static void f65__send_takes_no_receive(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+	struct agent_wc wc;
+
+	meet_p2p(&m, RTR_ALL);
+	need_type(&m, RTR_B);
+	agent_recv(m.conn, 1, &mr, 0, 64);
+	send_rtr(m.p, OP_SEND);
+	expect_up(&m);
+	agent_expect_no_wc(50);
+	/* MSN 2 */
+	send_send(m.p, "message", 7);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_eq("byte_len", wc.byte_len, 7);
+}
+
+static void f65__send_needs_no_receive(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+
+	meet_p2p(&m, RTR_ALL);
+	need_type(&m, RTR_B);
+	send_rtr(m.p, OP_SEND);
+	expect_up(&m);
+	expect_send_received(&m, &mr, 1);
+}
+
+/* first message @op without data takes the receive */
+static void first_send_is_the_ulps(struct meeting *m, enum rdmap_op op)
+{
+	struct agent_mr mr = agent_mr(64, "l");
+	uint8_t ulpdu[128];
+	struct agent_wc wc;
+	uint32_t len;
+
+	agent_recv(m->conn, 1, &mr, 0, 64);
+	len = seg_send(m->p, op, 0, 0, NULL, 0, true, ulpdu);
+	peer_send_fpdu(m->p, ulpdu, len);
+	expect_up(m);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_eq("byte_len", wc.byte_len, 0);
+	expect_send_received(m, &mr, 2);
+}
+
+static void f65__solicited_send_is_no_rtr(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_p2p(&m, RTR_ALL);
+	first_send_is_the_ulps(&m, OP_SEND_SE);
+}
+
+static void f65__second_send_is_no_rtr(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+	struct agent_wc wc;
+
+	meet_p2p(&m, RTR_ALL);
+	need_type(&m, RTR_B);
+	agent_recv(m.conn, 1, &mr, 0, 64);
+	send_rtr(m.p, OP_SEND);
+	send_send(m.p, NULL, 0);
+	expect_up(&m);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_eq("byte_len", wc.byte_len, 0);
+}
+
+static void f66__send_not_listed_is_the_ulps(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	set_rtr(RTR_C | RTR_D);
+	meet_p2p(&m, RTR_ALL);
+	expect_eq("B C D of the Reply", enh_types(&m.p->reply), RTR_C | RTR_D);
+	first_send_is_the_ulps(&m, OP_SEND);
+}
+
+static void f67__write_or_read_not_listed_is_harmless(void)
+{
+	static const int types[] = { RTR_C, RTR_D };
+
+	set_rtr(RTR_B);
+	for (int i = 0; i < 2; i++) {
+		struct meeting m = MEETING_DEFAULT;
+
+		meet_p2p(&m, RTR_ALL);
+		expect_eq("B C D of the Reply", enh_types(&m.p->reply), RTR_B);
+		send_rtr(m.p, preferred_rtr(types[i]));
+		expect_up(&m);
+		agent_expect_no_wc(50);
+		expect_alive(m.p);
+		meet_leave(&m);
+	}
+}
+
+static void f68__write_with_data(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr;
+
+	meet_p2p(&m, RTR_ALL);
+	mr = agent_mr(64, "lw");
+	send_write(m.p, mr.rkey, mr.va + 8, "first", 5);
+	expect_up(&m);
+	expect_alive(m.p);
+	expect_memory(&mr, 8, "first", 5);
+}
+
+static void f68__send_with_data(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+
+	meet_p2p(&m, RTR_ALL);
+	expect_send_received(&m, &mr, 1);
+	expect_up(&m);
+	expect_send_sent(&m);
+}
+
+static void f68__read_with_data(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_p2p(&m, RTR_ALL);
+	expect_reads_served(m.p, 1);
+	expect_up(&m);
+}
+
+/* ---- F69 to F72: it never comes ---- */
+
+static void f69__terminate_instead(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t out[TERM_MAX + 64];
+	uint32_t len;
+
+	meet_p2p(&m, RTR_ALL);
+	len = seg_terminate(m.p, 2, 0, 0x06, out);
+	peer_send_fpdu(m.p, out, len);
+	expect_closed_silently(m.p);
+	expect_not_up(&m);
+}
+
+static void bad_first_fpdu(const struct fpdu_fault *fault)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t ulpdu[128], out[256];
+	uint32_t len;
+
+	meet_p2p(&m, RTR_ALL);
+	if (fault->marker_xor && !m.p->tx_markers)
+		skip("the device asks for no markers");
+	len = seg_write(m.p, 1, 1, NULL, 0, true, ulpdu);
+	peer_send(m.p, out, fpdu_build(m.p, ulpdu, len, fault, out));
+	expect_closed_silently(m.p);
+	expect_not_up(&m);
+}
+
+static void f70__bad_crc_gets_no_terminate(void)
+{
+	bad_first_fpdu(&(struct fpdu_fault) { .crc_xor = 1 });
+}
+
+static void f70__bad_marker_gets_no_terminate(void)
+{
+	agent_set("markers on");
+	bad_first_fpdu(&(struct fpdu_fault) { .marker_xor = 4 });
+}
+
+#define RTR_MS	300
+
+/* the device gives up after RTR_MS, not much sooner */
+static void expect_timeout(struct meeting *m, uint64_t start)
+{
+	expect_closed_silently(m->p);
+	expect(now_ms() - start >= RTR_MS - 50, "closed after %d ms of %d",
+	       (int)(now_ms() - start), RTR_MS);
+	expect_not_up(m);
+}
+
+static void f71__silence(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint64_t start;
+
+	agent_set("rtr-ms 300");
+	meet_p2p(&m, RTR_ALL);
+	start = now_ms();
+	expect_timeout(&m, start);
+}
+
+static void f71__half_an_rtr(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t ulpdu[128], out[256];
+	uint64_t start;
+	uint32_t len;
+
+	agent_set("rtr-ms 300");
+	meet_p2p(&m, RTR_ALL);
+	start = now_ms();
+	len = seg_write(m.p, 1, 1, NULL, 0, true, ulpdu);
+	peer_send(m.p, out, fpdu_build(m.p, ulpdu, len, NULL, out) - 1);
+	expect_timeout(&m, start);
+}
+
+static void f71__timer_ends_with_the_rtr(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	agent_set("rtr-ms 200");
+	meet_p2p(&m, RTR_ALL);
+	send_rtr(m.p, OP_WRITE);
+	expect_up(&m);
+	expect_silence(m.p, 500);
+	expect_alive(m.p);
+}
+
+/* a client may take its time */
+static void f71__no_timer_in_the_client_server_model(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame req;
+
+	agent_set("rtr-ms 200");
+	meet_enhanced(&req, false, false, 0, 8, 8);
+	meet_responder(&m, &req);
+	expect_up(&m);
+	expect_silence(m.p, 500);
+	send_rtr(m.p, OP_WRITE);
+	expect_alive(m.p);
+}
+
+static void f72__fin(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_p2p(&m, RTR_ALL);
+	peer_shutdown(m.p);
+	expect_closed_silently(m.p);
+	expect_not_up(&m);
+}
+
+static void f72__rst(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_p2p(&m, RTR_ALL);
+	peer_reset(m.p);
+	expect_not_up(&m);
+}
+
+static const struct conform_test tests[] = {
+	{ "f64__write_or_read_of_a_listed_type", "F64 MPA-204 MPA-206 MPA-156 MPA-220",
+	  "a zero-length Write or Read as RTR is swallowed; the Read is answered and used MSN 1 of QN 1",
+	  RESPONDER, 0, f64__write_or_read_of_a_listed_type },
+	{ "f65__send_takes_no_receive", "F65 MPA-204 MPA-206 MPA-156",
+	  "a zero-length Send as RTR uses MSN 1 of QN 0 and nothing else: no receive, no completion",
+	  RESPONDER, 0, f65__send_takes_no_receive },
+	{ "f65__send_needs_no_receive", "F65 MPA-204",
+	  "a zero-length Send as RTR is no error where no receive is posted",
+	  RESPONDER, 0, f65__send_needs_no_receive },
+	{ "f65__solicited_send_is_no_rtr", "F65",
+	  "a zero-length Send with Solicited Event is a message of the ULP",
+	  RESPONDER, 0, f65__solicited_send_is_no_rtr },
+	{ "f65__second_send_is_no_rtr", "F65",
+	  "only the first message is an RTR: a second zero-length Send takes a receive",
+	  RESPONDER, 0, f65__second_send_is_no_rtr },
+	{ "f66__send_not_listed_is_the_ulps", "F66",
+	  "where B was not listed a first zero-length Send takes a receive; byte_len is 0",
+	  RESPONDER, NEED_SET, f66__send_not_listed_is_the_ulps },
+	{ "f67__write_or_read_not_listed_is_harmless", "F67",
+	  "a zero-length Write or Read of a type that was not listed opens the fence all the same",
+	  RESPONDER, NEED_SET, f67__write_or_read_not_listed_is_harmless },
+	{ "f68__write_with_data", "F68",
+	  "a first Write with data is processed and opens the fence",
+	  RESPONDER, 0, f68__write_with_data },
+	{ "f68__send_with_data", "F68",
+	  "a first Send with data is processed and opens the fence",
+	  RESPONDER, 0, f68__send_with_data },
+	{ "f68__read_with_data", "F68",
+	  "a first Read with data is processed and opens the fence",
+	  RESPONDER, 0, f68__read_with_data },
+	{ "f69__terminate_instead", "F69",
+	  "a Terminate in place of the RTR: never ESTABLISHED, the ULP is told, closed",
+	  RESPONDER, 0, f69__terminate_instead },
+	{ "f70__bad_crc_gets_no_terminate", "F70 MPA-169 MPA-206",
+	  "a first FPDU with a bad CRC leaves the fence shut: closed and reported, no Terminate",
+	  RESPONDER, 0, f70__bad_crc_gets_no_terminate },
+	{ "f70__bad_marker_gets_no_terminate", "F70 MPA-169 MPA-206",
+	  "a first FPDU with a bad marker leaves the fence shut: closed and reported, no Terminate",
+	  RESPONDER, NEED_SET, f70__bad_marker_gets_no_terminate },
+	{ "f71__silence", "F71 MPA-219",
+	  "no RTR within the time for it: closed and reported",
+	  RESPONDER, NEED_SET, f71__silence },
+	{ "f71__half_an_rtr", "F71 MPA-219",
+	  "an RTR that lacks an octet is none when its time is over: closed and reported",
+	  RESPONDER, NEED_SET, f71__half_an_rtr },
+	{ "f71__timer_ends_with_the_rtr", "F71 MPA-219",
+	  "the timer on the RTR ends with it",
+	  RESPONDER, NEED_SET, f71__timer_ends_with_the_rtr },
+	{ "f71__no_timer_in_the_client_server_model", "F71 MPA-219",
+	  "with A=0 no timer runs on the first message",
+	  RESPONDER, NEED_SET, f71__no_timer_in_the_client_server_model },
+	{ "f72__fin", "F72 MPA-219",
+	  "FIN in place of the RTR: closed and reported",
+	  RESPONDER, 0, f72__fin },
+	{ "f72__rst", "F72 MPA-219",
+	  "RST in place of the RTR: reported",
+	  RESPONDER, 0, f72__rst },
+	{}
+};
+
+const struct conform_group first_group = { "first", tests };

@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The Request and Reply frames and the rules of the startup: 5044 7.1.1 and 7.1.2,
+ * rows K1 to K14. Which revisions may meet is gate.c's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "knock.h"
+#include "session.h"
+
+#define SHORT_MS	300	/* a timer of the device that shall run out */
+#define SILENCE_MS	150
+#define RES_BITS	0x0f
+
+static void data_frame(struct mpa_frame *f, bool reply, size_t len)
+{
+	uint8_t data[MPA_PD_MAX];
+
+	mpa_plain(f, reply);
+	pattern(data, len, len);
+	mpa_add_pd(f, data, len);
+}
+
+/* ---- K1, K2: the key ---- */
+
+static void frame__request_key_octets(void)
+{
+	uint16_t port = agent_listen();
+	struct mpa_frame f;
+	struct peer *p;
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		mpa_plain(&f, false);
+		f.key[i] ^= 1;
+		p = knock(port, &f);
+		expect_closed_silently(p);
+		peer_close(p);
+	}
+	agent_expect_no_event(SILENCE_MS);
+}
+
+static void frame__reply_key_octets(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		meet_call(&m);
+		good_reply(&m, &f);
+		f.key[i] ^= 1;
+		peer_send_frame(m.p, &f);
+		expect_call_fails(&m);
+	}
+}
+
+static void frame__own_key_to_responder(void)
+{
+	struct mpa_frame f;
+
+	mpa_plain(&f, true);
+	expect_refused(knock(agent_listen(), &f));
+}
+
+static void frame__own_key_to_initiator(void)
+{
+	struct mpa_frame f;
+
+	mpa_plain(&f, false);
+	expect_reply_refused(&f);
+	mpa_enhanced(&f, false, ENH_A | 8, ENH_C | 8);
+	expect_reply_refused(&f);
+}
+
+/* ---- K3: a PD_Length that cannot be ---- */
+
+static const uint16_t too_long[] = { 513, 1024, 32768, 65535 };
+
+#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+
+static void frame__long_request(void)
+{
+	uint16_t port = agent_listen();
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX];
+	struct mpa_frame f;
+	struct peer *p;
+	unsigned int i;
+
+	for (i = 0; i < COUNT(too_long); i++) {
+		mpa_plain(&f, false);
+		f.pd_len = too_long[i];
+		mpa_encode(&f, out);
+		p = peer_connect(port, NULL);
+		peer_send(p, out, MPA_FRAME_HDR);
+		expect_closed_silently(p);
+	}
+	agent_expect_no_event(SILENCE_MS);
+}
+
+static void frame__long_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX];
+	struct mpa_frame f;
+	unsigned int i;
+
+	for (i = 0; i < COUNT(too_long); i++) {
+		meet_call(&m);
+		good_reply(&m, &f);
+		f.pd_len = too_long[i];
+		mpa_encode(&f, out);
+		peer_send(m.p, out, MPA_FRAME_HDR);
+		expect_call_fails(&m);
+	}
+}
+
+/* ---- K4, K5: a frame that does not end ---- */
+
+/* how much of a frame with 10 octets of private data is sent */
+static const size_t parts[] = { 1, 16, 19, 20, 29 };
+
+static size_t ten_frame(bool reply, void *out)
+{
+	struct mpa_frame f;
+
+	data_frame(&f, reply, 10);
+	return mpa_encode(&f, out);
+}
+
+static void frame__fin_inside_request(void)
+{
+	uint16_t port = agent_listen();
+	uint8_t out[64];
+	struct peer *p;
+	unsigned int i;
+
+	ten_frame(false, out);
+	for (i = 0; i < COUNT(parts); i++) {
+		p = peer_connect(port, NULL);
+		peer_send(p, out, parts[i]);
+		peer_shutdown(p);
+		expect_closed_silently(p);
+	}
+	agent_expect_no_event(SILENCE_MS);
+}
+
+static void frame__fin_inside_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX];
+	struct mpa_frame f;
+	unsigned int i;
+
+	for (i = 0; i < COUNT(parts); i++) {
+		meet_call(&m);
+		good_reply(&m, &f);
+		mpa_add_pd(&f, "0123456789", 10);
+		mpa_encode(&f, out);
+		peer_send(m.p, out, parts[i]);
+		peer_shutdown(m.p);
+		expect_call_fails(&m);
+	}
+}
+
+/* each of @peers is closed, not before the timer, and well before another one */
+static void expect_timer(struct peer **peers, size_t count, uint64_t start)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		expect_closed_silently(peers[i]);
+		expect(now_ms() - start >= SHORT_MS / 2, "closed after only %d ms",
+		       (int)(now_ms() - start));
+	}
+}
+
+static void frame__stalled_request(void)
+{
+	struct peer *peers[COUNT(parts) + 1];
+	uint8_t out[64];
+	uint16_t port;
+	uint64_t start;
+	unsigned int i;
+
+	agent_set("request-ms 300");
+	ten_frame(false, out);
+	port = agent_listen();
+	start = now_ms();
+	for (i = 0; i < COUNT(parts); i++) {
+		peers[i] = peer_connect(port, NULL);
+		peer_send(peers[i], out, parts[i]);
+	}
+	peers[i] = peer_connect(port, NULL);
+	expect_timer(peers, COUNT(peers), start);
+	agent_expect_no_event(SILENCE_MS);
+}
+
+/* an octet now and then does not start the timer anew */
+static void frame__dripping_request(void)
+{
+	uint8_t out[64];
+	const uint8_t *at;
+	struct peer *p;
+	unsigned int i;
+
+	agent_set("request-ms 300");
+	ten_frame(false, out);
+	p = peer_connect(agent_listen(), NULL);
+	for (i = 0; i < 29 && p->end == PEER_OPEN; i++) {
+		peer_send(p, out + i, 1);
+		expect(!peer_look(p, 1, SHORT_MS / 5, &at), "an answer to %u octets", i);
+	}
+	expect(p->end != PEER_OPEN, "not closed in %d ms", 29 * SHORT_MS / 5);
+	expect(i > 2, "closed after %u octets", i);
+	agent_expect_no_event(SILENCE_MS);
+}
+
+static void frame__others_beside_a_stalled_request(void)
+{
+	struct mpa_frame f;
+	uint16_t port = agent_listen();
+	struct peer *silent = peer_connect(port, NULL);
+	struct agent_event ev;
+
+	mpa_plain(&f, false);
+	knock(port, &f);
+	agent_expect_event("CONNECT_REQUEST", &ev);
+	expect_silence(silent, 0);
+}
+
+static void frame__stalled_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX];
+	struct mpa_frame f;
+	uint64_t start;
+	unsigned int i;
+
+	agent_set("reply-ms 300");
+	for (i = 0; i < COUNT(parts); i += 2) {
+		start = now_ms();
+		meet_call(&m);
+		good_reply(&m, &f);
+		mpa_add_pd(&f, "0123456789", 10);
+		mpa_encode(&f, out);
+		peer_send(m.p, out, parts[i]);
+		expect_timer(&m.p, 1, start);
+		expect_call_fails(&m);
+	}
+}
+
+/* ---- K6 ---- */
+
+static void frame__request_of_single_octets(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t out[64];
+	size_t len = ten_frame(false, out);
+
+	m.p = peer_connect(agent_listen(), NULL);
+	peer_send_pieces(m.p, out, len, 1);
+	agent_expect_event("CONNECT_REQUEST", &m.called);
+	m.conn = m.called.conn;
+	expect_eq("the length that the ULP sees", m.called.pd_len, 10);
+	meet_accept(&m);
+}
+
+static void frame__reply_of_single_octets(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX];
+	struct mpa_frame f;
+
+	meet_call(&m);
+	good_reply(&m, &f);
+	mpa_add_pd(&f, "0123456789", 10);
+	peer_send_pieces(m.p, out, mpa_encode(&f, out), 1);
+	expect_up(&m);
+	expect_eq("the length that the ULP sees", m.up.pd_len, 10);
+}
+
+/* ---- K7, K8, K9, K14: octets before their time ---- */
+
+/* octets of a good zero-length Write */
+static size_t write_fpdu(void *out)
+{
+	struct peer p = { .crc = true, .version = 1 };
+	uint8_t u[64];
+
+	return fpdu_build(&p, u, seg_write(&p, 1, 1, NULL, 0, true, u), NULL, out);
+}
+
+static size_t terminate_fpdu(void *out)
+{
+	struct peer p = { .crc = true, .version = 1, .tx_msn = { 1, 1, 1, 1 } };
+	uint8_t u[64];
+
+	return fpdu_build(&p, u, seg_terminate(&p, 2, 0, 5, u), NULL, out);
+}
+
+static void frame__octets_with_request(void)
+{
+	struct mpa_frame f;
+	uint8_t out[128];
+	struct peer *p;
+	size_t n;
+
+	mpa_plain(&f, false);
+	n = mpa_encode(&f, out);
+	n += write_fpdu(out + n);
+	p = peer_connect(agent_listen(), NULL);
+	peer_send(p, out, n);
+	expect_closed_silently(p);
+}
+
+static void octets_before_reply(const void *data, size_t len)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f, reply;
+
+	mpa_plain(&f, false);
+	meet_knock(&m, &f);
+	peer_send(m.p, data, len);
+	/* the device may only notice when it is to reply */
+	if (m.p->end == PEER_OPEN && peer_wait_end(m.p, SILENCE_MS) == PEER_OPEN)
+		agent_try_accept(m.conn, &m.qp, NULL, 0);
+	expect(!peer_recv_frame(m.p, true, &reply, SILENCE_MS), "the device replies");
+	expect_closed_silently(m.p);
+}
+
+static void frame__octets_before_reply(void)
+{
+	uint8_t out[64];
+
+	octets_before_reply(out, write_fpdu(out));
+}
+
+static void frame__second_request(void)
+{
+	struct mpa_frame f;
+	uint8_t out[64];
+
+	mpa_plain(&f, false);
+	octets_before_reply(out, mpa_encode(&f, out));
+}
+
+/* the device's connect() gets a good Reply with more octets behind it */
+static void answer_with_tail(struct meeting *m, uint8_t flags, const void *tail,
+			     size_t tail_len)
+{
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX + 128];
+	struct mpa_frame f;
+	size_t n;
+
+	meet_call(m);
+	good_reply(m, &f);
+	f.flags |= flags;
+	n = mpa_encode(&f, out);
+	memcpy(out + n, tail, tail_len);
+	peer_send(m->p, out, n + tail_len);
+}
+
+static void frame__octets_with_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t tail[64];
+
+	answer_with_tail(&m, 0, tail, write_fpdu(tail));
+	expect_call_fails(&m);
+	answer_with_tail(&m, 0, "junk behind it", 14);
+	expect_call_fails(&m);
+}
+
+static void frame__terminate_with_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t tail[64];
+
+	answer_with_tail(&m, 0, tail, terminate_fpdu(tail));
+	expect_call_fails(&m);
+}
+
+static void expect_term_received(struct peer *p, const char *want)
+{
+	char value[64];
+
+	expect(agent_state(p->port, "term_received", value, sizeof(value)),
+	       "the device knows nothing of the connection");
+	expect(!strcmp(value, want), "term_received is %s, not %s", value, want);
+}
+
+static void frame__code_of_terminate_with_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t tail[64];
+
+	answer_with_tail(&m, 0, tail, terminate_fpdu(tail));
+	expect_closed_silently(m.p);
+	expect_term_received(m.p, "2/0/05");
+}
+
+static void frame__octets_with_reply_tolerated(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t tail[64];
+
+	agent_set("early-octets tolerate");
+	answer_with_tail(&m, 0, tail, write_fpdu(tail));
+	expect_up(&m);
+}
+
+static void reject_with_tail(struct meeting *m, const void *tail, size_t len)
+{
+	struct agent_event ev;
+
+	answer_with_tail(m, MPA_R, tail, len);
+	agent_expect_event("REJECTED", &ev);
+	expect_closed_silently(m->p);
+}
+
+static void frame__octets_with_reject(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t tail[64];
+
+	reject_with_tail(&m, tail, write_fpdu(tail));
+	expect_no_retry();
+}
+
+static void frame__code_of_terminate_with_reject(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint8_t tail[64];
+
+	reject_with_tail(&m, tail, terminate_fpdu(tail));
+	expect_term_received(m.p, "2/0/05");
+}
+
+/* ---- K10, K11: bits that nobody looks at ---- */
+
+static void accepted_with(uint8_t bits, bool enhanced)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	if (enhanced)
+		meet_enhanced(&f, false, false, 0, 8, 8);
+	else
+		mpa_plain(&f, false);
+	f.flags |= bits;
+	meet_responder(&m, &f);
+	expect_eq("Res bits of the Reply", m.p->reply.flags & RES_BITS, 0);
+	send_write(m.p, 1, 1, NULL, 0);
+	expect_up(&m);
+}
+
+static void frame__res_bits_of_request(void)
+{
+	accepted_with(RES_BITS, false);
+	accepted_with(RES_BITS, true);
+}
+
+static void frame__res_bits_of_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	meet_call(&m);
+	expect_eq("Res bits of the Request", m.p->request.flags & RES_BITS, 0);
+	good_reply(&m, &f);
+	f.flags |= RES_BITS;
+	meet_answer(&m, &f);
+	expect_up(&m);
+}
+
+static void frame__reject_bit_of_request(void)
+{
+	accepted_with(MPA_R, false);
+	accepted_with(MPA_R, true);
+}
+
+/* ---- MPA-116: whatever comes ---- */
+
+#define FUZZ_FRAMES	40
+#define FUZZ_SEED	5044
+
+/* a frame with up to three octets of its head spoilt */
+static size_t spoil(void *out)
+{
+	struct mpa_frame f;
+	uint8_t *octets = out;
+	unsigned int i;
+	size_t n;
+
+	data_frame(&f, false, rand() % 64);
+	f.rev = 1 + rand() % 2;
+	f.flags |= rand() % 2 ? MPA_S : 0;
+	n = mpa_encode(&f, out);
+	for (i = rand() % 4; i; i--)
+		octets[16 + rand() % 8] = rand();
+	return n;
+}
+
+static void frame__spoilt_requests(void)
+{
+	const struct agent_qp qp = AGENT_QP_DEFAULT;
+	uint16_t port = agent_listen();
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX];
+	struct agent_event ev;
+	struct peer *p;
+	unsigned int i;
+
+	srand(FUZZ_SEED);
+	for (i = 0; i < FUZZ_FRAMES; i++) {
+		p = peer_connect(port, NULL);
+		peer_send(p, out, spoil(out));
+		peer_shutdown(p);
+		while (agent_event(&ev, 1))
+			if (!strcmp(ev.name, "CONNECT_REQUEST"))
+				agent_try_accept(ev.conn, &qp, NULL, 0);
+		peer_reset(p);
+	}
+	while (agent_event(&ev, SILENCE_MS))
+		agent_destroy(ev.conn);
+	expect_serves();
+}
+
+static const struct conform_test tests[] = {
+	{ "frame__request_key_octets", "K1 MPA-082 MPA-102 MPA-128",
+	  "A Request of which any octet of the key is wrong is closed on, without a Reply.",
+	  RESPONDER, 0, frame__request_key_octets },
+	{ "frame__reply_key_octets", "K1 MPA-084 MPA-109 MPA-128",
+	  "A Reply of which any octet of the key is wrong is closed on and reported.",
+	  INITIATOR, 0, frame__reply_key_octets },
+	{ "frame__own_key_to_responder", "K2 MPA-082 MPA-114",
+	  "A Reply where a Request is due is closed on.",
+	  RESPONDER, 0, frame__own_key_to_responder },
+	{ "frame__own_key_to_initiator", "K2 P9 MPA-077 MPA-084 MPA-114",
+	  "A Request where a Reply is due is closed on: two initiators are found out.",
+	  INITIATOR, 0, frame__own_key_to_initiator },
+	{ "frame__long_request", "K3 MPA-096 MPA-098 MPA-102 MPA-116",
+	  "A PD_Length over 512 is closed on without waiting for the data.",
+	  RESPONDER, 0, frame__long_request },
+	{ "frame__long_reply", "K3 MPA-096 MPA-098 MPA-109 MPA-116",
+	  "A PD_Length over 512 in a Reply is closed on without waiting for the data.",
+	  INITIATOR, 0, frame__long_reply },
+	{ "frame__fin_inside_request", "K4 MPA-096 MPA-102",
+	  "A FIN inside a Request makes it badly formatted.",
+	  RESPONDER, 0, frame__fin_inside_request },
+	{ "frame__fin_inside_reply", "K4 MPA-096 MPA-109",
+	  "A FIN inside a Reply makes it badly formatted.",
+	  INITIATOR, 0, frame__fin_inside_reply },
+	{ "frame__stalled_request", "K5 P10 MPA-115 MPA-117 MPA-102",
+	  "A responder waits for a whole Request for some time only.",
+	  RESPONDER, NEED_SET, frame__stalled_request },
+	{ "frame__dripping_request", "K5 MPA-117",
+	  "The time limit is for the whole Request, however it comes.",
+	  RESPONDER, NEED_SET, frame__dripping_request },
+	{ "frame__others_beside_a_stalled_request", "MPA-115",
+	  "A connection without a Request holds nobody else up.",
+	  RESPONDER, 0, frame__others_beside_a_stalled_request },
+	{ "frame__stalled_reply", "K5 MPA-117 MPA-109",
+	  "An initiator waits for a whole Reply for some time only.",
+	  INITIATOR, NEED_SET, frame__stalled_reply },
+	{ "frame__request_of_single_octets", "K6 MPA-101",
+	  "A Request may come in segments of one octet.",
+	  RESPONDER, 0, frame__request_of_single_octets },
+	{ "frame__reply_of_single_octets", "K6 MPA-108",
+	  "A Reply may come in segments of one octet.",
+	  INITIATOR, 0, frame__reply_of_single_octets },
+	{ "frame__octets_with_request", "K7 MPA-096 MPA-102",
+	  "Octets right behind a Request, before the Reply, make it badly formatted.",
+	  RESPONDER, 0, frame__octets_with_request },
+	{ "frame__octets_before_reply", "K7 MPA-096 MPA-102",
+	  "Octets while the ULP decides make the Request badly formatted.",
+	  RESPONDER, 0, frame__octets_before_reply },
+	{ "frame__second_request", "K14 MPA-102",
+	  "A second Request makes the first one badly formatted.",
+	  RESPONDER, 0, frame__second_request },
+	{ "frame__octets_with_reply", "K8 MPA-096 MPA-109",
+	  "Octets behind a Reply, before the responder heard an FPDU, are badly formatted.",
+	  INITIATOR, 0, frame__octets_with_reply },
+	{ "frame__terminate_with_reply", "K8",
+	  "A Terminate behind an accepting Reply ends the startup.",
+	  INITIATOR, 0, frame__terminate_with_reply },
+	{ "frame__code_of_terminate_with_reply", "K8",
+	  "The code of a Terminate behind an accepting Reply is reported.",
+	  INITIATOR, NEED_STATE, frame__code_of_terminate_with_reply },
+	{ "frame__octets_with_reply_tolerated", "K8",
+	  "A switch lets octets behind a Reply pass, for old peers.",
+	  INITIATOR, NEED_SET, frame__octets_with_reply_tolerated },
+	{ "frame__octets_with_reject", "K9 MPA-110",
+	  "What follows a rejecting Reply is not MPA's any more.",
+	  INITIATOR, 0, frame__octets_with_reject },
+	{ "frame__code_of_terminate_with_reject", "K9",
+	  "The code of a Terminate behind a rejecting Reply is reported.",
+	  INITIATOR, NEED_STATE, frame__code_of_terminate_with_reject },
+	{ "frame__res_bits_of_request", "K10 MPA-091",
+	  "Reserved bits of a Request are not looked at, and are 0 in the Reply.",
+	  RESPONDER, 0, frame__res_bits_of_request },
+	{ "frame__res_bits_of_reply", "K10 MPA-091",
+	  "Reserved bits are 0 in the Request and not looked at in the Reply.",
+	  INITIATOR, 0, frame__res_bits_of_reply },
+	{ "frame__reject_bit_of_request", "K11 MPA-089",
+	  "R in a Request is not looked at.",
+	  RESPONDER, 0, frame__reject_bit_of_request },
+	{ "frame__spoilt_requests", "MPA-116 MPA-102",
+	  "No Request, however spoilt, keeps the device from serving the next one.",
+	  RESPONDER, 0, frame__spoilt_requests },
+	{}
+};
+
+const struct conform_group frame_group = { "frame", tests };

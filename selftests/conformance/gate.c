@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Which revisions may meet, at the responder: rows G1 to G14. The initiator's rows
+ * H1 to H18 are in answer.c, what it tries after a refusal in retry.c.
+ */
+#include <string.h>
+
+#include "knock.h"
+#include "session.h"
+
+#define SILENCE_MS	150
+#define REPLY_MS	2000
+#define RES_S		0x10	/* where S is in Rev 2, a reserved bit in Rev 1 */
+#define UNENHANCED	"mpa-rev 1"
+
+/* ---- G: the device is the responder ---- */
+
+static void rev_request(struct mpa_frame *f, uint8_t rev, uint8_t flags)
+{
+	mpa_plain(f, false);
+	f->rev = rev;
+	f->flags |= flags;
+}
+
+/* it is served: a Reply with this Rev, S and nothing else; FPDUs go both ways */
+static void expect_served(const struct mpa_frame *f, uint8_t rev)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_responder(&m, f);
+	expect_eq("Rev of the Reply", m.p->reply.rev, rev);
+	expect_eq("S of the Reply", m.p->reply.flags & MPA_S, 0);
+	expect_eq("PD_Length of the Reply", m.p->reply.pd_len, 0);
+	expect_eq("the length that the ULP sees", m.called.pd_len, f->pd_len);
+	expect_octets("private data", m.called.pd, f->pd, f->pd_len);
+	send_write(m.p, 1, 1, NULL, 0);
+	expect_up(&m);
+	expect_alive(m.p);
+}
+
+static void gate__rev_1(void)
+{
+	struct mpa_frame f;
+
+	rev_request(&f, 1, 0);
+	expect_served(&f, 1);
+	mpa_add_pd(&f, "four octets and more", 20);
+	expect_served(&f, 1);
+}
+
+static void gate__rev_1_with_reserved_bit(void)
+{
+	struct mpa_frame f;
+
+	rev_request(&f, 1, RES_S);
+	mpa_add_pd(&f, "four octets and more", 20);
+	expect_served(&f, 1);
+	f.pd_len = 3;
+	expect_served(&f, 1);
+}
+
+static void gate__rev_1_with_reserved_bit_unenhanced(void)
+{
+	agent_set(UNENHANCED);
+	gate__rev_1_with_reserved_bit();
+}
+
+static void gate__rev_2_plain(void)
+{
+	struct mpa_frame f;
+
+	rev_request(&f, 2, 0);
+	expect_served(&f, 2);
+	mpa_add_pd(&f, "four octets and more", 20);
+	expect_served(&f, 2);
+}
+
+static void check_enhanced_reply(const struct mpa_frame *f, uint8_t reject)
+{
+	expect_eq("Rev of the Reply", f->rev, 2);
+	expect_eq("S of the Reply", f->flags & MPA_S, MPA_S);
+	expect_eq("R of the Reply", f->flags & MPA_R, reject);
+	expect(f->pd_len >= 4, "PD_Length of the Reply is %u", f->pd_len);
+}
+
+static void gate__enhanced_accepted(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	meet_enhanced(&f, false, false, 0, 8, 8);
+	mpa_add_pd(&f, "data", 4);
+	meet_responder(&m, &f);
+	check_enhanced_reply(&m.p->reply, 0);
+	expect_eq("the length that the ULP sees", m.called.pd_len, 4);
+	expect_octets("private data", m.called.pd, "data", 4);
+}
+
+static void gate__enhanced_rejected(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f, reply;
+
+	meet_enhanced(&f, false, true, RTR_ALL, 8, 8);
+	meet_knock(&m, &f);
+	agent_reject(m.conn, "data", 4);
+	expect(peer_recv_frame(m.p, true, &reply, patience(REPLY_MS)), "no Reply");
+	check_enhanced_reply(&reply, MPA_R);
+	expect_eq("PD_Length of the Reply", reply.pd_len, 8);
+	expect_octets("private data", reply.pd + 4, "data", 4);
+	expect_fin_silently(m.p);
+}
+
+static void gate__enhanced_without_words(void)
+{
+	uint16_t port = agent_listen();
+	struct mpa_frame f;
+	uint16_t len;
+
+	for (len = 0; len < 4; len++) {
+		mpa_enhanced(&f, false, 0, 0);
+		f.pd_len = len;
+		expect_closed_silently(knock(port, &f));
+	}
+	agent_expect_no_event(SILENCE_MS);
+}
+
+/*
+ * A device may close at once on a Rev that it does not serve, or tell its own in a
+ * rejecting Reply first. Return: it said so in @reply; @rev: what it may say then.
+ */
+static bool expect_rev_refused(struct peer *p, uint8_t rev, struct mpa_frame *reply)
+{
+	bool said = peer_recv_frame(p, true, reply, patience(REPLY_MS));
+
+	if (said) {
+		expect_eq("Rev of the Reply", reply->rev, rev);
+		expect_eq("R of the Reply", reply->flags & MPA_R, MPA_R);
+		expect_eq("S of the Reply", reply->flags & MPA_S, 0);
+		expect_eq("PD_Length of the Reply", reply->pd_len, 0);
+	}
+	expect_fin_silently(p);
+	agent_expect_no_event(SILENCE_MS);
+	return said;
+}
+
+static void gate__rev_0(void)
+{
+	struct mpa_frame f, reply;
+
+	rev_request(&f, 0, MPA_M);
+	expect_rev_refused(knock(agent_listen(), &f), 1, &reply);
+}
+
+static void gate__rev_0_is_told_rev_1(void)
+{
+	struct mpa_frame f, reply;
+
+	agent_set("rnic non-permissive");
+	rev_request(&f, 0, MPA_M);
+	expect(expect_rev_refused(knock(agent_listen(), &f), 1, &reply), "no Reply");
+	rev_request(&f, 0, MPA_M | RES_S);
+	expect(expect_rev_refused(knock(agent_listen(), &f), 1, &reply), "no Reply");
+}
+
+static const uint8_t high_revs[] = { 3, 4, 128, 255 };
+
+#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+
+static void high_rev(bool must_say, uint8_t flags)
+{
+	uint16_t port = agent_listen();
+	struct mpa_frame f, reply;
+	unsigned int i;
+	bool said;
+
+	for (i = 0; i < COUNT(high_revs); i++) {
+		rev_request(&f, high_revs[i], flags);
+		mpa_add_pd(&f, "data", 4);
+		said = expect_rev_refused(knock(port, &f), 2, &reply);
+		expect(said || !must_say, "no Reply");
+	}
+}
+
+static void gate__high_rev(void)
+{
+	high_rev(false, 0);
+	high_rev(false, RES_S);
+}
+
+static void gate__high_rev_is_told_rev_2(void)
+{
+	agent_set("mpa-rev 2");
+	high_rev(true, 0);
+	high_rev(true, RES_S);
+}
+
+static void gate__unenhanced_closes_on_enhanced(void)
+{
+	struct mpa_frame f;
+
+	agent_set(UNENHANCED);
+	meet_enhanced(&f, false, false, 0, 8, 8);
+	expect_refused(knock(agent_listen(), &f));
+}
+
+static void gate__unenhanced_closes_on_rev_2(void)
+{
+	struct mpa_frame f, reply;
+
+	agent_set(UNENHANCED);
+	rev_request(&f, 2, 0);
+	expect_rev_refused(knock(agent_listen(), &f), 1, &reply);
+}
+
+static void gate__unenhanced_closes_on_high_rev(void)
+{
+	struct mpa_frame f;
+
+	agent_set(UNENHANCED);
+	rev_request(&f, 3, 0);
+	expect_refused(knock(agent_listen(), &f));
+}
+
+/* a Reply of Rev 0 as an RDMAC stack must send it, then marked FPDUs */
+static void expect_rdmac_reply(const struct mpa_frame *f)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_responder(&m, f);
+	expect_eq("Rev of the Reply", m.p->reply.rev, 0);
+	expect_eq("M and C of the Reply", m.p->reply.flags & (MPA_M | MPA_C),
+		  MPA_M | MPA_C);
+	send_write(m.p, 1, 1, NULL, 0);
+	expect_up(&m);
+	expect_alive(m.p);
+}
+
+static void gate__rdmac_and_rev_0(void)
+{
+	struct mpa_frame f;
+
+	agent_set("rnic rdmac");
+	rev_request(&f, 0, MPA_M);
+	expect_rdmac_reply(&f);
+}
+
+static void gate__permissive_and_rev_0(void)
+{
+	struct mpa_frame f;
+
+	agent_set("rnic permissive");
+	rev_request(&f, 0, MPA_M);
+	expect_rdmac_reply(&f);
+	rev_request(&f, 0, MPA_M | RES_S);
+	mpa_add_pd(&f, "data", 4);
+	expect_rdmac_reply(&f);
+}
+
+static void gate__rdmac_and_rev_1(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	agent_set("rnic rdmac");
+	rev_request(&f, 1, 0);
+	meet_responder(&m, &f);
+	expect_eq("Rev of the Reply", m.p->reply.rev, 0);
+	expect_eq("M and C of the Reply", m.p->reply.flags & (MPA_M | MPA_C),
+		  MPA_M | MPA_C);
+}
+
+static void gate__rdmac_and_rev_2(void)
+{
+	struct mpa_frame f, reply;
+	struct peer *p;
+
+	agent_set("rnic rdmac");
+	meet_enhanced(&f, false, false, 0, 8, 8);
+	p = knock(agent_listen(), &f);
+	if (peer_recv_frame(p, true, &reply, SILENCE_MS))
+		expect_eq("Rev of the Reply", reply.rev, 0);
+	else
+		expect_closed_silently(p);
+}
+
+static const struct conform_test tests[] = {
+	{ "gate__rev_1", "G4 P2 MPA-162 MPA-208 MPA-211",
+	  "A plain Request of Rev 1 gets a plain Reply of Rev 1.",
+	  RESPONDER, 0, gate__rev_1 },
+	{ "gate__rev_1_with_reserved_bit", "G6 MPA-091",
+	  "Bit 0x10 means nothing in Rev 1: all private data is the ULP's.",
+	  RESPONDER, 0, gate__rev_1_with_reserved_bit },
+	{ "gate__rev_1_with_reserved_bit_unenhanced", "G5 MPA-091",
+	  "A responder limited to Rev 1 does not look at bit 0x10.",
+	  RESPONDER, NEED_SET, gate__rev_1_with_reserved_bit_unenhanced },
+	{ "gate__rev_2_plain", "G8 MPA-208 MPA-211",
+	  "A Request of Rev 2 without S gets a Reply of Rev 2 without S.",
+	  RESPONDER, 0, gate__rev_2_plain },
+	{ "gate__enhanced_accepted", "G9 P4 MPA-207",
+	  "An enhanced Request is accepted by an enhanced Reply.",
+	  RESPONDER, 0, gate__enhanced_accepted },
+	{ "gate__enhanced_rejected", "G9 MPA-207 MPA-090",
+	  "An enhanced Request is rejected by an enhanced Reply.",
+	  RESPONDER, 0, gate__enhanced_rejected },
+	{ "gate__enhanced_without_words", "G10 K13 MPA-102",
+	  "S with less than 4 octets of private data is badly formatted.",
+	  RESPONDER, 0, gate__enhanced_without_words },
+	{ "gate__rev_0", "G3 K12 MPA-093 MPA-144",
+	  "Rev 0 is not served: at most a rejecting Reply of Rev 1, then a FIN.",
+	  RESPONDER, 0, gate__rev_0 },
+	{ "gate__rev_0_is_told_rev_1", "G3 M2 MPA-093 MPA-142 MPA-144",
+	  "A non-permissive responder answers Rev 0 with Rev 1 and R, then FIN.",
+	  RESPONDER, NEED_SET, gate__rev_0_is_told_rev_1 },
+	{ "gate__high_rev", "G14 K12 MPA-093",
+	  "A Rev over 2 is not served: at most a rejecting Reply of Rev 2, then a FIN.",
+	  RESPONDER, 0, gate__high_rev },
+	{ "gate__high_rev_is_told_rev_2", "G14 MPA-093",
+	  "A responder that knows Rev 2 answers a higher one with Rev 2 and R, then FIN.",
+	  RESPONDER, NEED_SET, gate__high_rev_is_told_rev_2 },
+	{ "gate__unenhanced_closes_on_enhanced", "G11 MPA-209 MPA-102",
+	  "An enhanced Request is badly formatted for who knows Rev 1 only.",
+	  RESPONDER, NEED_SET, gate__unenhanced_closes_on_enhanced },
+	{ "gate__unenhanced_closes_on_rev_2", "G12 MPA-093",
+	  "Who knows Rev 1 only closes on Rev 2.",
+	  RESPONDER, NEED_SET, gate__unenhanced_closes_on_rev_2 },
+	{ "gate__unenhanced_closes_on_high_rev", "G14 MPA-093",
+	  "Who knows Rev 1 only closes on Rev 3.",
+	  RESPONDER, NEED_SET, gate__unenhanced_closes_on_high_rev },
+	{ "gate__rdmac_and_rev_0", "G1",
+	  "An RDMAC responder answers Rev 0 with Rev 0, markers and CRC.",
+	  RESPONDER, NEED_SET, gate__rdmac_and_rev_0 },
+	{ "gate__permissive_and_rev_0", "G2",
+	  "A permissive responder answers Rev 0 with Rev 0, markers and CRC.",
+	  RESPONDER, NEED_SET, gate__permissive_and_rev_0 },
+	{ "gate__rdmac_and_rev_1", "G7",
+	  "An RDMAC responder answers Rev 1 with Rev 0, M and C, whatever M was.",
+	  RESPONDER, NEED_SET, gate__rdmac_and_rev_1 },
+	{ "gate__rdmac_and_rev_2", "G13",
+	  "An RDMAC responder closes on Rev 2, or says Rev 0.",
+	  RESPONDER, NEED_SET, gate__rdmac_and_rev_2 },
+	{}
+};
+
+const struct conform_group gate_group = { "gate", tests };

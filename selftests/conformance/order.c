@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Ordering and completion: RFC 5040 5.5 and checklist-ddp-rdmap section 5, as far as
+ * a peer and a ULP can see them.
+ */
+#include <string.h>
+
+#include "terminate.h"
+
+#define ROOM		4096
+#define MESSAGES	8
+#define MESSAGE_LEN	96
+#define ROUNDS		24
+#define QUIET_MS	120
+#define SINK		0x51000000
+
+/* ---- the device as the sink ---- */
+
+static void sends_in_order(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	uint8_t octets[MESSAGES][MESSAGE_LEN];
+	struct agent_wc wc;
+	unsigned int i;
+
+	for (i = 0; i < MESSAGES; i++)
+		agent_recv(s.conn, i, &mr, i * MESSAGE_LEN, MESSAGE_LEN);
+	for (i = 0; i < MESSAGES; i++) {
+		pattern(octets[i], MESSAGE_LEN, i);
+		send_send(s.p, octets[i], MESSAGE_LEN - i);
+	}
+	for (i = 0; i < MESSAGES; i++) {
+		agent_expect_wc(i, "SUCCESS", &wc);
+		expect_eq("byte_len", wc.byte_len, MESSAGE_LEN - i);
+		expect_memory(&mr, i * MESSAGE_LEN, octets[i], MESSAGE_LEN - i);
+	}
+}
+
+/* a Send is delivered when its last segment is there, not before; and then the
+ * Writes in front of it are, too */
+static void send_waits_for_its_end(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lw");
+	uint8_t octets[1024], out[ROOM];
+	struct agent_wc wc;
+
+	pattern(octets, sizeof(octets), 1);
+	agent_recv(s.conn, 1, &mr, 0, 1024);
+	send_write(s.p, mr.rkey, mr.va + 2048, octets, sizeof(octets));
+	peer_send_fpdu(s.p, out, seg_send(s.p, OP_SEND, 0, 0, octets, 512, false, out));
+	agent_expect_no_wc(QUIET_MS);
+	peer_send_fpdu(s.p, out,
+		       seg_send(s.p, OP_SEND, 0, 512, octets + 512, 512, true, out));
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_memory(&mr, 0, octets, sizeof(octets));
+	expect_memory(&mr, 2048, octets, sizeof(octets));
+}
+
+/* the Response to a Read Request that we have sent, in one segment */
+static void expect_response(struct peer *p, uint32_t stag, const void *want, uint32_t len)
+{
+	struct fpdu f;
+
+	expect_op(p, &f, OP_READ_RESP);
+	expect_eq("STag of the Response", f.seg.stag, stag);
+	expect_eq("length of the Response", f.seg.len, len);
+	expect(seg_last(&f.seg), "the Response is not whole");
+	expect_octets("the Response", f.seg.data, want, len);
+}
+
+/* the Read Request must not be looked at before the Write in front is placed: sent in
+ * one piece, again and again */
+static void read_sees_the_write(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	uint8_t octets[512], out[ROOM], wire[2 * ROOM];
+	unsigned int i;
+	size_t n;
+
+	for (i = 0; i < ROUNDS; i++) {
+		pattern(octets, sizeof(octets), i);
+		n = fpdu_build(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets,
+						   sizeof(octets), true, out), NULL, wire);
+		n += fpdu_build(s.p, out, seg_read_req(s.p, SINK + i, 0, sizeof(octets),
+						       mr.rkey, mr.va, out), NULL,
+				wire + n);
+		peer_send(s.p, wire, n);
+		expect_response(s.p, SINK + i, octets, sizeof(octets));
+	}
+}
+
+/* the same with a Send; its buffer is readable, too */
+static void read_sees_the_send(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lr");
+	uint8_t octets[256], out[ROOM], wire[2 * ROOM];
+	struct agent_wc wc;
+	unsigned int i;
+	size_t n;
+
+	for (i = 0; i < ROUNDS; i++) {
+		agent_recv(s.conn, i, &mr, 0, sizeof(octets));
+		pattern(octets, sizeof(octets), i);
+		n = fpdu_build(s.p, out, seg_send(s.p, OP_SEND, 0, 0, octets,
+						  sizeof(octets), true, out), NULL, wire);
+		n += fpdu_build(s.p, out, seg_read_req(s.p, SINK + i, 0, sizeof(octets),
+						       mr.rkey, mr.va, out), NULL,
+				wire + n);
+		peer_send(s.p, wire, n);
+		expect_response(s.p, SINK + i, octets, sizeof(octets));
+		agent_expect_wc(i, "SUCCESS", &wc);
+	}
+}
+
+/* a Read Request that is not all there yet reads nothing */
+static void read_starts_when_delivered(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lr");
+	uint8_t octets[64], out[ROOM], wire[ROOM];
+	size_t n;
+
+	n = fpdu_build(s.p, out, seg_read_req(s.p, SINK, 0, sizeof(octets), mr.rkey, mr.va,
+					      out), NULL, wire);
+	peer_send(s.p, wire, n - 2);
+	expect_silence(s.p, QUIET_MS);
+	pattern(octets, sizeof(octets), 9);
+	agent_poke(&mr, 0, octets, sizeof(octets));
+	peer_send(s.p, wire + n - 2, 2);
+	expect_response(s.p, SINK, octets, sizeof(octets));
+}
+
+/* a zero-length one no more than others: nothing comes before it is whole */
+static void empty_read_starts_when_delivered(void)
+{
+	struct session s = session_default();
+	uint8_t out[ROOM], wire[ROOM];
+	size_t n;
+
+	n = fpdu_build(s.p, out, seg_read_req(s.p, SINK, 0, 0, 0, 0, out), NULL, wire);
+	peer_send(s.p, wire, n - 2);
+	expect_silence(s.p, QUIET_MS);
+	peer_send(s.p, wire + n - 2, 2);
+	expect_response(s.p, SINK, NULL, 0);
+}
+
+/* sizes that invite a device to answer a small one first */
+static void responses_in_order(void)
+{
+	static const uint32_t sizes[] = { 65536, 0, 1, 9000, 0, 3, 30000, 2 };
+	enum { N = sizeof(sizes) / sizeof(*sizes) };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(65536, "lr");
+	uint8_t out[ROOM], wire[2 * ROOM];
+	uint32_t got;
+	unsigned int i;
+	struct fpdu f;
+	size_t n = 0;
+
+	for (i = 0; i < N; i++)
+		n += fpdu_build(s.p, out, seg_read_req(s.p, SINK + i, 0, sizes[i], mr.rkey,
+						       mr.va, out), NULL, wire + n);
+	peer_send(s.p, wire, n);
+	for (i = 0; i < N; i++) {
+		got = 0;
+		do {
+			expect_op(s.p, &f, OP_READ_RESP);
+			expect_eq("STag of the Response", f.seg.stag, SINK + i);
+			expect(f.seg.to == got || !f.seg.len, "a gap in the Response");
+			got += f.seg.len;
+		} while (!seg_last(&f.seg));
+		expect_eq("length of the Response", got, sizes[i]);
+	}
+}
+
+/* our closed window holds a Response back: what we send is served all the same */
+static void sends_pass_blocked_responses(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr source = session_stuck(&s);
+	struct agent_mr mr = agent_mr(ROOM, "lw");
+	struct agent_wc wc;
+	uint32_t got = 0;
+	struct fpdu f;
+
+	expect_eq("length of the source", source.len, STUCK_LEN);
+	agent_recv(s.conn, 1, &mr, 0, 64);
+	agent_recv(s.conn, 2, &mr, 64, 64);
+	send_send(s.p, "first", 5);
+	send_write(s.p, mr.rkey, mr.va + 128, "between", 7);
+	send_send(s.p, "second", 6);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_expect_wc(2, "SUCCESS", &wc);
+	expect_memory(&mr, 0, "first", 5);
+	expect_memory(&mr, 64, "second", 6);
+	expect_memory(&mr, 128, "between", 7);
+	do {
+		expect_op(s.p, &f, OP_READ_RESP);
+		got += f.seg.len;
+	} while (!seg_last(&f.seg));
+	expect_eq("length of the Response", got, STUCK_LEN);
+}
+
+/* ---- the device as the source ---- */
+
+/* @n Reads of 64 octets, wr_id 0 and up, into @mr */
+static void post_reads(struct session *s, const struct agent_mr *mr, unsigned int n,
+		       struct open_read *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		agent_post(s->conn, i, AG_READ, AG_SIGNALED, mr, i * 64, 64, 0x77, i * 64);
+	for (i = 0; i < n; i++)
+		r[i] = expect_read_request(s->p);
+}
+
+static void answer(struct peer *p, const struct open_read *r, unsigned int seed,
+		   uint8_t octets[64])
+{
+	pattern(octets, 64, seed);
+	send_read_resp(p, r->stag, r->to, octets, 64);
+}
+
+static void reads_complete_in_order(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct open_read r[4];
+	uint8_t octets[64];
+	struct agent_wc wc;
+	unsigned int i;
+
+	post_reads(&s, &mr, 4, r);
+	agent_expect_no_wc(QUIET_MS);
+	for (i = 0; i < 4; i++) {
+		answer(s.p, &r[i], i, octets);
+		agent_expect_wc(i, "SUCCESS", &wc);
+		expect_eq("byte_len", wc.byte_len, 64);
+		expect_memory(&mr, i * 64, octets, 64);
+		agent_expect_no_wc(i ? 0 : QUIET_MS);
+	}
+}
+
+/* all of it, and nothing but it, completes a Read */
+static void read_needs_all_of_its_response(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	uint8_t octets[64], out[ROOM];
+	struct open_read r;
+	struct agent_wc wc;
+
+	pattern(octets, sizeof(octets), 2);
+	post_reads(&s, &mr, 1, &r);
+	peer_send_fpdu(s.p, out, seg_read_resp(s.p, r.stag, r.to, octets, 63, false, out));
+	agent_expect_no_wc(QUIET_MS);
+	peer_send_fpdu(s.p, out,
+		       seg_read_resp(s.p, r.stag, r.to + 63, octets + 63, 1, true, out));
+	agent_expect_wc(0, "SUCCESS", &wc);
+	expect_memory(&mr, 0, octets, sizeof(octets));
+}
+
+static void send_completes_behind_the_read(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct open_read r;
+	uint8_t octets[64];
+	struct agent_wc wc;
+	struct fpdu f;
+
+	post_reads(&s, &mr, 1, &r);
+	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 1024, 32, 0, 0);
+	agent_post(s.conn, 2, AG_WRITE, AG_SIGNALED, &mr, 1024, 32, 0x77, 0);
+	expect_op(s.p, &f, OP_SEND);
+	expect_op(s.p, &f, OP_WRITE);
+	agent_expect_no_wc(QUIET_MS);
+	answer(s.p, &r, 3, octets);
+	agent_expect_wc(0, "SUCCESS", &wc);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_expect_wc(2, "SUCCESS", &wc);
+}
+
+static void messages_leave_in_order(void)
+{
+	static const enum agent_op ops[] = {
+		AG_SEND, AG_WRITE, AG_READ, AG_SEND, AG_READ, AG_WRITE, AG_WRITE, AG_SEND,
+		AG_READ, AG_SEND, AG_SEND, AG_WRITE
+	};
+	static const enum rdmap_op wire[] = {
+		[AG_SEND] = OP_SEND, [AG_WRITE] = OP_WRITE, [AG_READ] = OP_READ_REQ,
+	};
+	enum { N = sizeof(ops) / sizeof(*ops) };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct fpdu f;
+	unsigned int i;
+
+	for (i = 0; i < N; i++)
+		agent_post(s.conn, i, ops[i], 0, &mr, i * 64, 32 + i, 0x100 + i, i);
+	for (i = 0; i < N; i++) {
+		expect_op(s.p, &f, wire[ops[i]]);
+		if (ops[i] == AG_SEND)
+			expect_eq("length of the Send", f.seg.len, 32 + i);
+		if (ops[i] == AG_WRITE)
+			expect_eq("STag of the Write", f.seg.stag, 0x100 + i);
+		if (ops[i] == AG_READ)
+			expect_eq("source STag", get32(f.seg.data + 16), 0x100 + i);
+	}
+}
+
+/* the fence holds back until the Response is there, and then lets go */
+static void fence_waits_for_the_response(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct open_read r;
+	uint8_t octets[64];
+	struct agent_wc wc;
+	struct fpdu f;
+
+	post_reads(&s, &mr, 1, &r);
+	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED | AG_FENCE, &mr, 1024, 32, 0x77, 0);
+	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 1024, 32, 0, 0);
+	expect_silence(s.p, QUIET_MS);
+	answer(s.p, &r, 4, octets);
+	expect_op(s.p, &f, OP_WRITE);
+	expect_op(s.p, &f, OP_SEND);
+	agent_expect_wc(0, "SUCCESS", &wc);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_expect_wc(2, "SUCCESS", &wc);
+}
+
+/* our window is shut: what TCP cannot take is not complete, and with the connection
+ * gone it never is */
+static void no_success_for_what_never_left(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr;
+	struct agent_wc wc;
+
+	session_start(&s);
+	mr = agent_mr(STUCK_LEN, "l");
+	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, STUCK_LEN, 0x77, 0);
+	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, STUCK_LEN, 0, 0);
+	agent_expect_no_wc(QUIET_MS);
+	peer_reset(s.p);
+	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
+	agent_expect_wc(2, "WR_FLUSH_ERR", &wc);
+}
+
+/* the octets may be old ones or new ones; but each FPDU that is sent is a good one */
+static void changed_source_keeps_crc(void)
+{
+	struct session s = SESSION_DEFAULT;
+	uint8_t octets[ROOM];
+	struct agent_mr mr;
+	struct agent_wc wc;
+	uint32_t got = 0;
+	struct fpdu f;
+	size_t at;
+
+	session_start(&s);
+	mr = agent_mr(STUCK_LEN, "l");
+	pattern(octets, sizeof(octets), 8);
+	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, STUCK_LEN, 0x77, 0);
+	for (at = 0; at + ROOM <= STUCK_LEN; at += STUCK_LEN / 64)
+		agent_poke(&mr, at, octets, sizeof(octets));
+	do {
+		expect_op(s.p, &f, OP_WRITE);
+		expect_eq("TO of the Write", f.seg.to, got);
+		expect(f.crc_ok, "the CRC is not that of the octets sent");
+		got += f.seg.len;
+	} while (!seg_last(&f.seg));
+	expect_eq("length of the Write", got, STUCK_LEN);
+	agent_expect_wc(1, "SUCCESS", &wc);
+}
+
+/* ---- several streams ---- */
+
+/* one stream stands still; the other does not care */
+static void streams_do_not_wait_for_each_other(void)
+{
+	struct session stuck = SESSION_DEFAULT, other;
+	struct agent_mr source = session_stuck(&stuck);
+	struct agent_mr mr = agent_mr(ROOM, "lr");
+	struct agent_wc wc;
+
+	other = session_default();
+	agent_recv(other.conn, 1, &mr, 0, 64);
+	send_send(other.p, "free", 4);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_eq("connection of the completion", wc.conn, other.conn);
+	send_read_req(other.p, SINK, 0, 4, mr.rkey, mr.va);
+	expect_response(other.p, SINK, "free", 4);
+	expect_eq("length of the source", source.len, STUCK_LEN);
+}
+
+static const struct conform_test tests[] = {
+	{ "order__sends_in_order", "RDMAP-094 RDMAP-069",
+	  "Sends are delivered in the order in which they were sent",
+	  EITHER, 0, sends_in_order },
+	{ "order__send_waits_for_its_end", "RDMAP-101 RDMAP-090 RDMAP-089",
+	  "a Send is delivered once its last segment is there, with the Writes before it",
+	  RESPONDER, 0, send_waits_for_its_end },
+	{ "order__read_sees_the_write", "RDMAP-096 RDMAP-102",
+	  "a Read returns what a Write in front of it has written",
+	  EITHER, 0, read_sees_the_write },
+	{ "order__read_sees_the_send", "RDMAP-096 RDMAP-102",
+	  "a Read returns what a Send in front of it has brought",
+	  RESPONDER, 0, read_sees_the_send },
+	{ "order__read_starts_when_delivered", "RDMAP-102 RDMAP-096",
+	  "the source of a Read is read once the Request is delivered, not before",
+	  RESPONDER, 0, read_starts_when_delivered },
+	{ "order__empty_read_starts_when_delivered", "RDMAP-096",
+	  "a zero-length Read is answered once the Request is delivered, not before",
+	  RESPONDER, 0, empty_read_starts_when_delivered },
+	{ "order__responses_in_order", "RDMAP-105 RDMAP-049 RDMAP-062",
+	  "Read Responses are sent in the order of the Requests",
+	  EITHER, 0, responses_in_order },
+	{ "order__sends_pass_blocked_responses", "RDMAP-103 RDMAP-097",
+	  "Sends are delivered while the Response to an earlier Read cannot be sent",
+	  EITHER, 0, sends_pass_blocked_responses },
+	{ "order__reads_complete_in_order", "RDMAP-095 RDMAP-104 RDMAP-091",
+	  "Reads complete one by one, each with its Response",
+	  EITHER, 0, reads_complete_in_order },
+	{ "order__read_needs_all_of_its_response", "RDMAP-104 RDMAP-107",
+	  "a Read completes with the last segment of its Response, and needs no more",
+	  EITHER, 0, read_needs_all_of_its_response },
+	{ "order__send_completes_behind_the_read", "RDMAP-100",
+	  "operations complete in the order in which they were posted",
+	  EITHER, 0, send_completes_behind_the_read },
+	{ "order__messages_leave_in_order", "RDMAP-098 DDP-055",
+	  "messages leave in the order in which they were posted",
+	  EITHER, 0, messages_leave_in_order },
+	{ "order__fence_waits_for_the_response", "RDMAP-097 RDMAP-098",
+	  "a fenced operation waits for the Responses of all Reads in front of it",
+	  EITHER, 0, fence_waits_for_the_response },
+	{ "order__no_success_for_what_never_left", "RDMAP-099 DDP-003",
+	  "a Send or Write is not complete before all of it was given to TCP",
+	  EITHER, 0, no_success_for_what_never_left },
+	{ "order__changed_source_keeps_crc", "RDMAP-092",
+	  "a ULP that changes the source while it is sent spoils no CRC",
+	  RESPONDER, 0, changed_source_keeps_crc },
+	{ "order__streams_do_not_wait_for_each_other", "RDMAP-087",
+	  "a stream that stands still holds up no other",
+	  RESPONDER, 0, streams_do_not_wait_for_each_other },
+	{}
+};
+
+const struct conform_group order_group = { "order", tests };

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The TCP side of the scripted peer, and the frames of the MPA startup. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "conform.h"
+#include "peer.h"
+
+#define LISTENERS	64
+#define ROOM_STEP	4096
+#define CONNECT_MS	3000	/* a SYN may have to be sent twice */
+#define SEND_MS		3000
+#define CLOSE_MS	1000
+
+static struct peer *peers;
+static int listeners[LISTENERS];
+static unsigned int nr_listeners;
+
+#define check_sys(call) \
+	expect((call) >= 0, "%s: %s", #call, strerror(errno))
+
+/* ---- what happened, for the report ---- */
+
+static void trace_add(struct trace *t, const uint8_t *data, size_t len)
+{
+	if (len > TRACE_LEN) {
+		t->total += len - TRACE_LEN;
+		data += len - TRACE_LEN;
+		len = TRACE_LEN;
+	}
+	while (len--)
+		t->octets[t->total++ % TRACE_LEN] = *data++;
+}
+
+static void trace_print(const char *what, const struct trace *t)
+{
+	uint64_t at = t->total > TRACE_LEN ? t->total - TRACE_LEN : 0;
+	unsigned int column = 0;
+
+	printf("#   %s %llu octets%s\n", what, (unsigned long long)t->total,
+	       at ? ", the last of them:" : t->total ? ":" : "");
+	for (; at < t->total; at++, column++) {
+		if (column % 32 == 0)
+			printf("%s#     %06llx ", column ? "\n" : "",
+			       (unsigned long long)at);
+		printf("%s%02x", column % 4 ? "" : " ", t->octets[at % TRACE_LEN]);
+	}
+	if (column)
+		printf("\n");
+}
+
+void peers_trace(void)
+{
+	static const char *const ends[] = { "open", "FIN received", "RST received" };
+	const struct peer *p;
+
+	for (p = peers; p; p = p->next) {
+		printf("#   TCP port %u (%s)\n", p->port, ends[p->end]);
+		trace_print("sent", &p->sent);
+		trace_print("received", &p->received);
+	}
+}
+
+/* ---- making and ending connections ---- */
+
+static void resolve(const char *host, uint16_t port, struct sockaddr_storage *sa,
+		    socklen_t *len)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
+	struct addrinfo *ai;
+	int err;
+
+	err = getaddrinfo(host, NULL, &hints, &ai);
+	expect(!err, "address %s: %s", host, gai_strerror(err));
+	memcpy(sa, ai->ai_addr, ai->ai_addrlen);
+	*len = ai->ai_addrlen;
+	freeaddrinfo(ai);
+	if (sa->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)sa)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)sa)->sin_port = htons(port);
+}
+
+static uint16_t local_port(int fd)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	check_sys(getsockname(fd, (struct sockaddr *)&sa, &len));
+	if (sa.ss_family == AF_INET6)
+		return ntohs(((struct sockaddr_in6 *)&sa)->sin6_port);
+	return ntohs(((struct sockaddr_in *)&sa)->sin_port);
+}
+
+static void set_option(int fd, int level, int option, int value)
+{
+	check_sys(setsockopt(fd, level, option, &value, sizeof(value)));
+}
+
+static int new_socket(int family, const struct peer_tcp *how)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	check_sys(fd);
+	if (how && how->mss)
+		set_option(fd, IPPROTO_TCP, TCP_MAXSEG, how->mss);
+	if (how && how->rcvbuf)
+		set_option(fd, SOL_SOCKET, SO_RCVBUF, how->rcvbuf);
+	return fd;
+}
+
+/* from here on the runner closes @fd */
+static struct peer *new_peer(int fd)
+{
+	struct peer *p = calloc(1, sizeof(*p));
+	unsigned int qn;
+
+	expect(p, "no memory");
+	p->fd = fd;
+	p->crc = true;
+	p->version = 1;
+	for (qn = 0; qn < 4; qn++)
+		p->tx_msn[qn] = 1;
+	memcpy(p->rx_msn, p->tx_msn, sizeof(p->rx_msn));
+	p->next = peers;
+	peers = p;
+	return p;
+}
+
+static bool wait_for(int fd, short events, int ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+	uint64_t end = now_ms() + ms;
+	int left, n;
+
+	do {
+		left = end > now_ms() ? end - now_ms() : 0;
+		n = poll(&pfd, 1, left);
+		expect(n >= 0 || errno == EINTR, "poll: %s", strerror(errno));
+	} while (n < 0);
+	return n;
+}
+
+struct peer *peer_connect(uint16_t port, const struct peer_tcp *how)
+{
+	struct sockaddr_storage sa;
+	socklen_t len;
+	struct peer *p;
+	int err = 0;
+
+	resolve(options.local, 0, &sa, &len);
+	p = new_peer(new_socket(sa.ss_family, how));
+	check_sys(bind(p->fd, (struct sockaddr *)&sa, len));
+	resolve(options.target, port, &sa, &len);
+	if (connect(p->fd, (struct sockaddr *)&sa, len) && errno != EINPROGRESS)
+		fail(__FILE__, __LINE__, "connect: %s", strerror(errno));
+	expect(wait_for(p->fd, POLLOUT, patience(CONNECT_MS)),
+	       "TCP connection to port %u: time out", port);
+	len = sizeof(err);
+	check_sys(getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len));
+	expect(!err, "TCP connection to port %u: %s", port, strerror(err));
+	set_option(p->fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	p->port = local_port(p->fd);
+	return p;
+}
+
+uint16_t peer_listen(const struct peer_tcp *how)
+{
+	struct sockaddr_storage sa;
+	socklen_t len;
+	int fd;
+
+	expect(nr_listeners < LISTENERS, "too many listeners");
+	resolve(options.local, 0, &sa, &len);
+	fd = new_socket(sa.ss_family, how);
+	listeners[nr_listeners++] = fd;
+	check_sys(bind(fd, (struct sockaddr *)&sa, len));
+	check_sys(listen(fd, LISTENERS));
+	return local_port(fd);
+}
+
+struct peer *peer_accept(int ms)
+{
+	struct pollfd pfds[LISTENERS];
+	struct peer *p;
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < nr_listeners; i++)
+		pfds[i] = (struct pollfd){ .fd = listeners[i], .events = POLLIN };
+	if (poll(pfds, nr_listeners, ms) <= 0)
+		return NULL;
+	for (i = 0; !pfds[i].revents; i++)
+		;
+	fd = accept4(listeners[i], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	check_sys(fd);
+	p = new_peer(fd);
+	set_option(p->fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	p->port = local_port(fd);
+	return p;
+}
+
+void peer_close(struct peer *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = -1;
+}
+
+void peer_reset(struct peer *p)
+{
+	struct linger off = { .l_onoff = 1, .l_linger = 0 };
+
+	if (p->fd >= 0)
+		setsockopt(p->fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
+	peer_close(p);
+}
+
+void peer_shutdown(struct peer *p)
+{
+	expect(!shutdown(p->fd, SHUT_WR) || errno == ENOTCONN, "shutdown: %s",
+	       strerror(errno));
+}
+
+void peers_close(void)
+{
+	struct peer *p;
+
+	for (p = peers; p; p = p->next)
+		peer_reset(p);
+	while (nr_listeners)
+		close(listeners[--nr_listeners]);
+}
+
+void peers_free(void)
+{
+	struct peer *p;
+
+	while (peers) {
+		p = peers;
+		peers = p->next;
+		free(p->in);
+		free(p->ulpdu);
+		free(p);
+	}
+}
+
+/* ---- octets ---- */
+
+void peer_send(struct peer *p, const void *data, size_t len)
+{
+	const uint8_t *at = data;
+	ssize_t n;
+
+	while (len) {
+		n = send(p->fd, at, len, MSG_NOSIGNAL);
+		if (n < 0 && errno == EAGAIN) {
+			expect(wait_for(p->fd, POLLOUT, patience(SEND_MS)),
+			       "the device takes no more octets");
+			continue;
+		}
+		if (n < 0 && (errno == ECONNRESET || errno == EPIPE)) {
+			p->cut = true;
+			return;
+		}
+		expect(n >= 0, "send: %s", strerror(errno));
+		trace_add(&p->sent, at, n);
+		at += n;
+		len -= n;
+	}
+}
+
+/*
+ * TCP may keep a small segment back to join the next one (auto corking): see it
+ * leave before the next one is given to it.
+ */
+static void wait_sent(struct peer *p)
+{
+	uint64_t end = now_ms() + patience(SEND_MS);
+	int unsent = 0;
+
+	while (!ioctl(p->fd, SIOCOUTQNSD, &unsent) && unsent && now_ms() < end)
+		usleep(100);
+}
+
+void peer_send_pieces(struct peer *p, const void *data, size_t len, size_t piece)
+{
+	const uint8_t *at = data;
+	size_t n;
+
+	for (; len; at += n, len -= n) {
+		n = len < piece ? len : piece;
+		peer_send(p, at, n);
+		wait_sent(p);
+	}
+}
+
+static void make_room(struct peer *p)
+{
+	if (p->in_used) {
+		p->in_len -= p->in_used;
+		memmove(p->in, p->in + p->in_used, p->in_len);
+		p->in_used = 0;
+	}
+	if (p->in_room - p->in_len >= ROOM_STEP)
+		return;
+	p->in_room = p->in_room * 2 + ROOM_STEP;
+	p->in = realloc(p->in, p->in_room);
+	expect(p->in, "no memory");
+}
+
+/* Return: false when nothing came, or the end */
+static bool receive_more(struct peer *p, int ms)
+{
+	ssize_t n;
+
+	if (p->end != PEER_OPEN || p->fd < 0 || !wait_for(p->fd, POLLIN, ms))
+		return false;
+	make_room(p);
+	n = recv(p->fd, p->in + p->in_len, p->in_room - p->in_len, 0);
+	if (n <= 0) {
+		p->end = n || p->cut ? PEER_RST : PEER_FIN;
+		return false;
+	}
+	trace_add(&p->received, p->in + p->in_len, n);
+	p->in_len += n;
+	return true;
+}
+
+size_t peer_look(struct peer *p, size_t want, int ms, const uint8_t **at)
+{
+	uint64_t end = now_ms() + ms;
+	uint64_t now;
+
+	while (p->in_len - p->in_used < want) {
+		now = now_ms();
+		if (!receive_more(p, now < end ? end - now : 0))
+			break;
+	}
+	*at = p->in + p->in_used;
+	return p->in_len - p->in_used;
+}
+
+void peer_take(struct peer *p, size_t len)
+{
+	p->in_used += len;
+}
+
+size_t peer_recv(struct peer *p, void *buf, size_t len, int ms)
+{
+	const uint8_t *at;
+	size_t n = peer_look(p, 1, ms, &at);
+
+	if (n > len)
+		n = len;
+	if (n)
+		memcpy(buf, at, n);
+	peer_take(p, n);
+	return n;
+}
+
+enum peer_end peer_wait_end(struct peer *p, int ms)
+{
+	uint64_t end = now_ms() + ms;
+	uint64_t now;
+
+	do {
+		p->in_used = p->in_len;
+		now = now_ms();
+	} while (receive_more(p, now < end ? end - now : 0));
+	return p->end;
+}
+
+static void no_octets(struct peer *p, int ms)
+{
+	const uint8_t *at;
+	size_t n = peer_look(p, 1, ms, &at);
+
+	expect(!n, "the device sent %zu octets instead of closing", n);
+}
+
+void expect_closed_silently(struct peer *p)
+{
+	no_octets(p, patience(CLOSE_MS));
+	expect(p->end != PEER_OPEN, "the device did not close within %d ms",
+	       patience(CLOSE_MS));
+}
+
+void expect_fin_silently(struct peer *p)
+{
+	expect_closed_silently(p);
+	expect(p->end == PEER_FIN, "the device sent RST, not FIN");
+}
+
+void expect_silence(struct peer *p, int ms)
+{
+	const uint8_t *at;
+	size_t n = peer_look(p, 1, ms, &at);
+
+	expect(!n, "the device sent %zu octets instead of nothing", n);
+	expect(p->end == PEER_OPEN, "the device closed (%s)",
+	       p->end == PEER_FIN ? "FIN" : "RST");
+}
+
+/* ---- MPA startup ---- */
+
+static void remember(struct peer *p, const struct mpa_frame *f)
+{
+	if (!memcmp(f->key, mpa_reply_key, sizeof(f->key)))
+		p->reply = *f;
+	else
+		p->request = *f;
+}
+
+void peer_send_frame(struct peer *p, const struct mpa_frame *f)
+{
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX];
+
+	remember(p, f);
+	peer_send(p, out, mpa_encode(f, out));
+}
+
+bool peer_recv_frame(struct peer *p, bool reply, struct mpa_frame *f, int ms)
+{
+	const char *key = reply ? mpa_reply_key : mpa_request_key;
+	uint64_t end = now_ms() + ms;
+	const uint8_t *at;
+	uint64_t now;
+
+	if (peer_look(p, MPA_FRAME_HDR, ms, &at) < MPA_FRAME_HDR)
+		return false;
+	expect(!memcmp(at, key, sizeof(f->key)), "the key is not that of a %s",
+	       reply ? "Reply" : "Request");
+	memset(f, 0, sizeof(*f));
+	memcpy(f->key, at, sizeof(f->key));
+	f->flags = at[16];
+	f->rev = at[17];
+	f->pd_len = get16(at + 18);
+	expect(f->pd_len <= MPA_PD_MAX, "PD_Length is %u", f->pd_len);
+	now = now_ms();
+	if (peer_look(p, MPA_FRAME_HDR + f->pd_len, now < end ? end - now : 0, &at) <
+	    (size_t)MPA_FRAME_HDR + f->pd_len)
+		return false;
+	memcpy(f->pd, at + MPA_FRAME_HDR, f->pd_len);
+	peer_take(p, MPA_FRAME_HDR + f->pd_len);
+	remember(p, f);
+	return true;
+}
+
+void peer_agree(struct peer *p, bool initiator)
+{
+	const struct mpa_frame *ours = initiator ? &p->request : &p->reply;
+	const struct mpa_frame *theirs = initiator ? &p->reply : &p->request;
+	bool rdmac = !ours->rev || !theirs->rev;
+	unsigned int qn;
+
+	/* an RDMAC stack always has CRC, and markers both ways: 5044 appendix C */
+	p->version = rdmac ? 0 : 1;
+	p->crc = rdmac || ((ours->flags | theirs->flags) & MPA_C);
+	p->tx_markers = rdmac || theirs->flags & MPA_M;
+	p->rx_markers = rdmac || ours->flags & MPA_M;
+	p->tx_pos = 0;
+	p->rx_pos = 0;
+	for (qn = 0; qn < 4; qn++)
+		p->tx_msn[qn] = 1;
+	memcpy(p->rx_msn, p->tx_msn, sizeof(p->rx_msn));
+}

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * RDMA Read Requests that the device answers or refuses, RFC 5040 5.2 and 7.2. The
+ * other end of a Read is in response.c.
+ */
+#include <string.h>
+
+#include "scene.h"
+
+#define BIG	(1 << 20)
+
+static uint8_t big_buf[BIG];
+
+/* ---- Requests that are answered ----------------------------------------- */
+
+/**
+ * struct answer - a Response, all of it
+ * @stag, @to: where its first segment says that it goes
+ * @len: octets, in big_buf
+ * @segments: how many
+ */
+struct answer {
+	uint32_t stag;
+	uint64_t to;
+	uint32_t len;
+	unsigned int segments;
+};
+
+static void recv_answer(struct peer *p, struct answer *a)
+{
+	struct fpdu f;
+
+	memset(a, 0, sizeof(*a));
+	do {
+		expect_op(p, &f, OP_READ_RESP);
+		if (!a->segments++) {
+			a->stag = f.seg.stag;
+			a->to = f.seg.to;
+		}
+		expect_eq("STag of a later segment", f.seg.stag, a->stag);
+		expect_eq("TO of a segment", f.seg.to, a->to + a->len);
+		expect(a->len + f.seg.len <= BIG, "the Response has no end");
+		memcpy(big_buf + a->len, f.seg.data, f.seg.len);
+		a->len += f.seg.len;
+	} while (!seg_last(&f.seg));
+}
+
+/* the answer to scene_read(@sc, @at, @len), where @mem is in the sink */
+static void expect_answer(struct scene *sc, const uint8_t *mem, uint32_t len)
+{
+	struct answer a;
+
+	recv_answer(sc->p, &a);
+	expect_eq("sink STag", a.stag, get32(sc->body));
+	expect_eq("sink TO", a.to, get64(sc->body + 4));
+	expect_eq("length of the Response", a.len, len);
+	expect_octets("Response", big_buf, mem, len);
+}
+
+static void read__is_answered(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 10, 500);
+
+	agent_poke(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
+	scene_put(sc, &seg);
+	expect_answer(sc, sc->data + 10, 500);
+	/* the program hears nothing of it, and the receive is still there */
+	agent_expect_no_wc(20);
+	seg = scene_send(sc, 3);
+	scene_put(sc, &seg);
+	scene_expect_recv(SCENE_RECV_ID, 3);
+}
+
+static void read__any_offset_and_length(void)
+{
+	static const struct { uint32_t at, len; } rows[] = {
+		{ 0, 1 }, { 1, 1 }, { 3, 2 }, { 7, 3 }, { 101, 63 },
+		{ SCENE_SINK_LEN - 1, 1 }, { 0, SCENE_SINK_LEN },
+	};
+	struct scene *sc = scene_start();
+	struct seg seg;
+	unsigned int i;
+
+	agent_poke(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		seg = scene_read(sc, rows[i].at, rows[i].len);
+		put64(sc->body + 4, rows[i].len * 0x100000001ULL);
+		scene_put(sc, &seg);
+		expect_answer(sc, sc->data + rows[i].at, rows[i].len);
+	}
+}
+
+static void read__sink_is_copied_as_it_is(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, 8);
+	uint8_t want[8];
+
+	memset(want, AGENT_FILL, sizeof(want));
+	put32(sc->body, 0);
+	put64(sc->body + 4, 0);
+	scene_put(sc, &seg);
+	expect_answer(sc, want, sizeof(want));
+	/* a sink that wraps, and an STag that looks like one of the device's */
+	seg = scene_read(sc, 0, 8);
+	put32(sc->body, sc->sink.rkey ^ 1);
+	put64(sc->body + 4, UINT64_MAX - 1);
+	scene_put(sc, &seg);
+	expect_answer(sc, want, sizeof(want));
+}
+
+static void read__large_one_is_one_response(void)
+{
+	struct scene *sc = scene_start();
+	struct agent_mr mr = agent_mr(BIG, "lr");
+	static uint8_t half[4096];
+	struct answer a;
+
+	pattern(half, sizeof(half), 9);
+	agent_poke(&mr, BIG / 2, half, sizeof(half));
+	send_read_req(sc->p, 0x77, 3, BIG, mr.rkey, mr.va);
+	recv_answer(sc->p, &a);
+	expect_eq("length of the Response", a.len, BIG);
+	expect(a.segments > 15, "%u segments make no sense", a.segments);
+	expect_octets("octets in the middle", big_buf + BIG / 2, half,
+		      sizeof(half));
+	expect_alive(sc->p);
+}
+
+static void read__empty_one_names_nothing(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, 0);
+	struct fpdu f;
+
+	put32(sc->body + 16, 0xffffffff);
+	put64(sc->body + 20, UINT64_MAX);
+	scene_put(sc, &seg);
+	expect_op(sc->p, &f, OP_READ_RESP);
+	expect_eq("length of the segment", f.seg.ulpdu_len, TAGGED_HDR);
+	expect(seg_last(&f.seg), "no L bit");
+	scene_expect_nothing_done(sc);
+}
+
+static void read__invalidate_field_is_ignored(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, 8);
+	int i;
+
+	seg.stag = sc->sink.rkey;
+	for (i = 0; i < 2; i++) {
+		uint8_t want[8];
+
+		memset(want, AGENT_FILL, sizeof(want));
+		scene_put(sc, &seg);
+		expect_answer(sc, want, sizeof(want));
+		seg.msn++;
+	}
+}
+
+static void read__right_is_all_that_counts(void)
+{
+	struct scene *sc = scene_start();
+	struct agent_mr mr = agent_mr(100, "r");
+	struct answer a;
+
+	send_read_req(sc->p, 1, 2, 100, mr.rkey, mr.va);
+	recv_answer(sc->p, &a);
+	expect_eq("length of the Response", a.len, 100);
+	expect_untouched(&mr);
+}
+
+/* ---- how many at once --------------------------------------------------- */
+
+/* the IRD that the device has said */
+static int said_ird(const struct peer *p, bool device_replied)
+{
+	return enh_word0(device_replied ? &p->reply : &p->request) & ENH_X;
+}
+
+static void read__as_many_as_ird_in_order(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct scene *sc;
+	uint8_t ulpdu[READ_REQ_LEN], wire[1024];
+	size_t n = 0;
+	int i, ird;
+
+	s.qp.ird = 4;
+	session_start(&s);
+	sc = scene_start_on(&s);
+	ird = said_ird(sc->p, true);
+	expect(ird > 0 && ird <= 4, "the device says IRD %d", ird);
+	agent_poke(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
+	for (i = 0; i < ird; i++) {
+		seg_read_req(sc->p, 100 + i, i, 600, sc->sink.rkey,
+			     sc->sink.va + 500 * i, ulpdu);
+		n += fpdu_build(sc->p, ulpdu, READ_REQ_LEN, NULL, wire + n);
+	}
+	peer_send(sc->p, wire, n);
+	for (i = 0; i < ird; i++) {
+		struct answer a;
+
+		recv_answer(sc->p, &a);
+		expect_eq("sink STag", a.stag, 100 + i);
+		expect_octets("Response", big_buf, sc->data + 500 * i, 600);
+	}
+	expect_alive(sc->p);
+}
+
+static void read__a_slot_is_used_again(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct answer a;
+	struct scene *sc;
+	int i;
+
+	s.qp.ird = 1;
+	session_start(&s);
+	sc = scene_start_on(&s);
+	for (i = 0; i < 10; i++) {
+		send_read_req(sc->p, i, 0, 8, sc->sink.rkey, sc->sink.va);
+		recv_answer(sc->p, &a);
+		expect_eq("sink STag", a.stag, i);
+	}
+}
+
+/* Fills the device's IRD with Reads that nobody lets it answer: the first fills
+ * TCP. The next Request has no slot. */
+static struct scene *start_full(struct agent_mr *mr)
+{
+	struct session s = SESSION_DEFAULT;
+	struct scene *sc;
+	int i, ird;
+
+	s.qp.ird = 2;
+	s.tcp.rcvbuf = 8192;
+	session_start(&s);
+	sc = scene_start_on(&s);
+	*mr = agent_mr(2 * BIG, "lr");
+	ird = said_ird(sc->p, true);
+	expect(ird > 0 && ird <= 2, "the device says IRD %d", ird);
+	for (i = 0; i < ird; i++)
+		send_read_req(sc->p, i, 0, i ? 8 : mr->len, mr->rkey, mr->va);
+	return sc;
+}
+
+static void read__not_more_than_ird(void)
+{
+	struct agent_mr mr;
+	struct scene *sc = start_full(&mr);
+	uint8_t ulpdu[READ_REQ_LEN];
+
+	seg_read_req(sc->p, 99, 0, 8, mr.rkey, mr.va, ulpdu);
+	peer_send_fpdu(sc->p, ulpdu, READ_REQ_LEN);
+	scene_expect_end(sc, ulpdu, READ_REQ_LEN, DU_NO_BUFFER, VERDICT_NONE);
+}
+
+static void read__no_slot_wins_over_mo(void)
+{
+	struct agent_mr mr;
+	struct scene *sc = start_full(&mr);
+	struct seg seg = scene_read(sc, 0, 8);
+
+	seg.mo = 4;
+	scene_put(sc, &seg);
+	scene_expect_end(sc, NULL, 0, DU_NO_BUFFER, VERDICT_NONE);
+}
+
+static void read__source_goes_away(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr;
+	struct fpdu f;
+	struct term t;
+	uint64_t sent = 0;
+
+	s.tcp.rcvbuf = 8192;
+	session_start(&s);
+	mr = agent_mr(4 * BIG, "lr");
+	send_read_req(s.p, 0x1234, 0x500, mr.len, mr.rkey, mr.va);
+	expect_op(s.p, &f, OP_READ_RESP);
+	agent_dereg(&mr);
+	for (;; expect_fpdu(s.p, &f)) {
+		if (seg_op(&f.seg) == OP_TERMINATE)
+			break;
+		expect(!seg_last(&f.seg), "all of it was sent");
+		sent += f.seg.len;
+	}
+	expect(term_decode(&t, &f.seg), "the Terminate is too short");
+	expect_eq("triplet", VERDICT(t.layer, t.etype, t.code), RP_INV_STAG);
+	expect(t.m && t.d && t.r, "M, D, R are %d, %d, %d", t.m, t.d, t.r);
+	expect_eq("sink STag", get32(t.rdma), 0x1234);
+	expect_eq("sink TO", get64(t.rdma + 4), 0x500 + sent);
+	expect_eq("octets left", get32(t.rdma + 12), mr.len - sent);
+	expect_eq("source STag", get32(t.rdma + 16), mr.rkey);
+	expect_eq("source TO", get64(t.rdma + 20), mr.va + sent);
+}
+
+/* ---- sources that are refused ------------------------------------------- */
+
+/* @size octets from @at of the sink */
+static void source_outside(int64_t at, uint32_t size, int verdict)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, size);
+
+	put64(sc->body + 20, sc->sink.va + at);
+	scene_refuse(sc, &seg, verdict);
+}
+
+static void read__source_one_octet_below(void)
+{
+	source_outside(-1, 1, RP_BOUNDS);
+}
+
+static void read__source_one_octet_above(void)
+{
+	source_outside(SCENE_SINK_LEN, 1, RP_BOUNDS);
+}
+
+static void read__source_ends_one_octet_above(void)
+{
+	source_outside(1, SCENE_SINK_LEN, RP_BOUNDS);
+}
+
+static void read__source_is_4_gib(void)
+{
+	source_outside(0, UINT32_MAX, RP_BOUNDS);
+}
+
+static void read__source_wraps(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, 8);
+
+	put64(sc->body + 20, UINT64_MAX - 3);
+	scene_refuse(sc, &seg, RP_WRAP);
+}
+
+static void read_from(const struct agent_mr *mr, struct scene *sc, int verdict)
+{
+	struct seg seg = scene_read(sc, 0, 8);
+
+	put32(sc->body + 16, mr->rkey);
+	put64(sc->body + 20, mr->va);
+	scene_refuse(sc, &seg, verdict);
+}
+
+static void read__source_key_differs(void)
+{
+	struct scene *sc = scene_start();
+	struct agent_mr mr = sc->sink;
+
+	mr.rkey ^= 1;
+	read_from(&mr, sc, RP_INV_STAG);
+}
+
+static void read__source_is_gone(void)
+{
+	struct scene *sc = scene_start();
+	struct agent_mr mr = agent_mr(100, "lrw");
+
+	agent_dereg(&mr);
+	read_from(&mr, sc, RP_INV_STAG);
+}
+
+static void read__source_of_another_pd(void)
+{
+	struct scene *sc = scene_start();
+	struct agent_mr mr = agent_mr_pd(100, "lrw", 1);
+
+	read_from(&mr, sc, RP_NOT_ASSOC);
+}
+
+static void read__source_without_right(void)
+{
+	struct scene *sc = scene_start();
+	struct agent_mr mr = agent_mr(100, "lw");
+
+	read_from(&mr, sc, RP_ACCESS);
+}
+
+/* ---- form of a Request -------------------------------------------------- */
+
+static void body_of(uint32_t len, int verdict)
+{
+	static uint8_t body[READ_BODY_LEN + 1];
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, 8);
+
+	memcpy(body, sc->body, READ_BODY_LEN);
+	seg.data = body;
+	seg.len = len;
+	scene_refuse(sc, &seg, verdict);
+}
+
+static void read__request_is_too_short(void)
+{
+	body_of(READ_BODY_LEN - 1, RO_STREAM);
+}
+
+static void read__request_is_empty(void)
+{
+	body_of(0, RO_STREAM);
+}
+
+static void read__request_is_too_long(void)
+{
+	body_of(READ_BODY_LEN + 1, DU_TOO_LONG);
+}
+
+static void read__request_without_l(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, 8);
+
+	seg.ctrl &= ~DDP_LAST;
+	scene_refuse(sc, &seg, RO_STREAM);
+}
+
+static void read__request_with_mo(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, 8);
+
+	seg.mo = 4;
+	scene_refuse(sc, &seg, DU_MO);
+}
+
+static void read__request_on_queue_0(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_read(sc, 0, 8);
+
+	seg.qn = 0;
+	seg.msn = sc->p->tx_msn[0];
+	scene_refuse_placed(sc, &seg, RO_OPCODE);
+}
+
+static void read__request_is_untagged(void)
+{
+	struct scene *sc = scene_start();
+	struct seg seg = scene_write(sc, 0, 28);
+
+	seg_set_op(&seg, OP_READ_REQ);
+	scene_refuse(sc, &seg, RO_OPCODE);
+}
+
+#define ROW(name, ids, rule, role, run) { name, ids, rule, role, 0, run }
+
+static const struct conform_test tests[] = {
+	ROW("read__is_answered",
+	    "RDMAP-020 RDMAP-021 RDMAP-041 RDMAP-044 RDMAP-045 RDMAP-052 RDMAP-057",
+	    "a Request is answered by the device itself, the program hears nothing",
+	    EITHER, read__is_answered),
+	ROW("read__any_offset_and_length",
+	    "RDMAP-021 RDMAP-022 RDMAP-051 RDMAP-061 RDMAP-064",
+	    "a Read may start anywhere at both ends and have any length", RESPONDER,
+	    read__any_offset_and_length),
+	ROW("read__sink_is_copied_as_it_is", "RDMAP-020 RDMAP-021",
+	    "the sink's STag and TO are copied, not looked at", RESPONDER,
+	    read__sink_is_copied_as_it_is),
+	ROW("read__large_one_is_one_response", "RDMAP-023 RDMAP-041 DDP-050 DDP-016",
+	    "a large Read is one Response with one L bit", RESPONDER,
+	    read__large_one_is_one_response),
+	ROW("read__empty_one_names_nothing", "RDMAP-055 RDMAP-056 DDP-051",
+	    "the source of an empty Read is not checked, the answer is one empty segment",
+	    EITHER, read__empty_one_names_nothing),
+	ROW("read__invalidate_field_is_ignored", "RDMAP-017",
+	    "a Request's Invalidate STag may be anything and does nothing", RESPONDER,
+	    read__invalidate_field_is_ignored),
+	ROW("read__right_is_all_that_counts", "RDMAP-054 DDP-112",
+	    "the right to be read needs no right to be written", RESPONDER,
+	    read__right_is_all_that_counts),
+	ROW("read__as_many_as_ird_in_order",
+	    "RDMAP-049 RDMAP-058 RDMAP-062 RDMAP-043",
+	    "as many Requests as the negotiated IRD at once are answered in order",
+	    RESPONDER, read__as_many_as_ird_in_order),
+	ROW("read__a_slot_is_used_again", "RDMAP-043 RDMAP-058",
+	    "a Request takes one slot until it is answered", RESPONDER,
+	    read__a_slot_is_used_again),
+	ROW("read__not_more_than_ird", "RDMAP-043 RDMAP-058 DDP-079",
+	    "a Request beyond the negotiated IRD is refused", RESPONDER,
+	    read__not_more_than_ird),
+	ROW("read__no_slot_wins_over_mo", "RDMAP-043 DDP-079",
+	    "a Request that has no slot and a wrong MO is refused for the slot",
+	    RESPONDER, read__no_slot_wins_over_mo),
+	ROW("read__source_goes_away", "RDMAP-032 RDMAP-031",
+	    "a Read that fails in the middle tells how far it got", RESPONDER,
+	    read__source_goes_away),
+	ROW("read__source_one_octet_below", "RDMAP-046 RDMAP-054",
+	    "a source that starts below the buffer is refused", EITHER,
+	    read__source_one_octet_below),
+	ROW("read__source_one_octet_above", "RDMAP-054",
+	    "a source that starts above the buffer is refused", RESPONDER,
+	    read__source_one_octet_above),
+	ROW("read__source_ends_one_octet_above", "RDMAP-054",
+	    "a source that ends above the buffer is refused", RESPONDER,
+	    read__source_ends_one_octet_above),
+	ROW("read__source_is_4_gib", "RDMAP-023 RDMAP-054",
+	    "the largest Read is taken as what it is", RESPONDER,
+	    read__source_is_4_gib),
+	ROW("read__source_wraps", "RDMAP-054",
+	    "a source whose end wraps 64 bits is refused", RESPONDER,
+	    read__source_wraps),
+	ROW("read__source_key_differs", "RDMAP-054",
+	    "a source STag with another key is refused", RESPONDER,
+	    read__source_key_differs),
+	ROW("read__source_is_gone", "RDMAP-054 DDP-103",
+	    "a source whose region is gone is refused", RESPONDER,
+	    read__source_is_gone),
+	ROW("read__source_of_another_pd", "RDMAP-054 DDP-108",
+	    "a source of another protection domain is refused", RESPONDER,
+	    read__source_of_another_pd),
+	ROW("read__source_without_right", "RDMAP-054 DDP-112",
+	    "a source without the remote read right is refused", RESPONDER,
+	    read__source_without_right),
+	ROW("read__request_is_too_short", "RDMAP-018 RDMAP-019",
+	    "a Request has 28 octets, not 27", RESPONDER,
+	    read__request_is_too_short),
+	ROW("read__request_is_empty", "RDMAP-019", "a Request has 28 octets, not 0",
+	    RESPONDER, read__request_is_empty),
+	ROW("read__request_is_too_long", "RDMAP-018 RDMAP-019",
+	    "a Request has 28 octets, not 29", RESPONDER, read__request_is_too_long),
+	ROW("read__request_without_l", "RDMAP-019 RDMAP-041",
+	    "a Request is one segment, the last", RESPONDER,
+	    read__request_without_l),
+	ROW("read__request_with_mo", "RDMAP-019 DDP-084",
+	    "a Request is one segment, the first", RESPONDER, read__request_with_mo),
+	ROW("read__request_on_queue_0", "RDMAP-002 RDMAP-012 RDMAP-047",
+	    "a Request is taken on queue 1 only", RESPONDER,
+	    read__request_on_queue_0),
+	ROW("read__request_is_untagged", "RDMAP-012 RDMAP-042",
+	    "a tagged Request is refused", RESPONDER, read__request_is_untagged),
+	{}
+};
+
+const struct conform_group read_group = { "read", tests };

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The connection model and the RTR: rows F1 to F63 of checklist-mpa 3.5. Each row
+ * of F3 to F58 is run in both roles: as a responder the device takes the row's
+ * types and its Reply is looked at; as an initiator it offers the row's types and
+ * its first message is.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "meet.h"
+
+/* first message of the initiator */
+enum first { NONE, WRITE, READ, SEND };
+
+static const enum rdmap_op op_of[] = {
+	[WRITE] = OP_WRITE, [READ] = OP_READ_REQ, [SEND] = OP_SEND,
+};
+
+#define BCD(b, c, d)	((b) * RTR_B + (c) * RTR_C + (d) * RTR_D)
+
+/* number, B C D of the Request, B C D that the responder takes, first message */
+#define F_ROWS(ROW)								\
+	ROW(3, 0, 0, 0, 0, 0, 1, NONE) ROW(4, 0, 0, 0, 0, 1, 0, NONE)		\
+	ROW(5, 0, 0, 0, 0, 1, 1, NONE) ROW(6, 0, 0, 0, 1, 0, 0, NONE)		\
+	ROW(7, 0, 0, 0, 1, 0, 1, NONE) ROW(8, 0, 0, 0, 1, 1, 0, NONE)		\
+	ROW(9, 0, 0, 0, 1, 1, 1, NONE)						\
+	ROW(10, 0, 0, 1, 0, 0, 1, READ) ROW(11, 0, 0, 1, 0, 1, 0, NONE)		\
+	ROW(12, 0, 0, 1, 0, 1, 1, READ) ROW(13, 0, 0, 1, 1, 0, 0, NONE)		\
+	ROW(14, 0, 0, 1, 1, 0, 1, READ) ROW(15, 0, 0, 1, 1, 1, 0, NONE)		\
+	ROW(16, 0, 0, 1, 1, 1, 1, READ)						\
+	ROW(17, 0, 1, 0, 0, 0, 1, NONE) ROW(18, 0, 1, 0, 0, 1, 0, WRITE)	\
+	ROW(19, 0, 1, 0, 0, 1, 1, WRITE) ROW(20, 0, 1, 0, 1, 0, 0, NONE)	\
+	ROW(21, 0, 1, 0, 1, 0, 1, NONE) ROW(22, 0, 1, 0, 1, 1, 0, WRITE)	\
+	ROW(23, 0, 1, 0, 1, 1, 1, WRITE)					\
+	ROW(24, 0, 1, 1, 0, 0, 1, READ) ROW(25, 0, 1, 1, 0, 1, 0, WRITE)	\
+	ROW(26, 0, 1, 1, 0, 1, 1, WRITE) ROW(27, 0, 1, 1, 1, 0, 0, NONE)	\
+	ROW(28, 0, 1, 1, 1, 0, 1, READ) ROW(29, 0, 1, 1, 1, 1, 0, WRITE)	\
+	ROW(30, 0, 1, 1, 1, 1, 1, WRITE)					\
+	ROW(31, 1, 0, 0, 0, 0, 1, NONE) ROW(32, 1, 0, 0, 0, 1, 0, NONE)		\
+	ROW(33, 1, 0, 0, 0, 1, 1, NONE) ROW(34, 1, 0, 0, 1, 0, 0, SEND)		\
+	ROW(35, 1, 0, 0, 1, 0, 1, SEND) ROW(36, 1, 0, 0, 1, 1, 0, SEND)		\
+	ROW(37, 1, 0, 0, 1, 1, 1, SEND)						\
+	ROW(38, 1, 0, 1, 0, 0, 1, READ) ROW(39, 1, 0, 1, 0, 1, 0, NONE)		\
+	ROW(40, 1, 0, 1, 0, 1, 1, READ) ROW(41, 1, 0, 1, 1, 0, 0, SEND)		\
+	ROW(42, 1, 0, 1, 1, 0, 1, READ) ROW(43, 1, 0, 1, 1, 1, 0, SEND)		\
+	ROW(44, 1, 0, 1, 1, 1, 1, READ)						\
+	ROW(45, 1, 1, 0, 0, 0, 1, NONE) ROW(46, 1, 1, 0, 0, 1, 0, WRITE)	\
+	ROW(47, 1, 1, 0, 0, 1, 1, WRITE) ROW(48, 1, 1, 0, 1, 0, 0, SEND)	\
+	ROW(49, 1, 1, 0, 1, 0, 1, SEND) ROW(50, 1, 1, 0, 1, 1, 0, WRITE)	\
+	ROW(51, 1, 1, 0, 1, 1, 1, WRITE)					\
+	ROW(52, 1, 1, 1, 0, 0, 1, READ) ROW(53, 1, 1, 1, 0, 1, 0, WRITE)	\
+	ROW(54, 1, 1, 1, 0, 1, 1, WRITE) ROW(55, 1, 1, 1, 1, 0, 0, SEND)	\
+	ROW(56, 1, 1, 1, 1, 0, 1, READ) ROW(57, 1, 1, 1, 1, 1, 0, WRITE)	\
+	ROW(58, 1, 1, 1, 1, 1, 1, WRITE)
+
+static const struct row {
+	const char *name;
+	int offered;
+	int taken;
+	enum first first;
+} rows[] = {
+#define AS_ROW(n, b, c, d, tb, tc, td, first) \
+	{ "f" #n "__model_and_rtr", BCD(b, c, d), BCD(tb, tc, td), first },
+	F_ROWS(AS_ROW)
+};
+
+static const struct row *current_row(void)
+{
+	const struct row *row = rows;
+
+	while (strcmp(row->name, current_test()->name))
+		row++;
+	return row;
+}
+
+/* ---- F3 to F58, left half: the Reply, and how the row goes on from there ---- */
+
+static void row_responder(const struct row *row)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame req;
+
+	set_rtr(row->taken);
+	meet_enhanced(&req, false, true, row->offered, 8, 8);
+	meet_responder(&m, &req);
+	expect(enh_p2p(&m.p->reply), "A of the Reply is 0");
+	expect_eq("B C D of the Reply", enh_types(&m.p->reply), row->taken);
+	if (row->first == NONE) {
+		uint8_t out[TERM_MAX + 64];
+		uint32_t len = seg_terminate(m.p, 2, 0, 0x07, out);
+
+		peer_send_fpdu(m.p, out, len);
+		expect_closed_silently(m.p);
+		return expect_not_up(&m);
+	}
+	send_rtr(m.p, op_of[row->first]);
+	expect_up(&m);
+	expect_alive(m.p);
+}
+
+/* ---- right half: the first message ---- */
+
+static void row_initiator(const struct row *row)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame reply;
+
+	set_rtr(row->offered);
+	meet_call_enhanced(&m);
+	expect(enh_p2p(&m.p->request), "A of the Request is 0");
+	expect_eq("B C D of the Request", enh_types(&m.p->request), row->offered);
+	meet_enhanced(&reply, true, true, row->taken, 8, 8);
+	meet_answer(&m, &reply);
+	if (row->first == NONE) {
+		expect_terminate(m.p, 2, 0, 0x07, false, NULL);
+		return expect_failed(&m);
+	}
+	expect_rtr(m.p, op_of[row->first]);
+	expect_up(&m);
+	expect_alive(m.p);
+}
+
+static void run_row(void)
+{
+	const struct row *row = current_row();
+
+	if (dut_role() == RESPONDER)
+		row_responder(row);
+	else
+		row_initiator(row);
+}
+
+/* ---- F1, F2: client-server ---- */
+
+static void send_of_ulp_is_first(struct meeting *m)
+{
+	struct agent_mr mr = agent_mr(64, "l");
+	struct agent_wc wc;
+	struct fpdu f;
+
+	agent_post(m->conn, 7, AG_SEND, AG_SIGNALED, &mr, 0, 5, 0, 0);
+	expect_op(m->p, &f, OP_SEND);
+	expect_eq("length of the ULP's Send", f.seg.len, 5);
+	agent_expect_wc(7, "SUCCESS", &wc);
+}
+
+static void client_server_responder(int types)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+	struct agent_wc wc;
+	struct mpa_frame req;
+
+	meet_enhanced(&req, false, false, types, 8, 8);
+	meet_responder(&m, &req);
+	expect(!enh_p2p(&m.p->reply), "A of the Reply is 1");
+	expect_eq("B C D of the Reply", enh_types(&m.p->reply), 0);
+	expect_up(&m);
+	agent_recv(m.conn, 1, &mr, 0, 64);
+	send_send(m.p, "hello", 5);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	send_of_ulp_is_first(&m);
+	meet_leave(&m);
+}
+
+static void client_server_initiator(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame reply;
+
+	agent_set("p2p off");
+	meet_call_enhanced(&m);
+	expect(!enh_p2p(&m.p->request), "A of the Request is 1");
+	expect_eq("B C D of the Request", enh_types(&m.p->request), 0);
+	meet_enhanced(&reply, true, false, 0, 8, 8);
+	meet_answer(&m, &reply);
+	expect_up(&m);
+	expect_silence(m.p, 100);
+	send_of_ulp_is_first(&m);
+}
+
+static void f1__client_server_has_no_rtr(void)
+{
+	if (dut_role() == RESPONDER)
+		client_server_responder(0);
+	else
+		client_server_initiator();
+}
+
+static void f2__flags_without_a_are_ignored(void)
+{
+	for (int types = 1; types <= RTR_ALL; types++)
+		client_server_responder(types);
+}
+
+/* a zero-length Send is a message of the ULP where nobody agreed on B */
+static void f2__zero_length_send_is_no_rtr(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+	struct mpa_frame req;
+	struct agent_wc wc;
+
+	meet_enhanced(&req, false, false, RTR_B, 8, 8);
+	meet_responder(&m, &req);
+	expect_up(&m);
+	agent_recv(m.conn, 1, &mr, 0, 64);
+	send_send(m.p, NULL, 0);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_eq("byte_len", wc.byte_len, 0);
+}
+
+/* ---- F59 to F63: Replies that do not fit ---- */
+
+/* the device asks for peer-to-peer with all types, or for client-server */
+static void call(struct meeting *m, bool p2p)
+{
+	agent_set(p2p ? "p2p on" : "p2p off");
+	meet_call_enhanced(m);
+	expect_eq("A of the Request", enh_p2p(&m->p->request), p2p);
+}
+
+static void answer(struct meeting *m, bool p2p, int types, int ird)
+{
+	struct mpa_frame reply;
+
+	meet_enhanced(&reply, true, p2p, types, ird, 8);
+	meet_answer(m, &reply);
+}
+
+static void f59__model_not_granted(void)
+{
+	for (int types = 0; types <= RTR_ALL; types += RTR_ALL) {
+		struct meeting m = MEETING_DEFAULT;
+
+		call(&m, true);
+		answer(&m, false, types, 8);
+		expect_terminate(m.p, 2, 0, 0x07, false, NULL);
+		expect_failed(&m);
+	}
+}
+
+static void f60__no_type_granted(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	call(&m, true);
+	answer(&m, true, 0, 8);
+	expect_terminate(m.p, 2, 0, 0x07, false, NULL);
+	expect_failed(&m);
+}
+
+static void f61__model_not_asked_for(void)
+{
+	for (int types = 1; types <= RTR_ALL; types++) {
+		struct meeting m = MEETING_DEFAULT;
+
+		call(&m, false);
+		answer(&m, true, types, 8);
+		expect_rtr(m.p, preferred_rtr(types));
+		expect_up(&m);
+		expect_alive(m.p);
+		meet_leave(&m);
+	}
+}
+
+static void f62__model_not_asked_for_and_no_type(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	call(&m, false);
+	answer(&m, true, 0, 8);
+	expect_terminate(m.p, 2, 0, 0x07, false, NULL);
+	expect_failed(&m);
+}
+
+/* any flags in a rejecting Reply, fitting or not: no FPDU follows */
+static void f63__flags_of_a_reject_are_information(void)
+{
+	static const struct {
+		bool p2p;
+		int types;
+	} replies[] = { { true, RTR_ALL }, { true, 0 }, { false, RTR_ALL } };
+
+	for (int i = 0; i < 3; i++) {
+		struct meeting m = MEETING_DEFAULT;
+		struct mpa_frame reply;
+
+		meet_call_enhanced(&m);
+		meet_enhanced(&reply, true, replies[i].p2p, replies[i].types, 8, 8);
+		reply.flags |= MPA_R;
+		meet_answer(&m, &reply);
+		expect_closed_silently(m.p);
+		expect_failed(&m);
+		agent_destroy(m.conn);
+	}
+}
+
+/* a responder need not list all it was offered, and may list more (MPA-198) */
+static void reply__may_list_types_that_were_not_offered(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame req;
+
+	meet_enhanced(&req, false, true, RTR_C, 8, 8);
+	meet_responder(&m, &req);
+	expect(enh_p2p(&m.p->reply), "A of the Reply is 0");
+	expect(enh_types(&m.p->reply), "no type is listed");
+	if (enh_types(&m.p->reply) & RTR_C)
+		send_rtr(m.p, OP_WRITE);
+	else
+		skip("the device does not take an RTR Write");
+	expect_up(&m);
+}
+
+#define IDS_NONE	"MPA-168 MPA-172 MPA-200 MPA-202"
+#define IDS_WRITE	"MPA-197 MPA-199 MPA-201"
+#define IDS_READ	IDS_WRITE
+#define IDS_SEND	IDS_WRITE
+#define AS_TEST(n, b, c, d, tb, tc, td, first)					\
+	{ "f" #n "__model_and_rtr",						\
+	  "F" #n " MPA-190 MPA-195 " IDS_##first,				\
+	  "Request A B C D = 1 " #b " " #c " " #d ", responder takes B C D = "	\
+	  #tb " " #tc " " #td ": Reply 1 " #tb " " #tc " " #td			\
+	  ", then RTR " #first " (NONE: Terminate 2/0/07, close)",		\
+	  BCD(b, c, d) ? EITHER : RESPONDER, NEED_SET, run_row },
+
+static const struct conform_test tests[] = {
+	{ "f1__client_server_has_no_rtr", "F1 MPA-191 MPA-192 MPA-196",
+	  "A=0 is answered by A=B=C=D=0; any message of the ULP is the first one",
+	  EITHER, NEED_SET, f1__client_server_has_no_rtr },
+	{ "f2__flags_without_a_are_ignored", "F2 MPA-193 MPA-196 MPA-192",
+	  "B, C and D of a Request with A=0 mean nothing: client-server",
+	  RESPONDER, 0, f2__flags_without_a_are_ignored },
+	{ "f2__zero_length_send_is_no_rtr", "F2 MPA-193",
+	  "with A=0 a zero-length Send is a message of the ULP, B or not",
+	  RESPONDER, 0, f2__zero_length_send_is_no_rtr },
+	F_ROWS(AS_TEST)
+	{ "f59__model_not_granted", "F59 MPA-169 MPA-202",
+	  "Reply A=0 to A=1: the wanted model is not granted: Terminate 2/0/07, flags ignored",
+	  INITIATOR, NEED_SET, f59__model_not_granted },
+	{ "f60__no_type_granted", "F60 MPA-202",
+	  "Reply A=1 without a type: Terminate 2/0/07",
+	  INITIATOR, NEED_SET, f60__no_type_granted },
+	{ "f61__model_not_asked_for", "F61 MPA-201",
+	  "Reply A=1 to A=0: an RTR of a listed type goes first, then on",
+	  INITIATOR, NEED_SET, f61__model_not_asked_for },
+	{ "f62__model_not_asked_for_and_no_type", "F62 MPA-202",
+	  "Reply A=1 without a type to A=0: Terminate 2/0/07",
+	  INITIATOR, NEED_SET, f62__model_not_asked_for_and_no_type },
+	{ "f63__flags_of_a_reject_are_information", "F63",
+	  "a rejecting Reply is followed by no RTR and no Terminate, whatever its flags",
+	  INITIATOR, 0, f63__flags_of_a_reject_are_information },
+	{ "reply__may_list_types_that_were_not_offered", "MPA-194 MPA-198 MPA-199",
+	  "a Reply lists at least one type that it takes",
+	  RESPONDER, 0, reply__may_list_types_that_were_not_offered },
+	{}
+};
+
+const struct conform_group rtr_group = { "rtr", tests };

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "scene.h"
+
+#include <string.h>
+
+#define SEG_ROOM	(UNTAGGED_HDR + SCENE_DATA_LEN)
+
+/* tests leave by longjmp: what they use outlives them */
+static struct scene scene;
+static uint8_t ulpdu_buf[SEG_ROOM];
+static uint8_t wire_buf[4 * SEG_ROOM];
+
+struct scene *scene_start_on(const struct session *s)
+{
+	struct scene *sc = &scene;
+
+	memset(sc, 0, sizeof(*sc));
+	sc->s = *s;
+	sc->p = s->p;
+	sc->sink = agent_mr(SCENE_SINK_LEN, "lrw");
+	sc->recv = agent_mr(SCENE_RECV_LEN, "l");
+	pattern(sc->data, sizeof(sc->data), 1);
+	return sc;
+}
+
+struct scene *scene_start_bare(void)
+{
+	struct session s = session_default();
+
+	return scene_start_on(&s);
+}
+
+struct scene *scene_start(void)
+{
+	struct scene *sc = scene_start_bare();
+
+	scene_post_recv(sc, SCENE_RECV_LEN);
+	return sc;
+}
+
+void scene_post_recv(struct scene *sc, size_t len)
+{
+	agent_recv(sc->s.conn, SCENE_RECV_ID, &sc->recv, 0, len);
+	sc->posted++;
+}
+
+/* ---- segments ----------------------------------------------------------- */
+
+void seg_set_op(struct seg *seg, int op)
+{
+	seg->rdmap = (seg->rdmap & 0xf0) | op;
+}
+
+static struct seg untagged(struct scene *sc, enum rdmap_op op, uint32_t qn)
+{
+	uint8_t v = sc->p->version;
+
+	return (struct seg){
+		.ctrl = DDP_LAST | v,
+		.rdmap = v << 6 | op,
+		.qn = qn,
+		.msn = sc->p->tx_msn[qn],
+	};
+}
+
+struct seg scene_send(struct scene *sc, uint32_t len)
+{
+	struct seg seg = untagged(sc, OP_SEND, 0);
+
+	seg.data = sc->data;
+	seg.len = len;
+	return seg;
+}
+
+struct seg scene_write(struct scene *sc, uint32_t at, uint32_t len)
+{
+	uint8_t v = sc->p->version;
+
+	return (struct seg){
+		.ctrl = DDP_TAGGED | DDP_LAST | v,
+		.rdmap = v << 6 | OP_WRITE,
+		.stag = sc->sink.rkey,
+		.to = sc->sink.va + at,
+		.data = sc->data,
+		.len = len,
+	};
+}
+
+struct seg scene_read(struct scene *sc, uint32_t at, uint32_t len)
+{
+	struct seg seg = untagged(sc, OP_READ_REQ, 1);
+
+	put32(sc->body, 0xdeadbeef);
+	put64(sc->body + 4, 0x1122334455667788);
+	put32(sc->body + 12, len);
+	put32(sc->body + 16, sc->sink.rkey);
+	put64(sc->body + 20, sc->sink.va + at);
+	seg.data = sc->body;
+	seg.len = READ_BODY_LEN;
+	return seg;
+}
+
+void scene_put(struct scene *sc, const struct seg *seg)
+{
+	peer_send_fpdu(sc->p, ulpdu_buf, seg_encode(seg, ulpdu_buf));
+	if (!seg_tagged(seg) && seg_last(seg) && seg->qn < 3)
+		sc->p->tx_msn[seg->qn]++;
+}
+
+void scene_send_cut(struct scene *sc, uint32_t len, uint32_t cut, bool whole)
+{
+	struct seg seg = scene_send(sc, 0);
+	uint32_t at;
+
+	for (at = 0; at < len; at += cut) {
+		seg.len = len - at < cut ? len - at : cut;
+		seg.mo = at;
+		seg.data = sc->data + at;
+		if (at + cut < len)
+			seg.ctrl &= ~DDP_LAST;
+		else if (whole)
+			seg.ctrl |= DDP_LAST;
+		else
+			return;
+		scene_put(sc, &seg);
+	}
+}
+
+/* ---- refusal ------------------------------------------------------------ */
+
+/* the Terminate, behind any Response that was on its way */
+static void recv_terminate(struct scene *sc, struct term *t)
+{
+	struct fpdu f;
+
+	do
+		expect_fpdu(sc->p, &f);
+	while (seg_op(&f.seg) == OP_READ_RESP);
+	expect_eq("opcode of the answer", seg_op(&f.seg), OP_TERMINATE);
+	expect(term_decode(t, &f.seg), "the Terminate is too short");
+}
+
+static void expect_verdict(const struct term *t, int verdict, int other)
+{
+	int got = VERDICT(t->layer, t->etype, t->code);
+
+	expect(got == verdict || got == other,
+	       "Terminate %d/%d/%02x, not %d/%d/%02x", t->layer, t->etype, t->code,
+	       verdict >> 12, verdict >> 8 & 15, verdict & 255);
+}
+
+/* RFC 5040 4.8: what is copied is the offending segment's; the tests
+ * ddp__terminate_has_*_copies ask that there are copies */
+static void expect_copies(const struct term *t, const uint8_t *ulpdu,
+			  uint32_t len)
+{
+	uint32_t want = ulpdu[0] & DDP_TAGGED ? TAGGED_HDR : UNTAGGED_HDR;
+
+	if (t->m)
+		expect_eq("DDP segment length", t->ddp_len, len);
+	if (t->d) {
+		expect_eq("copied header's length", t->ddp_hdr_len, want);
+		expect(len >= want, "a header is copied that never came");
+		expect_octets("copied DDP header", t->ddp, ulpdu, want);
+	}
+	if (t->r) {
+		expect_eq("copied message's length", len, READ_REQ_LEN);
+		expect_octets("copied Read Request", t->rdma,
+			      ulpdu + UNTAGGED_HDR, READ_BODY_LEN);
+	}
+}
+
+void scene_expect_end(struct scene *sc, const void *ulpdu, uint32_t len,
+		      int verdict, int other)
+{
+	struct term t;
+
+	recv_terminate(sc, &t);
+	expect_verdict(&t, verdict, other);
+	if (ulpdu)
+		expect_copies(&t, ulpdu, len);
+	expect_closed_silently(sc->p);
+	peer_close(sc->p);
+}
+
+void scene_expect_flushed(struct scene *sc, int verdict)
+{
+	struct agent_wc wc;
+	int i;
+
+	for (i = 0; i < sc->posted; i++) {
+		expect(agent_poll(&wc, patience(1000)),
+		       "%d of %d requests were flushed", i, sc->posted);
+		if (verdict == DU_TOO_LONG && wc.wr_id == SCENE_RECV_ID &&
+		    !strcmp(wc.status, "LOC_LEN_ERR"))
+			continue;
+		expect(!strcmp(wc.status, "WR_FLUSH_ERR"),
+		       "request %llu completed with %s",
+		       (unsigned long long)wc.wr_id, wc.status);
+	}
+	/* whatever else could complete stood before the flush */
+	agent_expect_no_wc(1);
+}
+
+/* the bad one and a good Write to the sink's first octets, in one go */
+static void send_with_write_behind(struct scene *sc, const void *ulpdu,
+				   uint32_t len)
+{
+	struct seg seg = scene_write(sc, 0, 8);
+	uint8_t good[TAGGED_HDR + 8];
+	size_t n = fpdu_build(sc->p, ulpdu, len, NULL, wire_buf);
+
+	n += fpdu_build(sc->p, good, seg_encode(&seg, good), NULL,
+			wire_buf + n);
+	peer_send(sc->p, wire_buf, n);
+}
+
+void scene_refuse_octets(struct scene *sc, const void *ulpdu, uint32_t len,
+			 int verdict)
+{
+	send_with_write_behind(sc, ulpdu, len);
+	scene_expect_end(sc, ulpdu, len, verdict, VERDICT_NONE);
+	scene_expect_flushed(sc, verdict);
+	expect_untouched(&sc->sink);
+	expect_untouched(&sc->recv);
+}
+
+static void refuse(struct scene *sc, const struct seg *seg, int verdict,
+		   int other)
+{
+	uint32_t len = seg_encode(seg, ulpdu_buf);
+
+	send_with_write_behind(sc, ulpdu_buf, len);
+	scene_expect_end(sc, ulpdu_buf, len, verdict, other);
+	scene_expect_flushed(sc, verdict);
+	expect_untouched(&sc->sink);
+}
+
+void scene_refuse_placed(struct scene *sc, const struct seg *seg, int verdict)
+{
+	refuse(sc, seg, verdict, VERDICT_NONE);
+}
+
+void scene_refuse_either(struct scene *sc, const struct seg *seg, int verdict,
+			 int other)
+{
+	refuse(sc, seg, verdict, other);
+	expect_untouched(&sc->recv);
+}
+
+void scene_refuse(struct scene *sc, const struct seg *seg, int verdict)
+{
+	scene_refuse_either(sc, seg, verdict, VERDICT_NONE);
+}
+
+/* ---- acceptance --------------------------------------------------------- */
+
+void scene_expect_recv(uint64_t wr_id, uint32_t len)
+{
+	struct agent_wc wc;
+
+	agent_expect_wc(wr_id, "SUCCESS", &wc);
+	expect(!strcmp(wc.opcode, "RECV"), "completion of %s, not RECV",
+	       wc.opcode);
+	expect_eq("byte_len", wc.byte_len, len);
+}
+
+void scene_expect_nothing_done(struct scene *sc)
+{
+	expect_alive(sc->p);
+	agent_expect_no_wc(1);
+	expect_untouched(&sc->sink);
+	expect_untouched(&sc->recv);
+}

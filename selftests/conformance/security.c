@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a peer must not be able to touch: foreign, revoked, guessed and limited STags
+ * (RFC 5040 8.1, RFC 5041 8, RFC 5042). Each attack is by Write, Read or Send with
+ * Invalidate on the wire, and the victim's memory is looked at afterwards.
+ */
+#include <string.h>
+
+#include "terminate.h"
+
+#define ROOM		4096
+#define MR_LEN		1000	/* ends inside a page: bounds count, not pages */
+#define SINK		0x51
+
+/* ---- attacks, each on a connection of its own ---- */
+
+/* the device must end the stream with @triplet, or @alt */
+static void expect_refused(struct peer *p, int triplet, int alt)
+{
+	struct terminate t;
+
+	recv_terminate(p, false, &t);
+	expect(t.triplet == triplet || t.triplet == alt,
+	       "the Terminate is %d/%d/%02x, not %d/%d/%02x", TRIPLET_LAYER(t.triplet),
+	       TRIPLET_ETYPE(t.triplet), TRIPLET_CODE(t.triplet), TRIPLET_LAYER(triplet),
+	       TRIPLET_ETYPE(triplet), TRIPLET_CODE(triplet));
+	expect_closed_silently(p);
+}
+
+static void attack_write(uint32_t stag, uint64_t to, uint32_t len, int triplet, int alt)
+{
+	struct session s = session_default();
+	uint8_t octets[ROOM];
+
+	memset(octets, 0x66, sizeof(octets));
+	send_write(s.p, stag, to, octets, len);
+	expect_refused(s.p, triplet, alt);
+	agent_destroy(s.conn);
+}
+
+static void attack_read(uint32_t stag, uint64_t to, uint32_t len, int triplet)
+{
+	struct session s = session_default();
+
+	send_read_req(s.p, SINK, 0, len, stag, to);
+	expect_refused(s.p, triplet, NO_TRIPLET);
+	agent_destroy(s.conn);
+}
+
+static void attack_invalidate(uint32_t stag, enum rdmap_op op)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	uint8_t out[ROOM];
+
+	agent_recv(s.conn, 1, &mr, 0, 64);
+	peer_send_fpdu(s.p, out, seg_send(s.p, op, stag, 0, "x", 1, true, out));
+	expect_refused(s.p, TRIPLET(0, 1, 9), TRIPLET(0, 2, 9));
+	agent_destroy(s.conn);
+}
+
+/* it is not only still there, it can be used: on a connection of its own */
+static void expect_usable(const struct agent_mr *mr)
+{
+	struct session s = session_default();
+	struct fpdu f;
+
+	send_read_req(s.p, SINK, 0, 16, mr->rkey, mr->va);
+	expect_op(s.p, &f, OP_READ_RESP);
+	expect_eq("length of the Response", f.seg.len, 16);
+	agent_destroy(s.conn);
+}
+
+/* ---- protection domains ---- */
+
+static void foreign_pd_is_not_written(void)
+{
+	struct agent_mr mr = agent_mr_pd(ROOM, "lrw", 1);
+
+	attack_write(mr.rkey, mr.va, 64, TRIPLET(1, 1, 2), NO_TRIPLET);
+	expect_untouched(&mr);
+}
+
+static void foreign_pd_is_not_read(void)
+{
+	struct agent_mr mr = agent_mr_pd(ROOM, "lrw", 1);
+
+	attack_read(mr.rkey, mr.va, 64, TRIPLET(0, 1, 3));
+}
+
+static void foreign_pd_is_not_invalidated(void)
+{
+	struct agent_mr mr = agent_mr_pd(ROOM, "lrw", 1);
+
+	attack_invalidate(mr.rkey, OP_SEND_INV);
+	attack_write(mr.rkey, mr.va, 64, TRIPLET(1, 1, 2), NO_TRIPLET);
+}
+
+/* the ULP whose QP was attacked hears of it */
+static void foreign_pd_is_told(void)
+{
+	struct agent_mr mr = agent_mr_pd(ROOM, "lrw", 1);
+	struct session s = session_default();
+	const char *event;
+	int conn = -1;
+
+	send_write(s.p, mr.rkey, mr.va, "x", 1);
+	expect_refused(s.p, TRIPLET(1, 1, 2), NO_TRIPLET);
+	event = agent_async(&conn, patience(1000));
+	expect(event && !strcmp(event, "QP_ACCESS_ERR"), "the async event is %s",
+	       event ? event : "missing");
+	expect_eq("connection of the event", conn, s.conn);
+	expect_qp_ended(s.conn);
+}
+
+/* ---- bounds ---- */
+
+static void every_octet_inside_is_reached(void)
+{
+	static const struct {
+		unsigned int at, len;
+	} good[] = { { 0, 1 }, { 0, MR_LEN }, { MR_LEN - 1, 1 }, { 1, MR_LEN - 1 } };
+	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
+	struct session s = session_default();
+	uint8_t octets[MR_LEN];
+	struct fpdu f;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		pattern(octets, sizeof(octets), i);
+		send_write(s.p, mr.rkey, mr.va + good[i].at, octets, good[i].len);
+		send_read_req(s.p, SINK, 0, good[i].len, mr.rkey, mr.va + good[i].at);
+		expect_op(s.p, &f, OP_READ_RESP);
+		expect_eq("length of the Response", f.seg.len, good[i].len);
+		expect_octets("the Response", f.seg.data, octets, good[i].len);
+	}
+}
+
+static const struct {
+	int at;
+	unsigned int len;
+} outside[] = {
+	{ -1, 1 }, { -1, 2 }, { -1, MR_LEN + 2 }, { 0, MR_LEN + 1 }, { MR_LEN - 1, 2 },
+	{ MR_LEN, 1 }, { 4096, 1 }, { -4096, 8 },
+};
+
+#define OUTSIDE	(sizeof(outside) / sizeof(*outside))
+
+/* the neighbours in memory are registered, too, and as open: only the STag differs */
+static void no_octet_outside_is_written(void)
+{
+	struct agent_mr below = agent_mr(ROOM, "lrw");
+	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
+	struct agent_mr above = agent_mr(ROOM, "lrw");
+	size_t i;
+
+	for (i = 0; i < OUTSIDE; i++)
+		attack_write(mr.rkey, mr.va + outside[i].at, outside[i].len,
+			     TRIPLET(1, 1, 1), NO_TRIPLET);
+	expect_untouched(&below);
+	expect_untouched(&mr);
+	expect_untouched(&above);
+}
+
+static void no_octet_outside_is_read(void)
+{
+	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
+	size_t i;
+
+	for (i = 0; i < OUTSIDE; i++)
+		attack_read(mr.rkey, mr.va + outside[i].at, outside[i].len,
+			    TRIPLET(0, 1, 1));
+}
+
+/* the sum would be small again: both ends of the sum must be looked at */
+static void sums_do_not_wrap(void)
+{
+	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
+
+	attack_write(mr.rkey, -1ull, 2, TRIPLET(1, 1, 3), NO_TRIPLET);
+	attack_read(mr.rkey, -1ull, 2, TRIPLET(0, 1, 4));
+	attack_read(mr.rkey, mr.va, 0xffffffff, TRIPLET(0, 1, 1));
+	expect_untouched(&mr);
+}
+
+/* ---- rights ---- */
+
+static void read_right_is_no_write_right(void)
+{
+	struct agent_mr mr = agent_mr(ROOM, "lr");
+
+	expect_usable(&mr);
+	attack_write(mr.rkey, mr.va, 8, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
+	expect_untouched(&mr);
+}
+
+static void write_right_is_no_read_right(void)
+{
+	struct agent_mr mr = agent_mr(ROOM, "lw");
+	struct session s = session_default();
+
+	send_write(s.p, mr.rkey, mr.va, "good", 4);
+	expect_alive(s.p);
+	expect_memory(&mr, 0, "good", 4);
+	attack_read(mr.rkey, mr.va, 8, TRIPLET(0, 1, 2));
+}
+
+static void local_right_is_no_remote_right(void)
+{
+	struct agent_mr mr = agent_mr(ROOM, "l");
+
+	attack_write(mr.rkey, mr.va, 8, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
+	attack_read(mr.rkey, mr.va, 8, TRIPLET(0, 1, 2));
+	expect_untouched(&mr);
+}
+
+static void atomic_right_is_neither(void)
+{
+	struct agent_mr mr = agent_mr(ROOM, "la");
+
+	attack_write(mr.rkey, mr.va, 8, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
+	attack_read(mr.rkey, mr.va, 8, TRIPLET(0, 1, 2));
+	expect_untouched(&mr);
+}
+
+/* What a Read of the device names as its sink is for its Response alone. No MR here
+ * has the remote-write right. */
+static void read_sink_is_not_written(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct open_read r;
+
+	agent_post(s.conn, 1, AG_READ, AG_SIGNALED, &mr, 0, 64, 0x77, 0);
+	r = expect_read_request(s.p);
+	send_write(s.p, r.stag, r.to, "attack", 6);
+	expect_refused(s.p, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
+	expect_untouched(&mr);
+}
+
+/* ... and no longer than until its Response is there */
+static void read_sink_ends_with_its_read(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	uint8_t octets[64];
+	struct agent_wc wc;
+	struct open_read r;
+	struct terminate t;
+
+	pattern(octets, sizeof(octets), 1);
+	agent_post(s.conn, 1, AG_READ, AG_SIGNALED, &mr, 0, 64, 0x77, 0);
+	r = expect_read_request(s.p);
+	send_read_resp(s.p, r.stag, r.to, octets, sizeof(octets));
+	agent_expect_wc(1, "SUCCESS", &wc);
+	send_read_resp(s.p, r.stag, r.to, "attack", 6);
+	recv_terminate(s.p, false, &t);
+	expect_closed_silently(s.p);
+	expect_memory(&mr, 0, octets, sizeof(octets));
+}
+
+/* ---- invalidation ---- */
+
+static void plain_mr_cannot_be_invalidated(void)
+{
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+
+	attack_invalidate(mr.rkey, OP_SEND_INV);
+	expect_usable(&mr);
+	attack_invalidate(mr.rkey, OP_SEND_SE_INV);
+	expect_usable(&mr);
+}
+
+/* ---- revocation ---- */
+
+static void revoked_key_is_dead(void)
+{
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+
+	expect_usable(&mr);
+	agent_dereg(&mr);
+	attack_write(mr.rkey, mr.va, 8, TRIPLET(1, 1, 0), NO_TRIPLET);
+	attack_read(mr.rkey, mr.va, 8, TRIPLET(0, 1, 0));
+	attack_invalidate(mr.rkey, OP_SEND_INV);
+	expect_untouched(&mr);
+}
+
+/* a message that has begun goes no further */
+static void revoked_in_a_message(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	uint8_t octets[512], out[ROOM], fill[512];
+
+	pattern(octets, sizeof(octets), 1);
+	memset(fill, AGENT_FILL, sizeof(fill));
+	peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets, sizeof(octets),
+					   false, out));
+	expect_alive(s.p);
+	agent_dereg(&mr);
+	peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va + sizeof(octets), octets,
+					   sizeof(octets), true, out));
+	expect_refused(s.p, TRIPLET(1, 1, 0), NO_TRIPLET);
+	expect_memory(&mr, 0, octets, sizeof(octets));
+	expect_memory(&mr, sizeof(octets), fill, sizeof(fill));
+}
+
+/* nor does a segment of which the last octet is to come */
+static void revoked_in_a_segment(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	uint8_t octets[512], out[ROOM], wire[ROOM];
+	size_t n;
+
+	pattern(octets, sizeof(octets), 1);
+	n = fpdu_build(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets, sizeof(octets),
+					   true, out), NULL, wire);
+	peer_send(s.p, wire, n - 1);
+	expect_silence(s.p, 100);
+	agent_dereg(&mr);
+	expect_untouched(&mr);
+	peer_send(s.p, wire + n - 1, 1);
+	expect_refused(s.p, TRIPLET(1, 1, 0), NO_TRIPLET);
+	expect_untouched(&mr);
+}
+
+/* Writes pour in while the memory is taken back: from the moment that the call
+ * returns no octet changes */
+static void revoked_under_fire(void)
+{
+	enum { SHOTS = 1500, LEN = 1024 };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lw");
+	uint8_t octets[LEN], out[ROOM], before[ROOM];
+	struct terminate t;
+	unsigned int i;
+
+	for (i = 0; i < SHOTS; i++) {
+		memset(octets, i, sizeof(octets));
+		peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets, LEN, true,
+						   out));
+		if (i != SHOTS / 2)
+			continue;
+		agent_dereg(&mr);
+		agent_peek(&mr, 0, before, sizeof(before));
+	}
+	recv_terminate(s.p, false, &t);
+	expect_eq("the Terminate", t.triplet, TRIPLET(1, 1, 0));
+	expect_memory(&mr, 0, before, sizeof(before));
+}
+
+static const struct conform_test tests[] = {
+	{ "security__foreign_pd_is_not_written", "RDMAP-137 DDP-098 DDP-108 DDP-101",
+	  "an STag of another protection domain cannot be written",
+	  EITHER, 0, foreign_pd_is_not_written },
+	{ "security__foreign_pd_is_not_read", "RDMAP-137 DDP-108 DDP-101",
+	  "an STag of another protection domain cannot be read",
+	  EITHER, 0, foreign_pd_is_not_read },
+	{ "security__foreign_pd_is_not_invalidated", "RDMAP-137 RDMAP-129",
+	  "an STag of another protection domain cannot be invalidated",
+	  RESPONDER, 0, foreign_pd_is_not_invalidated },
+	{ "security__foreign_pd_is_told", "DDP-098 DDP-106",
+	  "an STag that is not valid on the stream raises an error at the QP under attack",
+	  RESPONDER, 0, foreign_pd_is_told },
+	{ "security__every_octet_inside_is_reached", "RDMAP-139 DDP-097 DDP-102 DDP-111",
+	  "the first, the last and all octets of a buffer can be written and read",
+	  EITHER, 0, every_octet_inside_is_reached },
+	{ "security__no_octet_outside_is_written", "RDMAP-139 DDP-097 DDP-110",
+	  "no octet next to a buffer can be written through its STag",
+	  RESPONDER, 0, no_octet_outside_is_written },
+	{ "security__no_octet_outside_is_read", "RDMAP-139 DDP-097 DDP-110",
+	  "no octet next to a buffer can be read through its STag",
+	  RESPONDER, 0, no_octet_outside_is_read },
+	{ "security__sums_do_not_wrap", "RDMAP-139 DDP-097 DDP-110",
+	  "offset and length are not added up modulo anything",
+	  RESPONDER, 0, sums_do_not_wrap },
+	{ "security__read_right_is_no_write_right", "RDMAP-141 DDP-112",
+	  "memory for remote reading is not written", RESPONDER, 0,
+	  read_right_is_no_write_right },
+	{ "security__write_right_is_no_read_right", "RDMAP-141 DDP-112",
+	  "memory for remote writing is not read", RESPONDER, 0,
+	  write_right_is_no_read_right },
+	{ "security__local_right_is_no_remote_right", "RDMAP-141 DDP-112",
+	  "memory for local use is neither read nor written by a peer", RESPONDER, 0,
+	  local_right_is_no_remote_right },
+	{ "security__atomic_right_is_neither", "RDMAP-141 DDP-112",
+	  "memory for remote atomics is neither read nor written", RESPONDER, 0,
+	  atomic_right_is_neither },
+	{ "security__read_sink_is_not_written", "RDMAP-141 DDP-112",
+	  "the sink of an open Read cannot be written by a Write", EITHER, 0,
+	  read_sink_is_not_written },
+	{ "security__read_sink_ends_with_its_read", "RDMAP-142 DDP-113",
+	  "the sink of a Read is closed once its Response was delivered", EITHER, 0,
+	  read_sink_ends_with_its_read },
+	{ "security__plain_mr_cannot_be_invalidated", "RDMAP-143",
+	  "an STag that is good for several streams cannot be invalidated by a peer",
+	  EITHER, 0, plain_mr_cannot_be_invalidated },
+	{ "security__revoked_key_is_dead", "RDMAP-140 DDP-102 DDP-103 DDP-111",
+	  "an STag that was taken back is unknown", EITHER, 0, revoked_key_is_dead },
+	{ "security__revoked_in_a_message", "RDMAP-142 DDP-113",
+	  "a Write that has begun goes no further once the STag is taken back",
+	  RESPONDER, 0, revoked_in_a_message },
+	{ "security__revoked_in_a_segment", "RDMAP-142 DDP-113",
+	  "a segment that is not all there is not placed once the STag is taken back",
+	  RESPONDER, 0, revoked_in_a_segment },
+	{ "security__revoked_under_fire", "RDMAP-142 DDP-113",
+	  "no octet changes once the call that takes the STag back has returned",
+	  EITHER, 0, revoked_under_fire },
+	{}
+};
+
+const struct conform_group security_group = { "security", tests };

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* A connection in Full Operation in one call, the device in either role. */
+#include "session.h"
+
+#define EVENT_MS	3000
+#define ANY_STAG	1	/* of a zero-length message: nobody may look at it */
+#define ANY_TO		1
+
+static uint16_t depth(int n)
+{
+	return n < ENH_X ? n : ENH_X - 1;
+}
+
+static uint8_t add_flags(const struct session *s, uint8_t flags)
+{
+	if (s->no_crc)
+		flags &= ~MPA_C;
+	if (s->markers)
+		flags |= MPA_M;
+	return flags;
+}
+
+/* the frame that an RDMAC stack sends in either role */
+static void rdmac_frame(struct mpa_frame *f, bool reply)
+{
+	mpa_plain(f, reply);
+	f->rev = 0;
+	f->flags = MPA_M | MPA_C;
+}
+
+/* ---- we are the initiator ---- */
+
+static void our_request(const struct session *s, struct mpa_frame *f)
+{
+	if (s->rev0) {
+		rdmac_frame(f, false);
+		return;
+	}
+	if (s->plain)
+		mpa_plain(f, false);
+	else
+		mpa_enhanced(f, false, depth(s->qp.ord), depth(s->qp.ird));
+	f->flags = add_flags(s, f->flags);
+}
+
+static void start_to_responder(struct session *s)
+{
+	struct mpa_frame request, reply;
+	struct agent_event ev;
+
+	s->p = peer_connect(agent_listen(), &s->tcp);
+	our_request(s, &request);
+	peer_send_frame(s->p, &request);
+	agent_expect_event("CONNECT_REQUEST", &ev);
+	s->conn = ev.conn;
+	agent_accept(s->conn, &s->qp, NULL, 0);
+	expect(peer_recv_frame(s->p, true, &reply, patience(EVENT_MS)), "no Reply");
+	expect(!(reply.flags & MPA_R), "the Reply says rejected");
+	peer_agree(s->p, true);
+	if (!s->closed_fence)
+		send_write(s->p, ANY_STAG, ANY_TO, NULL, 0);
+	agent_expect_event("ESTABLISHED", &ev);
+}
+
+/* ---- we are the responder ---- */
+
+/* grant what the device wants: a Read queue as deep as it asks for, its model */
+static void our_reply(const struct session *s, struct mpa_frame *f)
+{
+	const struct mpa_frame *request = &s->p->request;
+	uint16_t word0, word1;
+
+	if (s->rev0) {
+		rdmac_frame(f, true);
+		return;
+	}
+	if (request->rev >= 2 && request->flags & MPA_S) {
+		word0 = enh_word1(request) & ENH_X;
+		word1 = enh_word0(request) & ENH_X;
+		if (enh_word0(request) & ENH_A) {
+			word0 |= ENH_A | ENH_B;
+			word1 |= ENH_C | ENH_D;
+		}
+		mpa_enhanced(f, true, word0, word1);
+	} else {
+		mpa_plain(f, true);
+		f->rev = request->rev;
+	}
+	f->flags = add_flags(s, f->flags);
+}
+
+/* the zero-length message that says that the device is ready */
+static void take_rtr(struct peer *p)
+{
+	struct fpdu f;
+	int op;
+
+	expect_fpdu(p, &f);
+	op = seg_op(&f.seg);
+	switch (op) {
+	case OP_WRITE:
+	case OP_SEND:
+		expect_eq("the length of the RTR", f.seg.len, 0);
+		break;
+	case OP_READ_REQ:
+		expect_eq("the length of the RTR Read Request", f.seg.ulpdu_len,
+			  READ_REQ_LEN);
+		expect_eq("the size of the RTR Read", get32(f.seg.data + 12), 0);
+		send_read_resp(p, get32(f.seg.data), get64(f.seg.data + 4), NULL, 0);
+		break;
+	default:
+		fail(__FILE__, __LINE__, "the first message has opcode %d: no RTR", op);
+	}
+	if (!seg_tagged(&f.seg))
+		p->rx_msn[f.seg.qn & 3]++;
+}
+
+static bool peer_to_peer(const struct peer *p)
+{
+	return p->reply.flags & MPA_S && enh_word0(&p->reply) & ENH_A;
+}
+
+static void start_to_initiator(struct session *s)
+{
+	struct mpa_frame request, reply;
+	struct agent_event ev;
+	struct fpdu f;
+
+	if (s->plain || s->rev0)
+		agent_set("mpa-rev 1");
+	s->conn = agent_connect(peer_listen(&s->tcp), &s->qp, NULL, 0);
+	s->p = peer_accept(patience(EVENT_MS));
+	expect(s->p, "the device does not connect");
+	expect(peer_recv_frame(s->p, false, &request, patience(EVENT_MS)), "no Request");
+	our_reply(s, &reply);
+	peer_send_frame(s->p, &reply);
+	peer_agree(s->p, false);
+	if (peer_to_peer(s->p))
+		take_rtr(s->p);
+	agent_expect_event("ESTABLISHED", &ev);
+	if (peer_to_peer(s->p))
+		return;
+	/* the fence is ours then: the device has to speak first */
+	agent_post(s->conn, 0, AG_WRITE, 0, NULL, 0, 0, ANY_STAG, ANY_TO);
+	expect_op(s->p, &f, OP_WRITE);
+}
+
+void session_start(struct session *s)
+{
+	if (dut_role() == RESPONDER)
+		start_to_responder(s);
+	else
+		start_to_initiator(s);
+	s->port = s->p->port;
+}
+
+struct session session_default(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	session_start(&s);
+	return s;
+}
+
+void pattern(void *buf, size_t len, unsigned int seed)
+{
+	uint8_t *at = buf;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		at[i] = (i + seed * 37) * 167 + (i >> 8) * 29 + 1;
+}

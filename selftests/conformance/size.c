@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The layout and the size of FPDUs: RFC 5044 3, 4.1 and 4.5. The device's EMSS is
+ * chosen per connection, by the MSS option of our SYN. It can change in mid-stream
+ * where the device's TCP keeps a segment under half of the largest window that it
+ * was offered, as Linux does: then we can make it grow. A path MTU that shrinks is
+ * not the peer's to make.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "flow.h"
+
+#define RECV_ID		9
+#define TIMESTAMPS	12	/* octets of the TCP option, in each segment */
+
+static uint8_t data[ULPDU_MAX];
+
+/* ---- layout ---- */
+
+static void size__of_pad_and_field(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr;
+	uint32_t len;
+
+	pattern(data, 64, 1);
+	mr = flow_mr("l", data, 64);
+	for (len = 0; len < 9; len++)
+		expect_eq("FPDUs", flow_device_writes(&s, &mr, len, data, NULL, NULL), 1);
+}
+
+static void check_version(const struct fpdu *f, void *arg)
+{
+	(void)arg;
+	expect_eq("DDP version", f->seg.ctrl & 0x03, 1);
+	expect_eq("RDMAP version", f->seg.rdmap >> 6, 1);
+}
+
+static void versions_of(bool plain)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "l");
+	struct fpdu f;
+
+	s.plain = plain;
+	session_start(&s);
+	flow_device_writes(&s, &mr, 64, NULL, check_version, NULL);
+	flow_device_sends(&s, &mr, 64);
+	expect_fpdu(s.p, &f);
+	check_version(&f, NULL);
+}
+
+static void size__version_is_1_behind_revision_1(void)
+{
+	versions_of(true);
+}
+
+static void size__version_is_1_behind_an_enhanced_startup(void)
+{
+	versions_of(false);
+}
+
+/* a Send of several segments, each in its FPDU */
+static void size__one_segment_in_each_fpdu(void)
+{
+	struct session s = session_default();
+	uint32_t done = 0, len = 20001;
+	struct agent_mr mr;
+	struct fpdu f;
+
+	pattern(data, len, 2);
+	mr = flow_mr("l", data, len);
+	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 0, len, 0, 0);
+	while (done < len) {
+		flow_expect_framed(&s, &f);
+		expect_eq("opcode", seg_op(&f.seg), OP_SEND);
+		expect_eq("queue", f.seg.qn, 0);
+		expect_eq("MSN", f.seg.msn, s.p->rx_msn[0]);
+		expect_eq("MO", f.seg.mo, done);
+		expect(f.seg.len && f.seg.len <= len - done, "wrong length");
+		expect_octets("payload", f.seg.data, data + done, f.seg.len);
+		done += f.seg.len;
+		expect_eq("L bit", seg_last(&f.seg), done == len);
+	}
+	flow_expect_wc(1, "SUCCESS");
+}
+
+/* ---- MULPDU ---- */
+
+struct sizes {
+	uint32_t mulpdu;
+	unsigned int short_ones;
+	uint32_t largest;
+};
+
+static void note_size(const struct fpdu *f, void *arg)
+{
+	struct sizes *sizes = arg;
+
+	if (f->seg.ulpdu_len > sizes->largest)
+		sizes->largest = f->seg.ulpdu_len;
+	expect(f->seg.ulpdu_len <= ULPDU_MAX, "ULPDU of %u octets", f->seg.ulpdu_len);
+	if (sizes->mulpdu)
+		expect(f->seg.ulpdu_len <= sizes->mulpdu,
+		       "ULPDU of %u octets, MULPDU is %u", f->seg.ulpdu_len,
+		       sizes->mulpdu);
+	if (!seg_last(&f->seg) && f->seg.ulpdu_len < sizes->mulpdu)
+		sizes->short_ones++;
+}
+
+/* a long Write: each ULPDU but the last is MULPDU */
+static void check_sizes(struct session *s, const struct agent_mr *mr, uint32_t len,
+			uint32_t mulpdu)
+{
+	struct sizes sizes = { .mulpdu = mulpdu };
+	unsigned int n = flow_device_writes(s, mr, len, NULL, note_size, &sizes);
+
+	expect_eq("largest ULPDU", sizes.largest, mulpdu);
+	/* MPA may announce less where a segment is partly full: not as a rule */
+	expect(sizes.short_ones <= n / 8, "%u of %u ULPDUs are shorter than MULPDU",
+	       sizes.short_ones, n);
+}
+
+/* A row is the EMSS, and MULPDU without and with markers: checklist-mpa 1.8 */
+static const struct mss_row {
+	const char *name;
+	uint32_t emss, plain, marked;
+} rows[] = {
+	{ "size__emss_76", 76, 128, 128 },
+	{ "size__emss_128", 128, 128, 128 },
+	{ "size__emss_140", 140, 134, 130 },
+	{ "size__emss_512", 512, 506, 502 },
+	{ "size__emss_536", 536, 530, 522 },
+	{ "size__emss_1220", 1220, 1214, 1202 },
+	{ "size__emss_1439", 1439, 1430, 1418 },
+	{ "size__emss_1440", 1440, 1434, 1422 },
+	{ "size__emss_1448", 1448, 1442, 1430 },
+	{ "size__emss_4348", 4348, 4342, 4306 },
+	{ "size__emss_8948", 8948, 8942, 8870 },
+	{ "size__emss_16332", 16332, 16326, 16198 },
+	{ "size__emss_32728", 32728, 32722, 32466 },
+};
+
+static const struct mss_row *this_row(void)
+{
+	const char *name = current_test()->name;
+	unsigned int i;
+	size_t len;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		len = strlen(rows[i].name);
+		if (!strncmp(name, rows[i].name, len) && (!name[len] || name[len] == '_'))
+			return &rows[i];
+	}
+	fail(__FILE__, __LINE__, "no row for this test");
+}
+
+static void sizes_at(const struct mss_row *row, bool marked)
+{
+	struct session s = SESSION_DEFAULT;
+	uint32_t mulpdu = marked ? row->marked : row->plain;
+	uint32_t len = row->emss * 12 + 5;
+	struct agent_mr mr;
+
+	s.markers = marked;
+	s.tcp.mss = row->emss + TIMESTAMPS;
+	session_start(&s);
+	if (flow_emss(&s) != row->emss)
+		skip("EMSS is %u here, not %u", flow_emss(&s), row->emss);
+	mr = agent_mr(len, "l");
+	check_sizes(&s, &mr, len, mulpdu);
+}
+
+static void row_plain(void)
+{
+	sizes_at(this_row(), false);
+}
+
+static void row_marked(void)
+{
+	sizes_at(this_row(), true);
+}
+
+#define BIG	(512 * 1024)
+
+/* The device's TCP may keep a segment under half of our window, which grows with
+ * what is read: the window is made large, and then some is read. */
+static void sizes_of_path(bool marked)
+{
+	struct session s = SESSION_DEFAULT;
+	struct sizes any = { .mulpdu = 0 };
+	struct agent_mr mr;
+	unsigned int i;
+
+	s.markers = marked;
+	s.tcp.rcvbuf = 2 * BIG;
+	session_start(&s);
+	mr = agent_mr(BIG, "l");
+	for (i = 0; i < 2; i++)
+		flow_device_writes(&s, &mr, BIG, NULL, note_size, &any);
+	check_sizes(&s, &mr, BIG, flow_mulpdu(flow_emss(&s), marked));
+}
+
+static void size__of_a_long_write(void)
+{
+	sizes_of_path(false);
+}
+
+static void size__of_a_long_write_marked(void)
+{
+	sizes_of_path(true);
+}
+
+static void set_window(struct session *s, int clamp, int rcvbuf)
+{
+	expect(!setsockopt(s->p->fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf)) &&
+	       !setsockopt(s->p->fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp,
+			   sizeof(clamp)), "window: %s", strerror(errno));
+}
+
+static void size__follows_a_segment_size_that_grows(void)
+{
+	struct session s = SESSION_DEFAULT;
+	uint32_t full = flow_mulpdu(1448, false);
+	struct sizes small = { .mulpdu = 0 };
+	struct agent_mr mr = agent_mr(60000, "l");
+
+	s.tcp.rcvbuf = 2048;
+	s.tcp.mss = 1448 + TIMESTAMPS;
+	session_start(&s);
+	if (flow_emss(&s) != 1448)
+		skip("EMSS is %u here, not 1448", flow_emss(&s));
+	flow_device_writes(&s, &mr, 6000, NULL, note_size, &small);
+	if (small.largest == full)
+		skip("the window does not bound the device's segments");
+	expect(small.largest < full, "ULPDU of %u octets", small.largest);
+	set_window(&s, 60000, 1024 * 1024);
+	/* it takes a few acknowledgements until the device has seen it */
+	flow_device_writes(&s, &mr, 20000, NULL, NULL, NULL);
+	check_sizes(&s, &mr, 60000, full);
+}
+
+/* ---- what the device takes ---- */
+
+static void feed_sizes(struct session *s)
+{
+	static const uint32_t sizes[] = {
+		0, 1, 2, 3, 4, 5, 6, 7, 110, 111, 112, 113, 492, 493, 494, 495, 1000,
+		1427, 1428, 1429, 1430, 4097, 9001, 16383, 32770, 50003, 64747, 64748,
+		64749, 64750, 64751, 64752, 64753, ULPDU_MAX - TAGGED_HDR
+	};
+	struct agent_mr mr = agent_mr(sizeof(data), "lrw");
+	unsigned int i;
+
+	pattern(data, sizeof(data), 3);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		flow_we_write(s, &mr, 0, data, sizes[i], NULL);
+	expect_alive(s->p);
+	expect_memory(&mr, 0, data, ULPDU_MAX - TAGGED_HDR);
+	/* the largest once more, alone: it is all there or nothing is */
+	pattern(data, sizeof(data), 4);
+	flow_we_write(s, &mr, 0, data, ULPDU_MAX - TAGGED_HDR, NULL);
+	expect_alive(s->p);
+	expect_memory(&mr, 0, data, ULPDU_MAX - TAGGED_HDR);
+}
+
+static void size__any_up_to_64768_is_taken(void)
+{
+	struct session s = session_default();
+
+	feed_sizes(&s);
+}
+
+static void size__any_up_to_64768_is_taken_marked(void)
+{
+	struct session s = flow_marked_session();
+
+	feed_sizes(&s);
+}
+
+static void size__of_a_received_send_is_exact(void)
+{
+	static const uint32_t sizes[] = { 0, 1, 2, 3, 4, 5, 7, 499, 500, 501, 1425, 4095 };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(4096, "l");
+	struct agent_wc wc;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		pattern(data, 4096, i);
+		agent_recv(s.conn, RECV_ID + i, &mr, 0, 4096);
+		send_send(s.p, data, sizes[i]);
+		agent_expect_wc(RECV_ID + i, "SUCCESS", &wc);
+		expect_eq("byte_len", wc.byte_len, sizes[i]);
+		expect_memory(&mr, 0, data, sizes[i]);
+	}
+}
+
+#define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
+#define ROW_IDS	"MPA-004 MPA-005 MPA-006 MPA-054 MPA-058 MPA-059 "
+#define ROW(name, extra)							\
+	{ #name, ROW_IDS "MPA-052" extra,					\
+	  "ULPDUs are as large as the segment size allows, without markers",	\
+	  EITHER, 0, row_plain },						\
+	{ #name "_marked", ROW_IDS "MPA-051" extra,				\
+	  "ULPDUs are as large as the segment size and markers allow",		\
+	  RESPONDER, 0, row_marked }
+
+static const struct conform_test tests[] = {
+	T(size__of_pad_and_field, "MPA-003 MPA-013 MPA-014 MPA-016 MPA-017", EITHER, 0,
+	  "pad octets are 0, fill to a multiple of 4 and are not in ULPDU_Length"),
+	T(size__version_is_1_behind_revision_1, "MPA-012", EITHER, 0,
+	  "DDP and RDMAP say version 1 on a connection of MPA revision 1"),
+	T(size__version_is_1_behind_an_enhanced_startup, "MPA-012", EITHER, 0,
+	  "DDP and RDMAP say version 1 on a connection of MPA revision 2"),
+	T(size__one_segment_in_each_fpdu, "MPA-003 MPA-013 MPA-017", EITHER, 0,
+	  "each FPDU holds one DDP segment, whole"),
+	ROW(size__emss_76, " MPA-056"),
+	ROW(size__emss_128, " MPA-056"),
+	ROW(size__emss_140, ""),
+	ROW(size__emss_512, ""),
+	ROW(size__emss_536, ""),
+	ROW(size__emss_1220, ""),
+	ROW(size__emss_1439, ""),
+	ROW(size__emss_1440, ""),
+	ROW(size__emss_1448, ""),
+	ROW(size__emss_4348, ""),
+	ROW(size__emss_8948, ""),
+	ROW(size__emss_16332, ""),
+	ROW(size__emss_32728, ""),
+	T(size__of_a_long_write, "MPA-005 MPA-006 MPA-007 MPA-052 MPA-054 MPA-059",
+	  EITHER, 0, "ULPDUs are as large as the path allows, and never over 64768"),
+	T(size__of_a_long_write_marked, "MPA-005 MPA-006 MPA-007 MPA-051 MPA-054",
+	  EITHER, 0, "marked ULPDUs are as large as the path allows, and never over 64768"),
+	T(size__follows_a_segment_size_that_grows, "MPA-004 MPA-053 MPA-055 MPA-059", EITHER,
+	  0, "the size of ULPDUs follows TCP's segment size in mid-stream"),
+	T(size__any_up_to_64768_is_taken, "MPA-008 MPA-010 MPA-072", EITHER, 0,
+	  "an FPDU of any size up to a ULPDU of 64768 octets is taken"),
+	T(size__any_up_to_64768_is_taken_marked, "MPA-008 MPA-010 MPA-035 MPA-072", EITHER,
+	  NEED_SET, "a marked FPDU of any size up to a ULPDU of 64768 octets is taken"),
+	T(size__of_a_received_send_is_exact, "MPA-010", EITHER, 0,
+	  "the length of a message is known to the octet"),
+	{}
+};
+
+const struct conform_group size_group = { "size", tests };

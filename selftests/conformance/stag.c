@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * STags that cannot be guessed (RFC 5040 8.1.1(8), RFC 5042 6.1.x), and streams that
+ * cannot be hurt through another one: RFC 5040 8.1.1(10), 8.1.2(7) and (8).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "terminate.h"
+
+#define ROOM		4096
+#define SAMPLES		200
+#define REUSES		40
+#define SINK		0x51
+/* of 200 draws among 256 values some 139 differ; fewer than 100 is out of question */
+#define MIN_VALUES	100
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void draw(uint32_t *stags)
+{
+	unsigned int i;
+
+	for (i = 0; i < SAMPLES; i++)
+		stags[i] = agent_mr(ROOM, "lrw").rkey;
+}
+
+/* how many values octet @shift / 8 of the STags has */
+static unsigned int values_of(const uint32_t *stags, unsigned int shift)
+{
+	bool seen[256] = {};
+	unsigned int i, n = 0;
+
+	for (i = 0; i < SAMPLES; i++) {
+		n += !seen[stags[i] >> shift & 0xff];
+		seen[stags[i] >> shift & 0xff] = true;
+	}
+	return n;
+}
+
+static void spread_over_all_bits(void)
+{
+	uint32_t stags[SAMPLES];
+	unsigned int shift;
+
+	draw(stags);
+	for (shift = 0; shift < 32; shift += 8)
+		expect(values_of(stags, shift) >= MIN_VALUES,
+		       "the octet at bit %u has %u values in %u STags", shift,
+		       values_of(stags, shift), SAMPLES);
+}
+
+/* the step from one to the next, and the one after, tells nothing: no step is
+ * seen twice */
+static void no_step_repeats(void)
+{
+	uint32_t stags[SAMPLES], steps[SAMPLES - 1];
+	unsigned int i;
+
+	draw(stags);
+	for (i = 0; i < SAMPLES - 1; i++)
+		steps[i] = stags[i + 1] - stags[i];
+	qsort(steps, SAMPLES - 1, sizeof(*steps), by_value);
+	for (i = 1; i < SAMPLES - 1; i++)
+		expect(steps[i] != steps[i - 1], "STags differ by %#x more than once",
+		       steps[i]);
+	qsort(stags, SAMPLES, sizeof(*stags), by_value);
+	for (i = 1; i < SAMPLES; i++)
+		expect(stags[i] != stags[i - 1], "two MRs have the STag %#x", stags[i]);
+}
+
+/* memory that is registered again and again never gets an old STag */
+static void reuse_changes_the_stag(void)
+{
+	uint32_t stags[REUSES];
+	struct agent_mr mr;
+	unsigned int i;
+
+	for (i = 0; i < REUSES; i++) {
+		mr = agent_mr(ROOM, "lrw");
+		stags[i] = mr.rkey;
+		agent_dereg(&mr);
+	}
+	qsort(stags, REUSES, sizeof(*stags), by_value);
+	for (i = 1; i < REUSES; i++)
+		expect(stags[i] != stags[i - 1], "the STag %#x came back", stags[i]);
+}
+
+/* the neighbours of a good one, and those that are special, are all unknown */
+static void guesses_fail(void)
+{
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	const uint32_t guesses[] = {
+		0, 1, 0xffffffff, mr.rkey + 1, mr.rkey - 1, mr.rkey + 0x100,
+		mr.rkey - 0x100, mr.rkey ^ 0x80000000, ~mr.rkey, mr.rkey & 0xffffff00,
+		__builtin_bswap32(mr.rkey),
+	};
+	struct session s;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(guesses) / sizeof(*guesses); i++) {
+		if (guesses[i] == mr.rkey)
+			continue;
+		s = session_default();
+		send_write(s.p, guesses[i], mr.va, "x", 1);
+		expect_terminate(s.p, 1, 1, 0, false, NULL);
+		agent_destroy(s.conn);
+	}
+	expect_untouched(&mr);
+}
+
+/* ---- one stream under attack, another at work ---- */
+
+static void other_stream_lives_on(void)
+{
+	struct session victim = session_default();
+	struct session other = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	struct agent_wc wc;
+	struct fpdu f;
+
+	agent_recv(other.conn, 1, &mr, 0, 64);
+	send_write(victim.p, WILD_STAG, 0, "x", 1);
+	expect_terminate(victim.p, 1, 1, 0, false, NULL);
+	send_send(other.p, "works", 5);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_eq("connection of the completion", wc.conn, other.conn);
+	send_read_req(other.p, SINK, 0, 5, mr.rkey, mr.va);
+	expect_op(other.p, &f, OP_READ_RESP);
+	expect_octets("the Response", f.seg.data, "works", 5);
+	expect(!strcmp(agent_qp_state(other.conn), "RTS"), "the QP left RTS");
+}
+
+/* all slots for Reads of one stream are taken; the other has its own */
+static void read_slots_are_not_shared(void)
+{
+	struct session greedy = SESSION_DEFAULT, other;
+	struct agent_mr source, mr;
+	struct fpdu f;
+	int i;
+
+	greedy.qp.ird = 4;
+	source = session_stuck(&greedy);
+	for (i = 1; i < greedy.qp.ird; i++)
+		send_read_req(greedy.p, SINK, 0, STUCK_LEN, source.rkey, source.va);
+	other = session_default();
+	mr = agent_mr(ROOM, "lr");
+	for (i = 0; i < other.qp.ird; i++)
+		send_read_req(other.p, SINK + i, 0, 16, mr.rkey, mr.va);
+	for (i = 0; i < other.qp.ird; i++) {
+		expect_op(other.p, &f, OP_READ_RESP);
+		expect_eq("STag of the Response", f.seg.stag, SINK + i);
+	}
+}
+
+/* A stream that eats up the shared receive queue is ended, it alone; as soon as there
+ * are receives again the other one gets them. */
+static void greedy_stream_ends_alone(void)
+{
+	struct session greedy = SESSION_DEFAULT, other = SESSION_DEFAULT;
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_wc wc;
+	int i;
+
+	greedy.qp.srq = other.qp.srq = 4;
+	session_start(&greedy);
+	session_start(&other);
+	for (i = 0; i < 4; i++)
+		agent_recv(greedy.conn, i, &mr, i * 64, 64);
+	for (i = 0; i < 5; i++)
+		send_send(greedy.p, "more", 4);
+	expect_terminate(greedy.p, 1, 2, 2, false, NULL);
+	for (i = 0; i < 4; i++) {
+		agent_expect_wc(i, "SUCCESS", &wc);
+		expect_eq("connection of the completion", wc.conn, greedy.conn);
+	}
+	agent_recv(other.conn, 9, &mr, 0, 64);
+	send_send(other.p, "mine", 4);
+	agent_expect_wc(9, "SUCCESS", &wc);
+	expect_eq("connection of the completion", wc.conn, other.conn);
+}
+
+static const struct conform_test tests[] = {
+	{ "stag__spread_over_all_bits", "RDMAP-145 RDMAP-144",
+	  "STags are spread over the whole range of 32 bits", RESPONDER, 0,
+	  spread_over_all_bits },
+	{ "stag__no_step_repeats", "RDMAP-144",
+	  "one STag says nothing about the next one", RESPONDER, 0, no_step_repeats },
+	{ "stag__reuse_changes_the_stag", "RDMAP-144",
+	  "registering again gives a new STag", RESPONDER, 0, reuse_changes_the_stag },
+	{ "stag__guesses_fail", "RDMAP-144 DDP-103",
+	  "STags that look like a good one, and special ones, are unknown", RESPONDER, 0,
+	  guesses_fail },
+	{ "stag__other_stream_lives_on", "RDMAP-119 RDMAP-087",
+	  "the end of one stream leaves another alone", EITHER, 0, other_stream_lives_on },
+	{ "stag__read_slots_are_not_shared", "RDMAP-156 RDMAP-148",
+	  "a stream that takes all its Read slots takes none from another", RESPONDER, 0,
+	  read_slots_are_not_shared },
+	{ "stag__greedy_stream_ends_alone", "RDMAP-157 DDP-120",
+	  "a stream that eats up a shared receive queue is ended, and it alone",
+	  RESPONDER, 0, greedy_stream_ends_alone },
+	{}
+};
+
+const struct conform_group stag_group = { "stag", tests };

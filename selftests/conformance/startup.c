@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Who may send what, and when, until both ends are in Full Operation: 5044 7.1.2. */
+#include <string.h>
+
+#include "knock.h"
+#include "session.h"
+
+#define SILENCE_MS	150
+#define REPLY_MS	2000
+#define SEND_ID		7
+
+/* ---- what the frames of the device are ---- */
+
+static void check_request(const struct mpa_frame *f)
+{
+	expect_octets("the key", f->key, mpa_request_key, sizeof(f->key));
+	expect_eq("R and the Res bits", f->flags & (MPA_R | 0x0f), 0);
+	expect_eq("C", f->flags & MPA_C, MPA_C);
+}
+
+static void startup__request(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	const struct mpa_frame *f;
+
+	meet_call(&m);
+	f = &m.p->request;
+	check_request(f);
+	expect(f->rev == 1 || f->rev == 2, "Rev is %u", f->rev);
+	if (f->flags & MPA_S)
+		expect_eq("Rev where S is set", f->rev, 2);
+	expect_eq("PD_Length", f->pd_len, f->flags & MPA_S ? 4 : 0);
+	expect_silence(m.p, SILENCE_MS);
+}
+
+static void startup__default_request(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	agent_set("mpa-rev 2");
+	meet_call(&m);
+	expect_eq("Rev", m.p->request.rev, 2);
+	expect_eq("S", m.p->request.flags & MPA_S, MPA_S);
+	expect_eq("A", enh_p2p(&m.p->request), true);
+	expect_eq("B C D", enh_types(&m.p->request), RTR_ALL);
+}
+
+static void startup__request_of_rev_1(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	agent_set("mpa-rev 1");
+	meet_call(&m);
+	check_request(&m.p->request);
+	expect_eq("Rev", m.p->request.rev, 1);
+	expect_eq("S", m.p->request.flags & MPA_S, 0);
+	expect_eq("PD_Length", m.p->request.pd_len, 0);
+}
+
+static void startup__reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	mpa_plain(&f, false);
+	meet_responder(&m, &f);
+	expect_octets("the key", m.p->reply.key, mpa_reply_key, sizeof(f.key));
+	expect_eq("R and the Res bits", m.p->reply.flags & (MPA_R | 0x0f), 0);
+	expect_eq("PD_Length", m.p->reply.pd_len, 0);
+	expect_silence(m.p, SILENCE_MS);
+}
+
+static void startup__rev_is_known(void)
+{
+	struct session s = { .qp = AGENT_QP_DEFAULT, .plain = true };
+	char value[32];
+
+	session_start(&s);
+	expect(agent_state(s.port, "peer_rev", value, sizeof(value)),
+	       "the device knows nothing of the connection");
+	expect(!strcmp(value, "1"), "peer_rev is %s, not 1", value);
+}
+
+/* ---- rules 1 to 3: Request, Reply, verdict ---- */
+
+static void startup__responder_waits_for_request(void)
+{
+	struct mpa_frame f;
+	struct peer *p = peer_connect(agent_listen(), NULL);
+	uint8_t out[64];
+
+	expect_silence(p, SILENCE_MS);
+	mpa_plain(&f, false);
+	mpa_encode(&f, out);
+	peer_send(p, out, MPA_FRAME_HDR - 1);
+	expect_silence(p, SILENCE_MS);
+	agent_expect_no_event(1);
+}
+
+static void startup__reply_waits_for_ulp(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	mpa_plain(&f, false);
+	meet_knock(&m, &f);
+	expect_silence(m.p, SILENCE_MS);
+	meet_accept(&m);
+}
+
+static void startup__ulp_rejects(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f, reply;
+
+	mpa_plain(&f, false);
+	meet_knock(&m, &f);
+	agent_reject(m.conn, "no", 2);
+	expect(peer_recv_frame(m.p, true, &reply, patience(REPLY_MS)), "no Reply");
+	expect_eq("R", reply.flags & MPA_R, MPA_R);
+	expect_eq("PD_Length", reply.pd_len, 2);
+	expect_octets("private data", reply.pd, "no", 2);
+	expect_fin_silently(m.p);
+}
+
+static void startup__ready_when_reply_is_sent(void)
+{
+	struct agent_mr mr = agent_mr(4096, "lw");
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	mpa_plain(&f, false);
+	meet_responder(&m, &f);
+	send_write(m.p, mr.rkey, mr.va, "at once", 7);
+	expect_alive(m.p);
+	expect_memory(&mr, 0, "at once", 7);
+	expect_up(&m);
+}
+
+static void startup__initiator_waits_for_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	meet_call(&m);
+	agent_try_post(m.conn, SEND_ID, AG_WRITE, 0, NULL, 0, 0, 1, 1);
+	expect_silence(m.p, 2 * SILENCE_MS);
+	agent_expect_no_event(1);
+	good_reply(&m, &f);
+	peer_send_frame(m.p, &f);
+	expect_up(&m);
+}
+
+static void startup__initiator_is_rejected(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct agent_event ev;
+	struct mpa_frame f;
+
+	meet_call(&m);
+	good_reply(&m, &f);
+	f.flags |= MPA_R;
+	mpa_add_pd(&f, "no", 2);
+	peer_send_frame(m.p, &f);
+	agent_expect_event("REJECTED", &ev);
+	expect_eq("the length that the ULP sees", ev.pd_len, 2);
+	expect_octets("private data", ev.pd, "no", 2);
+	expect_fin_silently(m.p);
+	expect_no_retry();
+}
+
+static void startup__ulp_dislikes_reply(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	session_start(&s);
+	agent_disconnect(s.conn);
+	expect_fin_silently(s.p);
+}
+
+static void startup__full_operation(void)
+{
+	struct agent_mr mr = agent_mr(4096, "lw");
+	struct session s = session_default();
+	struct fpdu f;
+
+	agent_post(s.conn, SEND_ID, AG_SEND, AG_SIGNALED, &mr, 0, 16, 0, 0);
+	expect_op(s.p, &f, OP_SEND);
+	expect_eq("length of the Send", f.seg.len, 16);
+	expect_alive(s.p);
+}
+
+/* ---- rule 4: the responder's fence ---- */
+
+/* a responder's Sends wait for the first FPDU, then they come */
+static void fence(bool markers)
+{
+	struct session s = { .qp = AGENT_QP_DEFAULT, .plain = true, .markers = markers,
+			     .closed_fence = true };
+	struct agent_mr mr = agent_mr(4096, "lw");
+	struct fpdu f;
+	int i;
+
+	session_start(&s);
+	for (i = 0; i < 3; i++)
+		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, 32, 0, 0);
+	expect_silence(s.p, 2 * SILENCE_MS);
+	send_write(s.p, 1, 1, NULL, 0);
+	for (i = 0; i < 3; i++) {
+		expect_op(s.p, &f, OP_SEND);
+		expect_eq("length of the Send", f.seg.len, 32);
+		expect_eq("markers in it", f.markers, markers && !i ? 1 : 0);
+	}
+}
+
+static void startup__fence(void)
+{
+	fence(false);
+}
+
+static void startup__fence_with_markers(void)
+{
+	fence(true);
+}
+
+/* an FPDU that is not valid does not open it */
+static void startup__fence_and_bad_fpdu(void)
+{
+	const struct fpdu_fault fault = { .crc_xor = 1 };
+	struct session s = { .qp = AGENT_QP_DEFAULT, .plain = true,
+			     .closed_fence = true };
+	struct agent_mr mr = agent_mr(4096, "lw");
+	uint8_t seg[64], out[192];
+	struct fpdu f;
+
+	session_start(&s);
+	agent_post(s.conn, SEND_ID, AG_SEND, AG_SIGNALED, &mr, 0, 32, 0, 0);
+	peer_send(s.p, out, fpdu_build(s.p, seg, seg_write(s.p, 1, 1, NULL, 0, true, seg),
+				       &fault, out));
+	if (peer_recv_fpdu(s.p, &f, patience(REPLY_MS)))
+		expect_eq("opcode of what comes", seg_op(&f.seg), OP_TERMINATE);
+	expect_closed_silently(s.p);
+}
+
+/* ---- M of either end ---- */
+
+static void startup__markers_as_we_ask(void)
+{
+	struct session s = { .qp = AGENT_QP_DEFAULT, .markers = true };
+	struct agent_mr mr = agent_mr(4096, "lw");
+	struct fpdu f;
+
+	session_start(&s);
+	agent_post(s.conn, SEND_ID, AG_SEND, AG_SIGNALED, &mr, 0, 1024, 0, 0);
+	expect_op(s.p, &f, OP_SEND);
+	expect(f.markers >= 2, "%u markers in 1024 octets", f.markers);
+	expect_alive(s.p);
+}
+
+static void startup__no_markers_as_we_ask(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(4096, "lw");
+	struct fpdu f;
+
+	agent_post(s.conn, SEND_ID, AG_SEND, AG_SIGNALED, &mr, 0, 1024, 0, 0);
+	expect_op(s.p, &f, OP_SEND);
+	expect_eq("length of the Send", f.seg.len, 1024);
+	expect_alive(s.p);
+}
+
+static const struct conform_test tests[] = {
+	{ "startup__request", "MPA-081 MPA-091 MPA-095 MPA-099 MPA-160",
+	  "An initiator sends a Request of exact form, and nothing behind it.",
+	  INITIATOR, 0, startup__request },
+	{ "startup__default_request", "MPA-092 MPA-210",
+	  "By default everything is asked for: Rev 2, S, peer-to-peer, all RTR types.",
+	  INITIATOR, NEED_SET, startup__default_request },
+	{ "startup__request_of_rev_1", "MPA-092 MPA-161",
+	  "With Rev 1 set, a Request is the plain one of 5044.",
+	  INITIATOR, NEED_SET, startup__request_of_rev_1 },
+	{ "startup__reply", "MPA-083 MPA-091 MPA-106",
+	  "A responder sends a Reply of exact form, and nothing behind it.",
+	  RESPONDER, 0, startup__reply },
+	{ "startup__rev_is_known", "MPA-094",
+	  "The Rev of the peer's frame can be read.",
+	  EITHER, NEED_STATE, startup__rev_is_known },
+	{ "startup__responder_waits_for_request", "MPA-101",
+	  "A responder sends nothing before it has a whole Request.",
+	  RESPONDER, 0, startup__responder_waits_for_request },
+	{ "startup__reply_waits_for_ulp", "MPA-106",
+	  "The Reply is sent when the ULP has accepted.",
+	  RESPONDER, 0, startup__reply_waits_for_ulp },
+	{ "startup__ulp_rejects", "MPA-090 MPA-103 MPA-104 MPA-105",
+	  "A refusing ULP makes a Reply with R and its data; then TCP ends with a FIN.",
+	  RESPONDER, 0, startup__ulp_rejects },
+	{ "startup__ready_when_reply_is_sent", "MPA-107",
+	  "FPDUs right behind the Reply are taken.",
+	  RESPONDER, 0, startup__ready_when_reply_is_sent },
+	{ "startup__initiator_waits_for_reply", "MPA-108",
+	  "An initiator sends nothing between its Request and the Reply.",
+	  INITIATOR, 0, startup__initiator_waits_for_reply },
+	{ "startup__initiator_is_rejected", "MPA-110",
+	  "On R=1 no FPDU is sent, the ULP gets the data, and TCP ends with a FIN.",
+	  INITIATOR, 0, startup__initiator_is_rejected },
+	{ "startup__ulp_dislikes_reply", "MPA-113",
+	  "A ULP may close after it looked at the private data.",
+	  EITHER, 0, startup__ulp_dislikes_reply },
+	{ "startup__full_operation", "MPA-099 MPA-106 MPA-111",
+	  "After an accepting Reply both ends send and take FPDUs.",
+	  EITHER, 0, startup__full_operation },
+	{ "startup__fence", "MPA-112",
+	  "A responder sends no FPDU before it got one.",
+	  RESPONDER, 0, startup__fence },
+	{ "startup__fence_with_markers", "MPA-112 MPA-030",
+	  "A responder sends no marker either before it got an FPDU.",
+	  RESPONDER, 0, startup__fence_with_markers },
+	{ "startup__fence_and_bad_fpdu", "MPA-112 F70",
+	  "An FPDU that is not valid does not open a responder's way.",
+	  RESPONDER, 0, startup__fence_and_bad_fpdu },
+	{ "startup__markers_as_we_ask", "MPA-086 MPA-024",
+	  "Who hears M=1 puts markers into what it sends.",
+	  EITHER, 0, startup__markers_as_we_ask },
+	{ "startup__no_markers_as_we_ask", "MPA-085",
+	  "Who hears M=0 puts no markers into what it sends.",
+	  EITHER, 0, startup__no_markers_as_we_ask },
+	{}
+};
+
+const struct conform_group startup_group = { "startup", tests };

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MPA on a stream of octets: however TCP cuts it, the result is the same (RFC 5044
+ * 4.3, 5, 6, 7.1). What cannot be seen with a socket, loss and reordering, is the
+ * matter of netem under any of these tests.
+ */
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "flow.h"
+
+#define RECV_ID		9
+#define BURST_MAX	(64 * 1024)
+#define HOLD_MS		100
+
+/**
+ * struct burst - FPDUs to be sent in one way or another, and what they do
+ * @s: the connection
+ * @mr: target of the Writes
+ * @rq: of the Send at the end
+ * @octets, @len: on the wire
+ * @end: where each FPDU ends in them
+ * @nr: FPDUs
+ * @data, @data_len: what is in @mr afterwards
+ */
+struct burst {
+	struct session s;
+	struct agent_mr mr, rq;
+	uint8_t octets[2 * BURST_MAX];
+	size_t len;
+	size_t end[256];
+	unsigned int nr;
+	uint8_t data[BURST_MAX];
+	size_t data_len;
+};
+
+static struct burst b;
+
+static void add_fpdu(const uint8_t *ulpdu, uint32_t len)
+{
+	b.len += fpdu_build(b.s.p, ulpdu, len, NULL, b.octets + b.len);
+	b.end[b.nr++] = b.len;
+}
+
+/* Writes of @data_len octets in all, and a Send of the first 5 of them */
+static void burst_make(bool markers, size_t data_len)
+{
+	static const uint32_t lens[] = { 1, 0, 13, 500, 3, 1459, 64, 2, 7001, 14 };
+	static uint8_t ulpdu[BURST_MAX + 64];
+	uint32_t n, i;
+
+	memset(&b, 0, sizeof(b));
+	b.s = markers ? flow_marked_session() : session_default();
+	b.mr = agent_mr(BURST_MAX, "lrw");
+	b.rq = agent_mr(64, "l");
+	agent_recv(b.s.conn, RECV_ID, &b.rq, 0, 64);
+	pattern(b.data, BURST_MAX, 1);
+	for (i = 0; b.data_len < data_len; i++, b.data_len += n) {
+		n = lens[i % (sizeof(lens) / sizeof(lens[0]))];
+		if (n > data_len - b.data_len)
+			n = data_len - b.data_len;
+		add_fpdu(ulpdu, seg_write(b.s.p, b.mr.rkey, b.mr.va + b.data_len,
+					  b.data + b.data_len, n, true, ulpdu));
+	}
+	add_fpdu(ulpdu, seg_send(b.s.p, OP_SEND, 0, 0, b.data, 5, true, ulpdu));
+}
+
+static void burst_check(void)
+{
+	struct agent_wc wc;
+
+	agent_expect_wc(RECV_ID, "SUCCESS", &wc);
+	expect_eq("byte_len", wc.byte_len, 5);
+	expect_memory(&b.rq, 0, b.data, 5);
+	expect_memory(&b.mr, 0, b.data, b.data_len);
+	expect_alive(b.s.p);
+}
+
+/* ---- segmentation ---- */
+
+static void in_pieces(bool markers, size_t data_len, size_t piece)
+{
+	burst_make(markers, data_len);
+	peer_send_pieces(b.s.p, b.octets, b.len, piece);
+	burst_check();
+}
+
+static void stream__octet_by_octet(void)
+{
+	in_pieces(false, 700, 1);
+}
+
+static void stream__octet_by_octet_marked(void)
+{
+	in_pieces(true, 700, 1);
+}
+
+static void stream__seven_by_seven(void)
+{
+	in_pieces(false, 4000, 7);
+}
+
+static void stream__all_at_once(void)
+{
+	burst_make(false, 60000);
+	peer_send(b.s.p, b.octets, b.len);
+	burst_check();
+}
+
+static void stream__all_at_once_marked(void)
+{
+	burst_make(true, 60000);
+	peer_send(b.s.p, b.octets, b.len);
+	burst_check();
+}
+
+static void cut_at_random(bool markers, unsigned int seed)
+{
+	size_t at, n;
+
+	burst_make(markers, 50000);
+	for (at = 0; at < b.len; at += n) {
+		n = 1 + rand_r(&seed) % (rand_r(&seed) % 4 ? 1500 : 20);
+		if (n > b.len - at)
+			n = b.len - at;
+		peer_send_pieces(b.s.p, b.octets + at, n, n);
+	}
+	burst_check();
+}
+
+static void stream__cut_at_random(void)
+{
+	cut_at_random(false, 5044);
+	agent_reset();
+	cut_at_random(false, 6581);
+}
+
+static void stream__cut_at_random_marked(void)
+{
+	cut_at_random(true, 5044);
+	agent_reset();
+	cut_at_random(true, 6581);
+}
+
+/* each cut falls @shift octets behind the end of an FPDU */
+static void cut_behind_ends(size_t shift)
+{
+	size_t at = 0, to;
+	unsigned int i;
+
+	burst_make(false, 20000);
+	for (i = 0; i < b.nr; i++) {
+		to = b.end[i] + shift;
+		if (to <= at || to > b.len)
+			continue;
+		peer_send_pieces(b.s.p, b.octets + at, to - at, to - at);
+		at = to;
+	}
+	if (at < b.len)
+		peer_send(b.s.p, b.octets + at, b.len - at);
+	burst_check();
+}
+
+static void stream__cut_around_the_header(void)
+{
+	static const size_t shifts[] = { 0, 1, 2, 3, 9, 16, 19 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
+		cut_behind_ends(shifts[i]);
+		agent_reset();
+	}
+}
+
+static void stream__small_window(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr;
+	static uint8_t data[30000];
+
+	s.tcp.rcvbuf = 2048;
+	session_start(&s);
+	pattern(data, sizeof(data), 2);
+	mr = flow_mr("l", data, sizeof(data));
+	flow_device_writes(&s, &mr, sizeof(data), data, NULL, NULL);
+}
+
+/* the largest FPDU has to be there whole, at whatever cost of memory per octet */
+static void largest_in_pieces(struct session *s, size_t piece)
+{
+	static uint8_t ulpdu[ULPDU_MAX + 64], data[ULPDU_MAX];
+	struct agent_mr mr = agent_mr(ULPDU_MAX, "lrw");
+	uint32_t len = ULPDU_MAX - TAGGED_HDR, n;
+	size_t octets;
+
+	pattern(data, len, 6);
+	n = seg_write(s->p, mr.rkey, mr.va, data, len, true, ulpdu);
+	octets = fpdu_build(s->p, ulpdu, n, NULL, b.octets);
+	peer_send_pieces(s->p, b.octets, octets, piece);
+	expect_alive(s->p);
+	expect_memory(&mr, 0, data, len);
+}
+
+static void stream__largest_fpdu_in_small_pieces(void)
+{
+	struct session s = session_default();
+
+	largest_in_pieces(&s, 24);
+}
+
+static void stream__largest_fpdu_over_the_smallest_segments(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	s.tcp.mss = 88;
+	session_start(&s);
+	largest_in_pieces(&s, ULPDU_MAX + 64);
+}
+
+/* ---- an FPDU that is not all there ---- */
+
+/* @octets but for the last @hold, then nothing: not a trace of it in the device */
+static void hold_back(const uint8_t *octets, size_t len, size_t hold,
+		      const struct agent_mr *mr)
+{
+	peer_send(b.s.p, octets, len - hold);
+	agent_expect_no_wc(HOLD_MS);
+	expect_untouched(mr);
+	expect_silence(b.s.p, 1);
+	peer_send(b.s.p, octets + len - hold, hold);
+}
+
+static void hold_write(uint32_t len, size_t hold)
+{
+	static uint8_t ulpdu[BURST_MAX + 64];
+	struct peer *p;
+
+	memset(&b, 0, sizeof(b));
+	b.s = session_default();
+	p = b.s.p;
+	b.mr = agent_mr(BURST_MAX, "lrw");
+	pattern(b.data, len, 3);
+	add_fpdu(ulpdu, seg_write(p, b.mr.rkey, b.mr.va, b.data, len, true, ulpdu));
+	hold_back(b.octets, b.len, hold, &b.mr);
+	expect_alive(p);
+	expect_memory(&b.mr, 0, b.data, len);
+}
+
+static void stream__write_without_its_last_octet(void)
+{
+	hold_write(1000, 1);
+}
+
+static void stream__write_without_its_crc(void)
+{
+	hold_write(1000, 4);
+}
+
+static void stream__long_write_without_its_last_octet(void)
+{
+	hold_write(60000, 1);
+}
+
+static void stream__send_without_its_last_octet(void)
+{
+	uint8_t ulpdu[1024];
+
+	memset(&b, 0, sizeof(b));
+	b.s = session_default();
+	b.rq = agent_mr(1024, "l");
+	agent_recv(b.s.conn, RECV_ID, &b.rq, 0, 1024);
+	pattern(b.data, 900, 4);
+	add_fpdu(ulpdu, seg_send(b.s.p, OP_SEND, 0, 0, b.data, 900, true, ulpdu));
+	hold_back(b.octets, b.len, 1, &b.rq);
+	flow_expect_wc(RECV_ID, "SUCCESS");
+	expect_memory(&b.rq, 0, b.data, 900);
+}
+
+static void stream__request_without_its_last_octet(void)
+{
+	struct fpdu f;
+	uint8_t ulpdu[READ_REQ_LEN];
+
+	memset(&b, 0, sizeof(b));
+	b.s = session_default();
+	b.mr = agent_mr(64, "lr");
+	add_fpdu(ulpdu, seg_read_req(b.s.p, OUR_STAG, OUR_TO, 64, b.mr.rkey, b.mr.va,
+				     ulpdu));
+	hold_back(b.octets, b.len, 1, &b.mr);
+	expect_op(b.s.p, &f, OP_READ_RESP);
+	expect_eq("octets of the Response", f.seg.len, 64);
+}
+
+/* ---- lengths that no sender may use ---- */
+
+static void stream__length_0(void)
+{
+	struct session s = session_default();
+
+	peer_send_fpdu(s.p, NULL, 0);
+	/* no code is made for it: checklist-ddp-rdmap 7.10 */
+	expect_terminate(s.p, 0, 2, 7, false, NULL);
+}
+
+static void too_long(uint16_t len)
+{
+	struct session s = session_default();
+	uint8_t header[16] = { 0 };
+
+	if (s.p->tx_markers)
+		skip("the device wants markers");
+	put16(header, len);
+	header[2] = DDP_TAGGED | DDP_LAST | 1;
+	header[3] = 0x40 | OP_WRITE;
+	peer_send(s.p, header, sizeof(header));
+	expect_terminate(s.p, 2, 0, 3, false, NULL);
+}
+
+static void stream__length_64769(void)
+{
+	too_long(64769);
+}
+
+static void stream__length_65535(void)
+{
+	too_long(65535);
+}
+
+/* ---- what the device gives to TCP ---- */
+
+static uint32_t segments_in(const struct session *s)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	memset(&info, 0, sizeof(info));
+	expect(!getsockopt(s->p->fd, IPPROTO_TCP, TCP_INFO, &info, &len), "TCP_INFO");
+	return info.tcpi_data_segs_in;
+}
+
+/* alone in the stream, an FPDU that fits into a segment travels in one */
+static void one_segment(bool markers)
+{
+	static const uint32_t lens[] = { 0, 1, 100, 700, 1000, 1300 };
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr = agent_mr(4096, "l");
+	uint32_t before, len;
+	unsigned int i;
+
+	s.markers = markers;
+	session_start(&s);
+	for (i = 0; i < 2 * sizeof(lens) / sizeof(lens[0]); i++) {
+		len = lens[i / 2];
+		if (flow_mulpdu(flow_emss(&s), markers) < len + TAGGED_HDR)
+			break;
+		before = segments_in(&s);
+		flow_device_writes(&s, &mr, len, NULL, NULL, NULL);
+		expect_eq("TCP segments of one FPDU", segments_in(&s) - before, 1);
+	}
+	len = flow_mulpdu(flow_emss(&s), markers) - TAGGED_HDR;
+	if (len > 4096)
+		return;
+	before = segments_in(&s);
+	flow_device_writes(&s, &mr, len, NULL, NULL, NULL);
+	expect_eq("TCP segments of the largest FPDU", segments_in(&s) - before, 1);
+}
+
+static void stream__fpdu_is_one_segment(void)
+{
+	one_segment(false);
+}
+
+static void stream__fpdu_is_one_segment_marked(void)
+{
+	one_segment(true);
+}
+
+/* ---- the switch from frames to FPDUs ---- */
+
+/* FPDUs begin right behind our frame, its private data of whatever length */
+static void begin(uint16_t pd_len, size_t piece)
+{
+	struct agent_mr mr;
+	uint8_t ulpdu[256], out[512];
+	size_t len;
+
+	memset(&b, 0, sizeof(b));
+	b.s = (struct session)SESSION_DEFAULT;
+	flow_start(&b.s, pd_len, piece);
+	flow_device_speaks(&b.s);
+	mr = agent_mr(256, "lrw");
+	pattern(b.data, 101, 5);
+	len = seg_write(b.s.p, mr.rkey, mr.va, b.data, 101, true, ulpdu);
+	len = fpdu_build(b.s.p, ulpdu, len, NULL, out);
+	peer_send_pieces(b.s.p, out, len, piece ? piece : len);
+	expect_alive(b.s.p);
+	expect_memory(&mr, 0, b.data, 101);
+	flow_device_writes(&b.s, &mr, 101, b.data, NULL, NULL);
+}
+
+static void stream__begins_behind_a_bare_frame(void)
+{
+	begin(0, 0);
+}
+
+static void stream__begins_behind_odd_private_data(void)
+{
+	static const uint16_t lens[] = { 1, 2, 3, 131 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		begin(lens[i], 0);
+		agent_reset();
+	}
+}
+
+static void stream__begins_octet_by_octet(void)
+{
+	begin(3, 1);
+}
+
+static void stream__begins_eleven_by_eleven(void)
+{
+	begin(30, 11);
+}
+
+#define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
+
+static const struct conform_test tests[] = {
+	T(stream__octet_by_octet, "MPA-034 MPA-063 MPA-064", EITHER, 0,
+	  "TCP segments of one octet change nothing"),
+	T(stream__octet_by_octet_marked, "MPA-034 MPA-063 MPA-064 MPA-035", EITHER, NEED_SET,
+	  "TCP segments of one octet change nothing, with markers"),
+	T(stream__seven_by_seven, "MPA-034 MPA-063 MPA-064", EITHER, 0,
+	  "TCP segments that never hold an FPDU change nothing"),
+	T(stream__all_at_once, "MPA-034 MPA-062 MPA-063 MPA-064", EITHER, 0,
+	  "many FPDUs at once are told apart by their lengths"),
+	T(stream__all_at_once_marked, "MPA-034 MPA-063 MPA-064 MPA-035", EITHER, NEED_SET,
+	  "many marked FPDUs at once are told apart by their lengths"),
+	T(stream__cut_at_random, "MPA-063 MPA-064 MPA-067", EITHER, 0,
+	  "it does not matter where TCP cuts the stream"),
+	T(stream__cut_at_random_marked, "MPA-063 MPA-064 MPA-067", EITHER, NEED_SET,
+	  "it does not matter where TCP cuts the stream, with markers"),
+	T(stream__cut_around_the_header, "MPA-063 MPA-064", RESPONDER, 0,
+	  "a header may come in two TCP segments, or behind the end of another FPDU"),
+	T(stream__small_window, "MPA-063 MPA-003", EITHER, 0,
+	  "a window smaller than an FPDU delays the device's FPDUs and does not spoil them"),
+	T(stream__largest_fpdu_in_small_pieces, "MPA-008 MPA-063 MPA-072", EITHER, 0,
+	  "the largest FPDU is taken from TCP segments of a few octets"),
+	T(stream__largest_fpdu_over_the_smallest_segments, "MPA-008 MPA-063 MPA-072", EITHER, 0,
+	  "the largest FPDU is taken where TCP's segments are the smallest"),
+	T(stream__write_without_its_last_octet, "MPA-066 MPA-068", EITHER, 0,
+	  "nothing of a Write counts before all of its FPDU is there"),
+	T(stream__write_without_its_crc, "MPA-066 MPA-068", EITHER, 0,
+	  "nothing of a Write counts before the CRC field of its FPDU is there"),
+	T(stream__long_write_without_its_last_octet, "MPA-066 MPA-068 MPA-072", EITHER, 0,
+	  "nothing of a long Write counts before all of its FPDU is there"),
+	T(stream__send_without_its_last_octet, "MPA-066 MPA-068", EITHER, 0,
+	  "nothing of a Send counts before all of its FPDU is there"),
+	T(stream__request_without_its_last_octet, "MPA-066 MPA-068", EITHER, 0,
+	  "a Read Request is not answered before all of its FPDU is there"),
+	T(stream__length_0, "MPA-008", EITHER, 0,
+	  "ULPDU_Length 0 is a segment without a header: DDP refuses it"),
+	T(stream__length_64769, "MPA-006 MPA-125", EITHER, 0,
+	  "ULPDU_Length over 64768 is refused at once, without waiting for the octets"),
+	T(stream__length_65535, "MPA-006 MPA-125", EITHER, 0,
+	  "ULPDU_Length over 64768 is refused at once, without waiting for the octets"),
+	T(stream__fpdu_is_one_segment, "MPA-061", EITHER, 0,
+	  "an FPDU that fits into a TCP segment is given to TCP whole"),
+	T(stream__fpdu_is_one_segment_marked, "MPA-061", EITHER, 0,
+	  "a marked FPDU that fits into a TCP segment is given to TCP whole"),
+	T(stream__begins_behind_a_bare_frame, "MPA-073 MPA-074", EITHER, 0,
+	  "Full Operation begins with the octet behind the frame, in both directions"),
+	T(stream__begins_behind_odd_private_data, "MPA-073 MPA-074", EITHER, 0,
+	  "Full Operation begins with the octet behind the private data"),
+	T(stream__begins_octet_by_octet, "MPA-073 MPA-080", EITHER, 0,
+	  "TCP segments of one octet through the startup change nothing"),
+	T(stream__begins_eleven_by_eleven, "MPA-073 MPA-080", EITHER, 0,
+	  "TCP segments across the fields of the startup change nothing"),
+	{}
+};
+
+const struct conform_group stream_group = { "stream", tests };

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What happens around a Terminate that the device sends: which of several faults it
+ * tells, that nothing follows, how the connection ends, what its own ULP hears.
+ * RFC 5040 5.4, 6.2.1 and 7.1; RFC 5041 7.1; checklist-ddp-rdmap 6, 7.19 and 7.20.
+ */
+#include <string.h>
+
+#include "terminate.h"
+
+#define ROOM		4096
+#define WILD		TRIPLET(1, 1, 0)	/* of seg_wild_write() */
+#define FLOOD_FPDUS	400
+#define FLOOD_LEN	1400
+
+/* octets of several FPDUs, sent as one piece */
+struct batch {
+	uint8_t octets[8 * ROOM];
+	size_t len;
+};
+
+static void batch_add(struct batch *b, struct peer *p, const void *ulpdu, uint32_t len,
+		      const struct fpdu_fault *fault)
+{
+	b->len += fpdu_build(p, ulpdu, len, fault, b->octets + b->len);
+}
+
+static void batch_send(struct batch *b, struct peer *p)
+{
+	peer_send(p, b->octets, b->len);
+	b->len = 0;
+}
+
+/* a Send on a queue that does not exist */
+static uint32_t seg_wild_queue(struct peer *p, void *out)
+{
+	uint32_t len = seg_send(p, OP_SEND, 0, 0, "wild", 4, true, out);
+
+	put32((uint8_t *)out + 6, 9);
+	return len;
+}
+
+static void send_wild_write(struct peer *p)
+{
+	uint8_t out[ROOM];
+
+	peer_send_fpdu(p, out, seg_wild_write(p, out));
+}
+
+/* ---- which fault is told ---- */
+
+static void first_fault_wins(void)
+{
+	struct session s = session_default();
+	uint8_t first[ROOM], second[ROOM];
+	struct batch b = {};
+	uint32_t len;
+
+	len = seg_wild_write(s.p, first);
+	batch_add(&b, s.p, first, len, NULL);
+	batch_add(&b, s.p, second, seg_wild_queue(s.p, second), NULL);
+	batch_send(&b, s.p);
+	expect_terminate_for(s.p, WILD, NO_TRIPLET, first, len);
+	expect_closed_silently(s.p);
+}
+
+static void first_fault_wins_turned(void)
+{
+	struct session s = session_default();
+	uint8_t first[ROOM], second[ROOM];
+	struct batch b = {};
+	uint32_t len;
+
+	len = seg_wild_queue(s.p, first);
+	batch_add(&b, s.p, first, len, NULL);
+	batch_add(&b, s.p, second, seg_wild_write(s.p, second), NULL);
+	batch_send(&b, s.p);
+	expect_terminate_for(s.p, TRIPLET(1, 2, 1), NO_TRIPLET, first, len);
+	expect_closed_silently(s.p);
+}
+
+/* one segment with faults of MPA, DDP and RDMAP */
+static void lowest_layer_wins(void)
+{
+	static const struct fpdu_fault fault = { .crc_xor = 1 };
+	struct session s = session_default();
+	struct batch b = {};
+	uint8_t out[ROOM];
+	uint32_t len;
+
+	len = seg_wild_queue(s.p, out);
+	out[1] = 0xcf;
+	batch_add(&b, s.p, out, len, &fault);
+	batch_send(&b, s.p);
+	expect_terminate_for(s.p, TRIPLET(2, 0, 2), NO_TRIPLET, NULL, 0);
+	expect_closed_silently(s.p);
+}
+
+static void ddp_before_rdmap(void)
+{
+	struct session s = session_default();
+	uint8_t out[ROOM];
+	uint32_t len;
+
+	len = seg_wild_queue(s.p, out);
+	out[1] = 0xcf;
+	peer_send_fpdu(s.p, out, len);
+	expect_terminate_for(s.p, TRIPLET(1, 2, 1), NO_TRIPLET, out, len);
+	expect_closed_silently(s.p);
+}
+
+/* ---- nothing behind it ---- */
+
+/* good messages right behind a bad one: a Write, a Read Request and a Send */
+static void add_good_messages(struct batch *b, struct peer *p, const struct agent_mr *mr)
+{
+	uint8_t out[ROOM];
+
+	batch_add(b, p, out, seg_write(p, mr->rkey, mr->va, "late", 4, true, out), NULL);
+	batch_add(b, p, out, seg_read_req(p, 7, 0, 16, mr->rkey, mr->va, out), NULL);
+	batch_add(b, p, out, seg_send(p, OP_SEND, 0, 0, "late", 4, true, out), NULL);
+}
+
+static void nothing_follows(void)
+{
+	static const struct want_wc flushed[] = { { 1, "WR_FLUSH_ERR" }, {} };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	struct batch b = {};
+	uint8_t bad[ROOM];
+	uint32_t len;
+
+	agent_recv(s.conn, 1, &mr, 0, 64);
+	len = seg_wild_write(s.p, bad);
+	batch_add(&b, s.p, bad, len, NULL);
+	add_good_messages(&b, s.p, &mr);
+	batch_send(&b, s.p);
+	expect_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
+	expect_fin_silently(s.p);
+	expect_wcs(flushed);
+	expect_untouched(&mr);
+}
+
+/* ... and what comes after the Terminate was read by us */
+static void late_messages_dropped(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	struct batch b = {};
+
+	send_wild_write(s.p);
+	expect_terminate(s.p, 1, 1, 0, false, NULL);
+	add_good_messages(&b, s.p, &mr);
+	batch_send(&b, s.p);
+	expect_closed_silently(s.p);
+	agent_expect_no_wc(100);
+	expect_untouched(&mr);
+}
+
+/* our Terminate crosses the device's: neither is answered */
+static void crossing_terminates(void)
+{
+	struct session s = session_default();
+	uint8_t bad[ROOM], ours[ROOM];
+	struct batch b = {};
+	uint32_t len;
+
+	len = seg_wild_write(s.p, bad);
+	batch_add(&b, s.p, bad, len, NULL);
+	batch_add(&b, s.p, ours, seg_terminate(s.p, 0, 2, 7, ours), NULL);
+	batch_add(&b, s.p, ours, seg_wild_queue(s.p, ours), NULL);
+	batch_send(&b, s.p);
+	expect_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
+	expect_fin_silently(s.p);
+}
+
+/* The device reads on: were octets of ours left unread, its TCP would answer them
+ * with RST, and the Terminate could be lost. */
+static void reads_on_and_ends_with_fin(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lw");
+	uint8_t bad[ROOM], out[ROOM], octets[FLOOD_LEN];
+	uint32_t len;
+	int i;
+
+	pattern(octets, sizeof(octets), 5);
+	len = seg_wild_write(s.p, bad);
+	peer_send_fpdu(s.p, bad, len);
+	for (i = 0; i < FLOOD_FPDUS; i++)
+		peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets,
+						   sizeof(octets), true, out));
+	expect_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
+	expect_fin_silently(s.p);
+	expect_untouched(&mr);
+}
+
+/* two Responses are due, none can leave: what has begun is sent to its end, and the
+ * Terminate is the last message */
+static void stands_between_messages(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr = session_stuck(&s);
+	struct terminate t;
+	bool whole = true;
+	struct fpdu f;
+
+	send_read_req(s.p, 7, 0, STUCK_LEN, mr.rkey, mr.va);
+	send_wild_write(s.p);
+	for (;;) {
+		expect_fpdu(s.p, &f);
+		if (!seg_tagged(&f.seg))
+			break;
+		whole = seg_last(&f.seg);
+	}
+	expect_eq("opcode of the first untagged message", seg_op(&f.seg), OP_TERMINATE);
+	t.triplet = f.seg.data[0] << 8 | f.seg.data[1];
+	expect_eq("the Terminate", t.triplet, WILD);
+	expect(whole, "the Terminate cuts a Response in two");
+	expect_fin_silently(s.p);
+}
+
+/* ---- what the local ULP hears ---- */
+
+static void all_work_is_flushed(void)
+{
+	static const struct want_wc flushed[] = {
+		{ 1, "WR_FLUSH_ERR" }, { 2, "WR_FLUSH_ERR" }, { 3, "WR_FLUSH_ERR" },
+		{ 4, "WR_FLUSH_ERR" }, {}
+	};
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+
+	agent_recv(s.conn, 1, &mr, 0, 64);
+	agent_recv(s.conn, 2, &mr, 64, 64);
+	agent_post(s.conn, 3, AG_READ, 0, &mr, 0, 64, 1, 1);
+	agent_post(s.conn, 4, AG_READ, AG_SIGNALED, &mr, 64, 64, 1, 1);
+	expect_read_request(s.p);
+	expect_read_request(s.p);
+	send_wild_write(s.p);
+	expect_terminate(s.p, 1, 1, 0, false, NULL);
+	expect_wcs(flushed);
+	expect_qp_ended(s.conn);
+	agent_expect_no_wc(50);
+}
+
+/* what was good before the fault stays so */
+static void earlier_messages_count(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	uint8_t out[ROOM];
+	struct batch b = {};
+	struct agent_wc wc;
+
+	agent_recv(s.conn, 1, &mr, 0, 64);
+	agent_recv(s.conn, 2, &mr, 64, 64);
+	batch_add(&b, s.p, out, seg_write(s.p, mr.rkey, mr.va + 128, "good", 4, true, out),
+		  NULL);
+	batch_add(&b, s.p, out, seg_send(s.p, OP_SEND, 0, 0, "good", 4, true, out), NULL);
+	batch_add(&b, s.p, out, seg_wild_write(s.p, out), NULL);
+	batch_send(&b, s.p);
+	expect_terminate(s.p, 1, 1, 0, false, NULL);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_eq("its length", wc.byte_len, 4);
+	agent_expect_wc(2, "WR_FLUSH_ERR", &wc);
+	expect_memory(&mr, 0, "good", 4);
+	expect_memory(&mr, 128, "good", 4);
+}
+
+static void short_receive_is_told(void)
+{
+	static const struct want_wc want[] = {
+		{ 1, "LOC_LEN_ERR" }, { 2, "WR_FLUSH_ERR" }, {}
+	};
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	uint8_t octets[65];
+
+	pattern(octets, sizeof(octets), 6);
+	agent_recv(s.conn, 1, &mr, 0, 64);
+	agent_recv(s.conn, 2, &mr, 1024, 128);
+	send_send(s.p, octets, sizeof(octets));
+	expect_terminate(s.p, 1, 2, 5, false, NULL);
+	expect_wcs(want);
+	expect_untouched(&mr);
+}
+
+/* the async event, by what kind of fault the peer commits */
+static void event_of(void (*commit)(struct peer *p, void *out, uint32_t *len),
+		     const char *event)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct terminate t;
+	uint8_t out[ROOM];
+	uint32_t len;
+
+	agent_recv(s.conn, 1, &mr, 0, 64);
+	commit(s.p, out, &len);
+	peer_send_fpdu(s.p, out, len);
+	recv_terminate(s.p, false, &t);
+	expect_async(event);
+}
+
+static void commit_wild_write(struct peer *p, void *out, uint32_t *len)
+{
+	*len = seg_wild_write(p, out);
+}
+
+static void commit_wild_read(struct peer *p, void *out, uint32_t *len)
+{
+	*len = seg_read_req(p, 7, 0, 8, WILD_STAG, 0, out);
+}
+
+static void commit_wild_queue(struct peer *p, void *out, uint32_t *len)
+{
+	*len = seg_wild_queue(p, out);
+}
+
+static void commit_wild_opcode(struct peer *p, void *out, uint32_t *len)
+{
+	*len = seg_send(p, OP_SEND, 0, 0, "wild", 4, true, out);
+	((uint8_t *)out)[1] = 0x4f;
+}
+
+static void event_ddp_tagged(void)
+{
+	event_of(commit_wild_write, "QP_ACCESS_ERR");
+}
+
+static void event_rdmap_protection(void)
+{
+	event_of(commit_wild_read, "QP_ACCESS_ERR");
+}
+
+static void event_ddp_untagged(void)
+{
+	event_of(commit_wild_queue, "QP_REQ_ERR");
+}
+
+static void event_rdmap_operation(void)
+{
+	event_of(commit_wild_opcode, "QP_REQ_ERR");
+}
+
+static void event_mpa(void)
+{
+	static const struct fpdu_fault fault = { .crc_xor = 1 };
+	struct session s = session_default();
+	struct batch b = {};
+	uint8_t out[ROOM];
+
+	batch_add(&b, s.p, out, seg_wild_write(s.p, out), &fault);
+	batch_send(&b, s.p);
+	expect_terminate(s.p, 2, 0, 2, false, NULL);
+	expect_async("QP_FATAL");
+}
+
+/* ---- the device's own faults ---- */
+
+/* what was posted before goes out, the Terminate comes in place of the message that
+ * cannot be built, what was posted behind is flushed */
+static void stands_in_for_the_message(void)
+{
+	struct session s = session_default();
+	struct agent_mr good = agent_mr(ROOM, "lrw");
+	struct agent_mr bad = agent_mr_pd(ROOM, "lrw", 1);
+	struct agent_wc wc;
+	struct fpdu f;
+	int error;
+
+	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &good, 0, 32, 0, 0);
+	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &bad, 0, 32, 0, 0);
+	error = agent_try_post(s.conn, 3, AG_SEND, AG_SIGNALED, &good, 0, 32, 0, 0);
+	expect_op(s.p, &f, OP_SEND);
+	expect_terminate_for(s.p, TRIPLET(0, 0, 0), NO_TRIPLET, NULL, 0);
+	expect_fin_silently(s.p);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_expect_wc(2, "LOC_PROT_ERR", &wc);
+	if (!error)
+		agent_expect_wc(3, "WR_FLUSH_ERR", &wc);
+	expect_qp_ended(s.conn);
+}
+
+/* a Send that the device takes after the end: refused, or flushed */
+static void later_work_fails(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	struct agent_wc wc;
+
+	send_wild_write(s.p);
+	expect_terminate(s.p, 1, 1, 0, false, NULL);
+	expect_qp_ended(s.conn);
+	if (agent_try_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 0, 32, 0, 0))
+		return;
+	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
+}
+
+/* ---- a Read that fails on its way: the copied header has moved on ---- */
+
+/* octets of the Response that come, up to the Terminate, copied to @t; false when all
+ * of it came */
+static bool response_until(struct peer *p, uint32_t *sent, struct terminate *t)
+{
+	struct fpdu f;
+
+	for (*sent = 0; *sent < STUCK_LEN; *sent += f.seg.len) {
+		expect_fpdu(p, &f);
+		if (!seg_tagged(&f.seg))
+			break;
+		expect_eq("TO of the Response", f.seg.to, *sent);
+	}
+	if (*sent == STUCK_LEN)
+		return false;
+	expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
+	expect(f.seg.ulpdu_len <= TERM_MAX, "the Terminate is too long");
+	t->len = f.seg.ulpdu_len;
+	memcpy(t->ulpdu, f.seg.ulpdu, t->len);
+	t->triplet = f.seg.data[0] << 8 | f.seg.data[1];
+	return true;
+}
+
+static void copied_read_has_moved_on(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr = session_stuck(&s);
+	uint8_t want[ROOM];
+	struct terminate t;
+	uint32_t sent, len;
+
+	agent_dereg(&mr);
+	if (!response_until(s.p, &sent, &t))
+		skip("the device had sent all before the memory went away");
+	s.p->tx_msn[1]--;
+	len = seg_read_req(s.p, WILD_STAG, sent, STUCK_LEN - sent, mr.rkey, mr.va + sent,
+			   want);
+	check_terminate(s.p, &t, TRIPLET(0, 1, 0), NO_TRIPLET, want, len);
+	expect_closed_silently(s.p);
+}
+
+static const struct conform_test tests[] = {
+	{ "term_end__first_fault_wins", "RDMAP-124",
+	  "of two bad segments the first is told, and no second Terminate follows",
+	  EITHER, 0, first_fault_wins },
+	{ "term_end__first_fault_wins_turned", "RDMAP-124",
+	  "of two bad segments the first is told, and no second Terminate follows",
+	  RESPONDER, 0, first_fault_wins_turned },
+	{ "term_end__lowest_layer_wins", "RDMAP-124 RDMAP-125",
+	  "an FPDU with a bad CRC is not looked at any further",
+	  RESPONDER, 0, lowest_layer_wins },
+	{ "term_end__ddp_before_rdmap", "RDMAP-124 RDMAP-125",
+	  "a segment is judged by DDP before RDMAP sees it",
+	  RESPONDER, 0, ddp_before_rdmap },
+	{ "term_end__nothing_follows", "RDMAP-085 DDP-010 DDP-092 DDP-094 DDP-095",
+	  "behind the first fault nothing is placed, delivered or answered, and nothing is sent after the Terminate",
+	  EITHER, 0, nothing_follows },
+	{ "term_end__late_messages_dropped", "RDMAP-085 DDP-094",
+	  "messages that arrive after the Terminate was sent change nothing",
+	  EITHER, 0, late_messages_dropped },
+	{ "term_end__crossing_terminates", "RDMAP-083 RDMAP-085",
+	  "a device that has sent a Terminate sends no second one",
+	  EITHER, 0, crossing_terminates },
+	{ "term_end__reads_on_and_ends_with_fin", "RDMAP-118 RDMAP-117 DDP-012 DDP-076",
+	  "the device reads and drops what still comes, so that the Terminate arrives and FIN follows",
+	  EITHER, 0, reads_on_and_ends_with_fin },
+	{ "term_end__stands_between_messages", "RDMAP-085 RDMAP-118",
+	  "the Terminate goes between two messages and is the last one",
+	  RESPONDER, 0, stands_between_messages },
+	{ "term_end__all_work_is_flushed", "RDMAP-084 RDMAP-120 DDP-073 DDP-074",
+	  "the ULP of the device that terminates gets all its work back, flushed",
+	  EITHER, 0, all_work_is_flushed },
+	{ "term_end__earlier_messages_count", "RDMAP-122 DDP-061",
+	  "messages in front of the fault were placed and delivered",
+	  RESPONDER, 0, earlier_messages_count },
+	{ "term_end__short_receive_is_told", "RDMAP-120 RDMAP-068",
+	  "the receive that a message does not fit into completes with a length error",
+	  RESPONDER, 0, short_receive_is_told },
+	{ "term_end__event_ddp_tagged", "RDMAP-120 DDP-073 DDP-106",
+	  "a tagged fault found by DDP is an access error of the QP",
+	  RESPONDER, 0, event_ddp_tagged },
+	{ "term_end__event_rdmap_protection", "RDMAP-120 DDP-106",
+	  "a protection fault found by RDMAP is an access error of the QP",
+	  RESPONDER, 0, event_rdmap_protection },
+	{ "term_end__event_ddp_untagged", "RDMAP-120 DDP-073",
+	  "an untagged fault found by DDP is a request error of the QP",
+	  RESPONDER, 0, event_ddp_untagged },
+	{ "term_end__event_rdmap_operation", "RDMAP-120",
+	  "an operation fault found by RDMAP is a request error of the QP",
+	  RESPONDER, 0, event_rdmap_operation },
+	{ "term_end__event_mpa", "RDMAP-120 DDP-077",
+	  "a fault found by MPA is fatal to the QP",
+	  RESPONDER, 0, event_mpa },
+	{ "term_end__stands_in_for_the_message", "RDMAP-121 RDMAP-084 RDMAP-120",
+	  "a message that cannot be built is replaced by a Terminate without copies",
+	  EITHER, 0, stands_in_for_the_message },
+	{ "term_end__later_work_fails", "RDMAP-084 RDMAP-085",
+	  "work posted after the Terminate is refused or flushed, not sent",
+	  RESPONDER, 0, later_work_fails },
+	{ "term_end__copied_read_has_moved_on", "RDMAP-032 RDMAP-123 RDMAP-031",
+	  "a Read that fails on its way is copied with offsets and size moved on by what was sent",
+	  RESPONDER, 0, copied_read_has_moved_on },
+	{}
+};
+
+const struct conform_group term_end_group = { "term_end", tests };
