@@ -3,6 +3,8 @@
 #
 #	make demo		see it work, in a VM
 #	make check		all tests (make check PARTS="core vm": some of them)
+#	make conform		the conformance suite; ARGS="MPA-082 G3": those alone
+#	make coverage		which requirements are tested
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
@@ -20,7 +22,8 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 	ibverbs-providers rdmacm-utils
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
-.PHONY: help demo check check-vm check-debug check-debug-short bench lab-shell \
+.PHONY: help demo check check-vm check-debug check-debug-short conform coverage \
+	bench lab-shell \
 	module install uninstall packages clean
 help:
 	@sed -n 's/^#\t//p' Makefile
@@ -33,6 +36,12 @@ check:
 
 check-vm check-debug check-debug-short:
 	@selftests/check $(@:check-%=%)
+
+conform:
+	@$(LAB)/run --lane vm --type tern --args '$(ARGS)' $(if $(ARGS),conformance:conform.sh,conformance)
+
+coverage:
+	@selftests/conformance/coverage.sh
 
 bench:
 	@$(LAB)/run --lane uml --plain bench:bench.sh

@@ -45,6 +45,8 @@ chosen()
 
 mapfile -t options < <(chosen "$@")
 wires_up
+in_a ip link set v0a mtu "${TERN_MTU:-1500}"
+in_b ip link set v0b mtu "${TERN_MTU:-1500}"
 dev_add b "$DEV_B" "$TERN_PEER" v0b
 start_agent
 # shellcheck disable=SC2034 # read by lib.sh: the program plans its points
