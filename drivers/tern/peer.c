@@ -4,18 +4,19 @@
 #include <linux/jiffies.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <net/net_namespace.h>
 
 #define PEERS		16
 #define REMEMBER	(60 * HZ)
 
 /**
  * struct peer - one that is asked plainly
- * @net: a key only, never followed
+ * @net: cookie of its netns: no other one ever has it
  * @addr: its address and port
  * @until: when it is forgotten
  */
 struct peer {
-	const struct net *net;
+	u64 net;
 	struct sockaddr_storage addr;
 	unsigned long until;
 };
@@ -31,7 +32,7 @@ static struct peer *find(const struct net *net,
 
 	lockdep_assert_held(&peers_lock);
 	for (p = peers; p < peers + PEERS; p++)
-		if (p->net == net && !memcmp(&p->addr, addr, sizeof(*addr)))
+		if (p->net == net->net_cookie && !memcmp(&p->addr, addr, sizeof(*addr)))
 			return p;
 	return NULL;
 }
@@ -58,7 +59,7 @@ void tern_peer_set_plain(const struct net *net,
 	p = find(net, addr);
 	if (!p)
 		p = &peers[next_peer++ % PEERS];
-	p->net = net;
+	p->net = net->net_cookie;
 	p->addr = *addr;
 	p->until = jiffies + REMEMBER;
 	spin_unlock(&peers_lock);

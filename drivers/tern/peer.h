@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Peers that closed on an enhanced Request and then took a plain one
+ * Peers that did not take an enhanced Request and then answered a plain one
  * (checklist-mpa 4.5): for a while they are asked plainly at once.
  */
 #ifndef TERN_PEER_H

@@ -318,6 +318,13 @@ static void fail_attach(struct tern_cep *cep, int rc)
 	tern_cep_step(cep, CM_EV_BAD);
 }
 
+/* it answered what it was asked plainly */
+static void remember_plain(struct tern_cep *cep)
+{
+	if (cep->retried)
+		tern_peer_set_plain(cep->net, &cep->addr.remote);
+}
+
 static void accepted(struct tern_cep *cep)
 {
 	int term = tern_mpa_settle(&cep->wish, &cep->reply, &cep->params);
@@ -337,8 +344,7 @@ static void accepted(struct tern_cep *cep)
 	rc = attach(cep);
 	if (rc)
 		return fail_attach(cep, rc);
-	if (cep->retried)
-		tern_peer_set_plain(cep->net, &cep->addr.remote);
+	remember_plain(cep);
 	tern_cep_step(cep, CM_EV_REPLY);
 }
 
@@ -350,6 +356,7 @@ static void rejected(struct tern_cep *cep)
 	if (cep->reply.pd_len > TERN_UP_PD_MAX)
 		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
 	tern_stat_inc(cep->dev, CM_REJECT_RX);
+	remember_plain(cep);
 	tern_cep_step(cep, CM_EV_REJECTED);
 }
 
