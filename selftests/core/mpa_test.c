@@ -588,6 +588,51 @@ TEST(settle__markers_at_revision_2, "M7 to M10, M12 to M15, M17 to M20, M22 to M
 			check_m_row(i, 2);
 }
 
+TEST(request__of_an_rdmac_initiator, "MPA-139: Rev 0, M=1, C=1 whatever is wished")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg req;
+
+	wish.type = RDMAC;
+	wish.crc = false;
+	tern_mpa_request(&wish, &req);
+	EQ(req.rev, 0);
+	EQ(req.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
+	CHECK(!req.enhanced);
+	/* there is nothing plainer to ask for */
+	CHECK(!tern_mpa_may_retry(&wish));
+}
+
+TEST(meet__rdmac_behind_a_plain_retry,
+	"H14 H16 M6 M11 M16 M21: an enhanced Request first")
+{
+	static const struct {
+		enum tern_mpa_type type;
+		bool m, open;
+	} rows[] = {
+		{ P, 0, true }, { P, 1, true }, { NP, 0, false }, { NP, 1, false },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+		struct tern_mpa_params ip, rp;
+		struct tern_mpa_msg req;
+		struct end ini = { rows[i].type, rows[i].m };
+		struct end rsp = { RDMAC, 1 };
+
+		iw.type = rows[i].type;
+		rw.type = RDMAC;
+		tern_mpa_request(&iw, &req);
+		CHECK(req.enhanced);
+		EQ(tern_mpa_gate_request(&rw, &req), TERN_MPA_CLOSE);
+		CHECK(tern_mpa_may_retry(&iw));
+		if (!EQ(meet(ini, rsp, 1, &ip, &rp), rows[i].open) || !rows[i].open)
+			continue;
+		EQ(ip.version, 0);
+		CHECK(ip.rx_markers && ip.tx_markers && ip.crc);
+	}
+}
+
 /* ---- 3.4: CRC ------------------------------------------------------------------ */
 
 TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 reading 4.6")

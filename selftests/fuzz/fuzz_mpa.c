@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "mpa.h"
+#include "fuzz_wish.h"
 #include "util.h"
 
 #define MUST(cond) do { if (!(cond)) abort(); } while (0)
@@ -57,26 +58,6 @@ static struct verdict read_frame(enum tern_mpa_kind kind, const u8 *p, u32 len,
 	}
 }
 
-static struct tern_mpa_wish read_wish(const u8 *p)
-{
-	struct tern_mpa_wish wish = {
-		.type = p[0] % 3,
-		.rev = 1 + (p[0] >> 2) % 2,
-		.markers = p[0] & 0x10,
-		.crc = p[0] & 0x20,
-		.p2p = p[0] & 0x40,
-		.max_ird = 128,
-		.ird = p[3] & 0x7f,
-		.ord = p[4] & 0x7f,
-	};
-	u8 rtr = p[1] & 3;
-
-	wish.enhanced = wish.rev == 2 && !(p[0] & 0x80);
-	for (u32 i = 0; i < 3 && rtr; i++, rtr = (p[1] >> (2 * i)) & 3)
-		wish.rtr[i] = rtr;
-	return wish;
-}
-
 static void check_params(const struct tern_mpa_wish *wish,
 			 const struct tern_mpa_params *p)
 {
@@ -89,6 +70,11 @@ static void check_params(const struct tern_mpa_wish *wish,
 		MUST(p->crc);
 	if (p->version)
 		MUST(p->rx_markers == wish->markers);
+	/* 5044 appendix C: who speaks which version */
+	if (wish->type == TERN_MPA_RDMAC)
+		MUST(!p->version);
+	if (wish->type == TERN_MPA_NONPERMISSIVE)
+		MUST(p->version);
 }
 
 /* whatever a Reply says */
@@ -159,27 +145,72 @@ static void judge_request(const struct tern_mpa_wish *wish,
 	}
 }
 
-/* two of our own: both ends think the same */
-static void meet(const struct tern_mpa_wish *iw, const struct tern_mpa_wish *rw)
+/* both ends think the same */
+static void compare(const struct tern_mpa_msg *req,
+		    const struct tern_mpa_params *ip,
+		    const struct tern_mpa_params *rp)
+{
+	MUST(ip->version == rp->version && ip->crc == rp->crc);
+	MUST(ip->tx_markers == rp->rx_markers);
+	MUST(rp->tx_markers == ip->rx_markers);
+	MUST(ip->p2p == rp->p2p && !!ip->rtr == ip->p2p);
+	if (ip->rtr)
+		MUST(rp->rtr_accept & BIT(ip->rtr));
+	if (req->enhanced)
+		MUST(ip->ord <= rp->ird && rp->ord <= ip->ird);
+}
+
+/*
+ * One attempt. Return: what the initiator does next, a close without a Reply
+ * being TERN_MPA_RETRY for it.
+ */
+static enum tern_mpa_gate attempt(const struct tern_mpa_wish *iw,
+				  const struct tern_mpa_wish *rw)
 {
 	struct tern_mpa_params ip, rp;
 	struct tern_mpa_msg req, reply;
+	enum tern_mpa_gate gate;
 
 	tern_mpa_request(iw, &req);
-	if (tern_mpa_gate_request(rw, &req) != TERN_MPA_GO)
-		return;
-	tern_mpa_accept(rw, &req, &reply, &rp);
-	if (tern_mpa_gate_reply(iw, &reply) != TERN_MPA_GO)
-		return;
-	if (tern_mpa_settle(iw, &reply, &ip) != TERN_TERM_NONE)
-		return;
-	MUST(ip.version == rp.version && ip.crc == rp.crc);
-	MUST(ip.tx_markers == rp.rx_markers && rp.tx_markers == ip.rx_markers);
-	MUST(ip.p2p == rp.p2p && !!ip.rtr == ip.p2p);
-	if (ip.rtr)
-		MUST(rp.rtr_accept & BIT(ip.rtr));
-	if (req.enhanced)
-		MUST(ip.ord <= rp.ird && rp.ord <= ip.ird);
+	gate = tern_mpa_gate_request(rw, &req);
+	if (gate == TERN_MPA_CLOSE)
+		return TERN_MPA_RETRY;
+	if (gate == TERN_MPA_REFUSE)
+		tern_mpa_refuse(rw, &req, &reply);
+	else
+		tern_mpa_accept(rw, &req, &reply, &rp);
+	gate = tern_mpa_gate_reply(iw, &reply);
+	if (gate != TERN_MPA_GO)
+		return gate;
+	MUST(!(reply.flags & TERN_MPA_F_REJECT));
+	if (tern_mpa_settle(iw, &reply, &ip) == TERN_TERM_NONE)
+		compare(&req, &ip, &rp);
+	return TERN_MPA_GO;
+}
+
+static bool is_rdmac(const struct tern_mpa_wish *wish)
+{
+	return wish->type == TERN_MPA_RDMAC;
+}
+
+/*
+ * Two of our own, with the plain attempt behind the first one. Figures 15 to 17:
+ * they meet unless one is RDMAC and the other Non-permissive.
+ */
+static void meet(struct tern_mpa_wish iw, const struct tern_mpa_wish *rw)
+{
+	bool strict = iw.type == TERN_MPA_NONPERMISSIVE ||
+		      rw->type == TERN_MPA_NONPERMISSIVE;
+	enum tern_mpa_gate gate = attempt(&iw, rw);
+
+	if (gate == TERN_MPA_RETRY && tern_mpa_may_retry(&iw)) {
+		tern_mpa_fall_back(&iw);
+		gate = attempt(&iw, rw);
+	}
+	if (strict && (is_rdmac(&iw) || is_rdmac(rw)))
+		MUST(gate != TERN_MPA_GO);
+	else
+		MUST(gate == TERN_MPA_GO);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -198,7 +229,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	theirs = read_wish(data + 9);
 	len = (u32)size - HEAD;
 
-	meet(&ours, &theirs);
+	meet(ours, &theirs);
 	v = read_frame(kind, data + HEAD, len, UINT32_MAX);
 	for (u32 step = 1; step < 40; step += 6) {
 		w = read_frame(kind, data + HEAD, len, step);

@@ -45,6 +45,7 @@ lane() {
 	R) fuzzer "$1" fuzz_fpdu_rx ;;
 	S) fuzzer "$1" fuzz_rx_stack ;;
 	P) fuzzer "$1" fuzz_mpa ;;
+	C) fuzzer "$1" fuzz_cm ;;
 	esac
 }
 
@@ -104,7 +105,7 @@ fi
 mkdir -p "$base"
 cp -a "$core" "$base/core"
 echo "# building"
-for l in U M R S P; do
+for l in U M R S P C; do
 	seconds=3 lane "$base" "$l" "" > "$base/log.$l" 2>&1 || {
 		cat "$base/log.$l"
 		echo "not ok - the unchanged core fails lane $l"

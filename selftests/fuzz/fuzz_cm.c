@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * An endpoint from its first event to its last: the table of states, fed as
+ * cep.c and startup.c do it: by a peer's octets, cut anywhere, through the MPA
+ * frames and gates; by FIN, RST, timers, the ULP's answers, the stream and
+ * aborts, noted in any order and stepped later. Held at every step: what iw_cm
+ * may see and what the endpoint holds (cm_world.h), at most one plain attempt, a
+ * timer wherever a peer is waited for; and in the end an abort ends it.
+ *
+ * Input: role, our wish (8), then operations of one octet each, some with more.
+ */
+#include <stdlib.h>
+
+#include "util.h"
+
+#define MUST(cond) do { if (!(cond)) abort(); } while (0)
+#define CHECK(cond) MUST(cond)
+
+#include "cm_world.h"
+#include "fuzz_wish.h"
+
+#define HEAD	9
+
+/**
+ * struct end - the endpoint
+ * @w: what its table did
+ * @wish: ours
+ * @frame, @len: of the peer's frame
+ * @pending: BIT() of events noted
+ * @timed: a timer runs
+ * @retried: the second attempt is on
+ * @told: BIT() of what the stream said
+ */
+struct end {
+	struct world w;
+	struct tern_mpa_wish wish;
+	u8 frame[TERN_MPA_FRAME_MAX];
+	u32 len;
+	u32 pending;
+	bool timed;
+	bool retried;
+	u32 told;
+};
+
+static bool waits_for_peer(enum tern_cm_state state)
+{
+	return state == CM_CONNECTING || state == CM_REPLY_WAIT ||
+	       state == CM_REQUEST_WAIT || state == CM_RTR_WAIT ||
+	       state == CM_CLOSING || state == CM_LINGER;
+}
+
+static void step(struct end *e, enum tern_cm_event event)
+{
+	enum tern_cm_timer timer = tern_cm_fsm(e->w.state, event).timer;
+
+	if (!possible(&e->w, event) || !apply(&e->w, event))
+		return;
+	if (timer != CM_TIMER_KEEP)
+		e->timed = timer != CM_TIMER_OFF;
+	MUST(e->timed == waits_for_peer(e->w.state));
+}
+
+/* in the order of their numbers, as the endpoint's work does */
+static void work(struct end *e)
+{
+	u32 events = e->pending;
+
+	e->pending = 0;
+	for (int event = 0; event < CM_EVENT_COUNT; event++) {
+		if (!(events & BIT(event)))
+			continue;
+		if (event == CM_EV_TIMER && !e->timed)
+			continue;
+		/* a timer that runs out is heard */
+		MUST(event != CM_EV_TIMER ||
+		     tern_cm_fsm(e->w.state, event).valid);
+		step(e, event);
+	}
+}
+
+static void note(struct end *e, enum tern_cm_event event)
+{
+	e->pending |= BIT(event);
+}
+
+static void got_request(struct end *e, const struct tern_mpa_msg *req)
+{
+	switch (tern_mpa_gate_request(&e->wish, req)) {
+	case TERN_MPA_GO:
+		return step(e, CM_EV_REQUEST);
+	case TERN_MPA_REFUSE:
+		return step(e, CM_EV_REFUSED);
+	default:
+		return step(e, CM_EV_BAD);
+	}
+}
+
+static void retry(struct end *e)
+{
+	MUST(!e->retried);
+	e->retried = true;
+	e->len = 0;
+	tern_mpa_fall_back(&e->wish);
+	MUST(!tern_mpa_may_retry(&e->wish));
+	step(e, CM_EV_RETRY);
+}
+
+static void got_reply(struct end *e, const struct tern_mpa_msg *reply)
+{
+	struct tern_mpa_params params;
+
+	switch (tern_mpa_gate_reply(&e->wish, reply)) {
+	case TERN_MPA_GO:
+		if (tern_mpa_settle(&e->wish, reply, &params) == TERN_TERM_NONE)
+			return step(e, CM_EV_REPLY);
+		return step(e, CM_EV_BAD);
+	case TERN_MPA_REJECTED:
+		return step(e, CM_EV_REJECTED);
+	case TERN_MPA_RETRY:
+		if (tern_mpa_may_retry(&e->wish))
+			return retry(e);
+		return step(e, CM_EV_BAD);
+	default:
+		return step(e, CM_EV_BAD);
+	}
+}
+
+/* @n octets come; Return: how many of them were taken */
+static u32 octets(struct end *e, const u8 *p, u32 n)
+{
+	bool active = e->w.state == CM_REPLY_WAIT;
+	enum tern_mpa_parse verdict;
+	struct tern_mpa_msg msg;
+	u32 need = 0, used = 0;
+
+	if (!active && e->w.state != CM_REQUEST_WAIT) {
+		if (e->w.state == CM_ULP_WAIT)
+			step(e, CM_EV_BAD);
+		return n;
+	}
+	for (;;) {
+		verdict = tern_mpa_parse(active ? TERN_MPA_REPLY :
+						  TERN_MPA_REQUEST,
+					 e->frame, e->len, &need, &msg);
+		if (verdict != TERN_MPA_MORE || used == n)
+			break;
+		MUST(need > e->len && need <= sizeof(e->frame));
+		e->frame[e->len++] = p[used++];
+	}
+	if (verdict == TERN_MPA_BAD)
+		step(e, CM_EV_BAD);
+	else if (verdict == TERN_MPA_WHOLE && active)
+		got_reply(e, &msg);
+	else if (verdict == TERN_MPA_WHOLE)
+		got_request(e, &msg);
+	return used;
+}
+
+static void fin(struct end *e)
+{
+	if (e->w.state == CM_REPLY_WAIT && !e->len &&
+	    tern_mpa_may_retry(&e->wish))
+		retry(e);
+	else if (e->w.state == CM_REPLY_WAIT ||
+		 e->w.state == CM_REQUEST_WAIT)
+		step(e, e->len ? CM_EV_BAD : CM_EV_FIN);
+	else if (e->w.state == CM_ULP_WAIT)
+		step(e, CM_EV_FIN);
+}
+
+/* RST, seen by the endpoint as long as the socket is its own */
+static void reset(struct end *e)
+{
+	if (!e->w.attached || e->w.state == CM_LINGER)
+		step(e, CM_EV_RESET);
+}
+
+/* each at most once, nothing behind the last one */
+static void stream(struct end *e, u8 what)
+{
+	enum tern_cm_event event = CM_EV_STREAM_OPEN + what % 5;
+
+	if (!e->w.attached || e->told & (BIT(CM_EV_STREAM_FINISHED) |
+					 BIT(CM_EV_STREAM_FAILED) | BIT(event)))
+		return;
+	e->told |= BIT(event);
+	note(e, event);
+}
+
+static const enum tern_cm_event answers[] = {
+	CM_EV_ACCEPT, CM_EV_ACCEPT_P2P, CM_EV_REJECT, CM_EV_TCP_OPEN,
+};
+
+/* Return: octets of input used */
+static u32 operate(struct end *e, const u8 *p, u32 n)
+{
+	u8 arg = p[0] >> 3;
+
+	switch (p[0] & 7) {
+	case 0:
+		return 1 + octets(e, p + 1, arg < n - 1 ? arg : n - 1);
+	case 1:
+		fin(e);
+		break;
+	case 2:
+		reset(e);
+		break;
+	case 3:
+		note(e, CM_EV_TIMER);
+		break;
+	case 4:
+		step(e, answers[arg % ARRAY_SIZE(answers)]);
+		break;
+	case 5:
+		stream(e, arg);
+		break;
+	case 6:
+		if (arg & 1)
+			note(e, CM_EV_ABORT);
+		else
+			note(e, CM_EV_DRAINED);
+		break;
+	default:
+		work(e);
+	}
+	return 1;
+}
+
+/* the device goes: an abort, and the stream's last word if there is one */
+static void end(struct end *e)
+{
+	note(e, CM_EV_ABORT);
+	work(e);
+	stream(e, CM_EV_STREAM_FAILED - CM_EV_STREAM_OPEN);
+	work(e);
+	note(e, CM_EV_ABORT);
+	work(e);
+	MUST(e->w.state == CM_CLOSED && !e->timed);
+	MUST(!e->w.has_id && !e->w.has_qp && !e->w.has_sock);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct end e = {};
+	u32 at = HEAD;
+
+	if (size < HEAD || size > 4096)
+		return 0;
+	e.w = begin(data[0] & 1);
+	e.wish = read_wish(data + 1);
+	e.timed = true;
+	while (at < size)
+		at += operate(&e, data + at, (u32)size - at);
+	end(&e);
+	return 0;
+}

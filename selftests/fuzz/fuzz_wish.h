@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* An end's wishes out of 8 octets of input. */
+#ifndef TERN_FUZZ_WISH_H
+#define TERN_FUZZ_WISH_H
+
+#include "mpa.h"
+
+static struct tern_mpa_wish read_wish(const u8 *p)
+{
+	struct tern_mpa_wish wish = {
+		.type = p[0] % 3,
+		.rev = 1 + (p[0] >> 2) % 2,
+		.markers = p[0] & 0x10,
+		.crc = p[0] & 0x20,
+		.p2p = p[0] & 0x40,
+		.max_ird = 128,
+		.ird = p[3] & 0x7f,
+		.ord = p[4] & 0x7f,
+	};
+	u8 rtr = p[1] & 3;
+
+	wish.enhanced = wish.rev == 2 && !(p[0] & 0x80);
+	for (u32 i = 0; i < 3 && rtr; i++, rtr = (p[1] >> (2 * i)) & 3)
+		wish.rtr[i] = rtr;
+	return wish;
+}
+
+#endif /* TERN_FUZZ_WISH_H */
