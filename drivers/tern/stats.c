@@ -15,16 +15,22 @@ static const struct rdma_stat_desc descs[] = {
 #undef X
 };
 
-void tern_stat_term(struct tern_device *dev, int code)
-{
-	switch (code) {
-#define X(id, tail)						\
-	case TERN_TERM_##id:					\
-		tern_stat_inc(dev, TERM_SENT_##id);		\
-		break;
+static const struct {
+	int code;
+	enum tern_stat stat;
+} terms[] = {
+#define X(id, tail) { TERN_TERM_##id, TERN_STAT_TERM_SENT_##id },
 	TERN_TERM_STATS(X)
 #undef X
-	}
+};
+
+void tern_stat_term(struct tern_device *dev, int code)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(terms); i++)
+		if (terms[i].code == code)
+			this_cpu_inc(dev->stats->v[terms[i].stat]);
 }
 
 static u64 sum(const struct tern_device *dev, enum tern_stat id)
