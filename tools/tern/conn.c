@@ -100,7 +100,7 @@ static const char *rtr_name(const struct conn *c)
 	return rtr ? setting_rtr_name(number(rtr)) : NULL;
 }
 
-/* the control flags of a frame that is enhanced: "ABCD", those that are set */
+/* the control flags of a frame that is enhanced: those of "ABCD" that are set */
 static const char *control(struct nlattr **frame, char *buf)
 {
 	uint32_t ird = number(frame[TERN_A_FRAME_IRD]);
@@ -111,7 +111,7 @@ static const char *control(struct nlattr **frame, char *buf)
 	snprintf(buf, TEXT, "%s%s%s%s", ird & 0x8000 ? "A" : "",
 		 ird & 0x4000 ? "B" : "", ord & 0x8000 ? "C" : "",
 		 ord & 0x4000 ? "D" : "");
-	return buf;
+	return *buf ? buf : "-";
 }
 
 /* ---- text --------------------------------------------------------------------- */
