@@ -9,7 +9,7 @@
 # BENCH_ROUNDS (5), BENCH_SECONDS (2 per figure), BENCH_RPS (1: the receiver's
 # softirq runs on the other CPU).
 
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/compare.sh"
 
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
 seconds=${TERN_SET_BENCH_SECONDS:-2}
@@ -62,11 +62,11 @@ rdma_figure()
 tcp_lat()
 {
 	in_b qperf >/dev/null 2>&1 &
-	local server=$!
+	local daemon=$!
 	eventually listening 19765
 	in_a qperf -uu -t "$seconds" -m 8 "$IP_B" tcp_lat >"$TMP/qperf" || true
-	kill $server
-	wait $server 2>/dev/null || true
+	kill $daemon
+	wait $daemon 2>/dev/null || true
 	awk '$1 == "latency" { u = $4; v = $3; print u == "ms" ? v * 1000 : u == "ns" ? v / 1000 : v }' "$TMP/qperf"
 }
 

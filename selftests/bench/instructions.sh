@@ -11,7 +11,7 @@
 # host, over lo, in one namespace, where rxe works too. TERN_SET_BENCH_ROUNDS (5),
 # TERN_SET_BENCH_ROWS (a regular expression), TERN_SET_BENCH_CANDIDATES.
 
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/compare.sh"
 
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
 # the event tools stop for want of credits unless each Send is signalled (-Q 1)

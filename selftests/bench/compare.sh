@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # candidates and rows are the script's
 # Sourced by the scripts of this folder: candidates, medians, the table. A script
 # sets candidates and rows, "NAME UNIT high|low TOOL OPTIONS...", and leaves the
 # figures of a row in $TMP/NAME.CANDIDATE, one a line.
 
 cd "$(dirname "$0")/../net" || exit 1
+# shellcheck source=../net/lib.sh
 . ./lib.sh
 
 # shellcheck disable=SC2034 # lib.sh looks at it
