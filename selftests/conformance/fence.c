@@ -264,7 +264,7 @@ static const struct conform_test tests[] = {
 	{ "fence__holds_markers_too", "MPA-206 MPA-112",
 	  "a responder that was asked for markers sends none before the first FPDU of its peer",
 	  RESPONDER, 0, fence__holds_markers_too },
-	{ "fence__is_shut_until_the_fpdu_is_whole", "MPA-206 MPA-217",
+	{ "fence__is_shut_until_the_fpdu_is_whole", "MPA-206 MPA-217 R6",
 	  "an FPDU opens the fence when its last octet came, not sooner",
 	  RESPONDER, 0, fence__is_shut_until_the_fpdu_is_whole },
 	{ "established__waits_for_the_rtr", "MPA-206 MPA-218 MPA-156",

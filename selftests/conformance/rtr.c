@@ -340,7 +340,7 @@ static const struct conform_test tests[] = {
 	{ "f59__model_not_granted", "F59 MPA-169 MPA-202",
 	  "Reply A=0 to A=1: the wanted model is not granted: Terminate 2/0/07, flags ignored",
 	  INITIATOR, NEED_SET, f59__model_not_granted },
-	{ "f60__no_type_granted", "F60 MPA-202",
+	{ "f60__no_type_granted", "F60 MPA-202 P7",
 	  "Reply A=1 without a type: Terminate 2/0/07",
 	  INITIATOR, NEED_SET, f60__no_type_granted },
 	{ "f61__model_not_asked_for", "F61 MPA-201",

@@ -579,7 +579,7 @@ static const struct conform_test tests[] = {
 	ROW("source__each_write_has_one_buffer", "RDMAP-039",
 	    "each Write is a message of its own", RESPONDER,
 	    source__each_write_has_one_buffer),
-	ROW("source__no_more_reads_than_ord", "RDMAP-048 RDMAP-059",
+	ROW("source__no_more_reads_than_ord", "RDMAP-048 RDMAP-059 RDMAP-112",
 	    "never more Reads are open than ORD, and all are served in the end",
 	    EITHER, source__no_more_reads_than_ord),
 	ROW("source__sinks_of_open_reads_differ", "RDMAP-050 RDMAP-064",

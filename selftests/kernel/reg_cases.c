@@ -284,6 +284,7 @@ static int send_inv(struct kv_test *t, struct kv_mr *m, int flags)
 	return 0;
 }
 
+/* RDMAP-078: what a Send names is invalid when it is delivered */
 static int send_with_inv(struct kv_test *t)
 {
 	struct kv_end *b = &t->pair.b;

@@ -138,6 +138,7 @@ static void sqe_malformed(void)
 		expect_bad_sqe(&bad[i]);
 }
 
+/* DDP-045, past the provider */
 static void sqe_too_long(void)
 {
 	struct tern_sqe *sqe;

@@ -339,6 +339,7 @@ static void refused_mr(void *addr, size_t len, int access, int err)
 		expect_eq(errno, err);
 }
 
+/* DDP-105, DDP-118, RDMAP-153: a program gives no right that it has not itself */
 static void registrations(void)
 {
 	uint8_t *hole, *ro;
