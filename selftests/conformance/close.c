@@ -119,6 +119,31 @@ static void close__device_sends_what_it_has_then_fin(void)
 	expect_fin_silently(s.p);
 }
 
+/* Responses too: a Read that is not over keeps the device from its FIN */
+static void close__no_octet_is_of_anything_else(void)
+{
+	static const enum agent_op ags[] = { AG_SEND, AG_WRITE, AG_READ, AG_SEND_INV };
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(8192, "lr");
+	unsigned int i, done = 0;
+	struct fpdu f;
+
+	for (i = 0; i < 4; i++)
+		agent_post(s.conn, i, ags[i], AG_SIGNALED, &mr, 0, 5000, OUR_STAG, OUR_TO);
+	send_read_req(s.p, OUR_STAG, OUR_TO, 5000, mr.rkey, mr.va);
+	expect_fpdu(s.p, &f);
+	agent_disconnect(s.conn);
+	do {
+		expect(seg_op(&f.seg) <= OP_SEND_SE_INV, "opcode %d", seg_op(&f.seg));
+		done += seg_last(&f.seg);
+		if (seg_op(&f.seg) == OP_READ_REQ)
+			send_read_resp(s.p, get32(f.seg.data), get64(f.seg.data + 4), data,
+				       5000);
+	} while (peer_recv_fpdu(s.p, &f, patience(1000)));
+	expect_eq("messages", done, 5);
+	expect_fin_silently(s.p);
+}
+
 static void close__device_still_takes_what_we_send(void)
 {
 	struct session s = session_default();
@@ -440,7 +465,7 @@ static void close__initiator_meets_initiator(void)
 }
 
 #define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
-#define CUT(name)	{ #name, "MPA-120 MPA-121 MPA-123", \
+#define CUT(name)	{ #name, "MPA-120 MPA-121 MPA-123 R3", \
 	"FIN inside an FPDU is an error: nothing of it counts, all ends", \
 	EITHER, 0, fin_inside }
 
@@ -453,6 +478,8 @@ static const struct conform_test tests[] = {
 	  "what came before FIN is placed and delivered before the end is told"),
 	T(close__device_sends_what_it_has_then_fin, "MPA-069 MPA-119", EITHER, 0,
 	  "what was posted before the disconnect is sent, then FIN, then nothing"),
+	T(close__no_octet_is_of_anything_else, "RDMAP-108", EITHER, 0,
+	  "each octet from the startup to FIN is of an FPDU with a message of RDMAP"),
 	T(close__device_still_takes_what_we_send, "MPA-119", EITHER, 0,
 	  "the end of one half of the stream leaves the other as it was"),
 	T(close__rst_flushes_all, "MPA-069 MPA-121 MPA-123", EITHER, 0,
@@ -471,9 +498,9 @@ static const struct conform_test tests[] = {
 	  "a bad CRC ends in a Terminate with code 2 and FIN, and an event"),
 	T(close__marker_error_is_reported, "MPA-121 MPA-122 MPA-125 MPA-131", EITHER, NEED_SET,
 	  "a wrong marker ends in a Terminate with code 3 and FIN, and an event"),
-	T(close__nothing_counts_behind_a_crc_error, "MPA-124 MPA-130", EITHER, 0,
+	T(close__nothing_counts_behind_a_crc_error, "MPA-124 MPA-130 R8", EITHER, 0,
 	  "no FPDU behind one with a bad CRC is passed on"),
-	T(close__nothing_counts_behind_a_marker_error, "MPA-125 MPA-130", EITHER, NEED_SET,
+	T(close__nothing_counts_behind_a_marker_error, "MPA-125 MPA-130 R8", EITHER, NEED_SET,
 	  "no FPDU behind one with a wrong marker is passed on"),
 	T(close__flood_does_not_eat_the_terminate, "MPA-122 MPA-130 MPA-131", EITHER, 0,
 	  "the Terminate arrives though the peer goes on sending: no RST"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The CRC field: RFC 5044 4.4, and who has to use it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "flow.h"
@@ -283,6 +284,49 @@ static void crc__of_zeros_does_not_fit_another_pad(void)
 	expect_untouched(&mr);
 }
 
+/* what the ULP sees of a connection: completions, and the QP */
+struct view {
+	struct agent_wc wc[4];
+	char qp[8];
+};
+
+static void take_view(const char *setting, struct view *v)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr = agent_mr(64, "lrw");
+	struct fpdu f;
+	unsigned int i;
+
+	memset(v, 0, sizeof(*v));
+	agent_set(setting);
+	s.no_crc = !strcmp(setting, "crc off");
+	session_start(&s);
+	expect_eq("use of CRC", s.p->crc, !s.no_crc);
+	agent_recv(s.conn, 1, &mr, 0, 64);
+	send_send(s.p, data, 33);
+	agent_expect_wc(1, "SUCCESS", &v->wc[0]);
+	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, 10, 0, 0);
+	agent_expect_wc(2, "SUCCESS", &v->wc[1]);
+	agent_post(s.conn, 3, AG_WRITE, AG_SIGNALED, &mr, 0, 20, OUR_STAG, OUR_TO);
+	agent_expect_wc(3, "SUCCESS", &v->wc[2]);
+	agent_post(s.conn, 4, AG_READ, AG_SIGNALED, &mr, 0, 30, OUR_STAG, OUR_TO);
+	for (i = 2; i < 5; i++)
+		expect_fpdu(s.p, &f);
+	send_read_resp(s.p, get32(f.seg.data), get64(f.seg.data + 4), data, 30);
+	agent_expect_wc(4, "SUCCESS", &v->wc[3]);
+	snprintf(v->qp, sizeof(v->qp), "%s", agent_qp_state(s.conn));
+	agent_reset();
+}
+
+static void crc__is_not_seen_by_the_ulp(void)
+{
+	struct view on, off;
+
+	take_view("crc on", &on);
+	take_view("crc off", &off);
+	expect_octets("what the ULP sees", &off, &on, sizeof(on));
+}
+
 #define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
 #define FLIP(name)	{ #name, "MPA-050 MPA-066 MPA-124", \
 	"an octet changed on the way is seen, and nothing of the FPDU counts", \
@@ -305,6 +349,8 @@ static const struct conform_test tests[] = {
 	  NEED_SET, "C=0 in both frames: the field is there, and nobody looks at it"),
 	T(crc__is_used_to_the_end, "MPA-042", EITHER, NEED_SET,
 	  "once agreed on, CRCs are made and checked until the connection ends"),
+	T(crc__is_not_seen_by_the_ulp, "MPA-041", EITHER, NEED_SET,
+	  "the ULP's completions are the same with CRC and without"),
 	FLIP(crc__flip_in_the_ddp_control),
 	FLIP(crc__flip_in_the_opcode),
 	FLIP(crc__flip_in_the_stag),
@@ -317,7 +363,7 @@ static const struct conform_test tests[] = {
 	FLIP(crc__flip_in_its_last_octet),
 	FLIP(crc__flip_to_a_shorter_length),
 	FLIP(crc__flip_to_a_longer_length),
-	T(crc__bad_one_leaves_memory_alone, "MPA-050 MPA-066 MPA-121 MPA-124", EITHER, 0,
+	T(crc__bad_one_leaves_memory_alone, "MPA-050 MPA-066 MPA-121 MPA-124 R4", EITHER, 0,
 	  "nothing of an FPDU is placed before its CRC is known to be good"),
 	T(crc__bad_one_fills_no_receive, "MPA-050 MPA-066 MPA-124", EITHER, 0,
 	  "nothing of an FPDU is placed or delivered before its CRC is known to be good"),
