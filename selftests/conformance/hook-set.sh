@@ -3,6 +3,7 @@
 # tern-conform-agent's --set command for tern:
 #
 #	hook-set.sh DEV NAME VALUE...	as tern set
+#	hook-set.sh DEV mtu N		MTU of its network device
 #	hook-set.sh DEV default		as they were when this agent first changed any
 
 set -euo pipefail
@@ -17,7 +18,18 @@ if [ ! -f "$saved" ]; then
 		>"$saved.new"
 	mv "$saved.new" "$saved"
 fi
+if [ "$1" = mtu ]; then
+	netdev=$(rdma -j link show "$dev/1" | jq -r '.[0].netdev')
+	[ -f "$saved.mtu" ] || ip -j link show "$netdev" |
+		jq -r '.[0] | "\(.ifname) \(.mtu)"' >"$saved.mtu"
+	exec ip link set "$netdev" mtu "$2"
+fi
 if [ "$*" = default ]; then
+	if [ -f "$saved.mtu" ]; then
+		read -r netdev mtu <"$saved.mtu"
+		ip link set "$netdev" mtu "$mtu"
+		rm "$saved.mtu"
+	fi
 	read -ra words <"$saved"
 	set -- "${words[@]}"
 fi

@@ -4,13 +4,14 @@
  * chosen per connection, by the MSS option of our SYN. It can change in mid-stream
  * where the device's TCP keeps a segment under half of the largest window that it
  * was offered, as Linux does: then we can make it grow. A path MTU that shrinks is
- * not the peer's to make.
+ * not the peer's to make, but a setting "mtu N", where the agent has it.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "flow.h"
 
@@ -244,6 +245,91 @@ static void size__follows_a_segment_size_that_grows(void)
 	check_sizes(&s, &mr, 60000, full);
 }
 
+#define LOW_MTU		1300	/* IPv6 is left alone */
+#define LOW_SEGMENT	(LOW_MTU - 40)
+
+static void shrink_path(void)
+{
+	agent_set("mtu 1300");
+}
+
+static void note_longest(const struct fpdu *f, void *arg)
+{
+	size_t *longest = arg;
+
+	if (f->wire_len > *longest)
+		*longest = f->wire_len;
+}
+
+static void size__follows_a_path_that_shrinks(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(60000, "l");
+	size_t longest = 0;
+
+	flow_device_writes(&s, &mr, 60000, NULL, note_longest, &longest);
+	if (longest <= LOW_SEGMENT)
+		skip("FPDUs are of %zu octets as it is", longest);
+	shrink_path();
+	/* TCP finds out as it sends */
+	flow_device_writes(&s, &mr, 60000, NULL, NULL, NULL);
+	longest = 0;
+	flow_device_writes(&s, &mr, 60000, NULL, note_longest, &longest);
+	expect(longest <= LOW_SEGMENT, "an FPDU of %zu octets, MTU %d", longest, LOW_MTU);
+	expect(longest > LOW_SEGMENT - 40, "no FPDU over %zu octets, MTU %d", longest,
+	       LOW_MTU);
+}
+
+#define QUEUED		8
+#define QUEUED_LEN	60000
+
+/* Writes, one behind the other in our memory, of which TCP has taken some */
+static struct session writes_that_wait(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr;
+	int i;
+
+	s.tcp.rcvbuf = 16384;
+	/* larger ones would all fit into the device's send buffer */
+	s.tcp.mss = 1448 + TIMESTAMPS;
+	session_start(&s);
+	pattern(data, QUEUED_LEN, 9);
+	mr = flow_mr("l", data, QUEUED_LEN);
+	for (i = 0; i < QUEUED; i++)
+		agent_post(s.conn, i, AG_WRITE, AG_SIGNALED, &mr, 0, QUEUED_LEN, OUR_STAG,
+			   OUR_TO + i * QUEUED_LEN);
+	/* our window fills */
+	usleep(100000);
+	return s;
+}
+
+static void size__change_leaves_what_tcp_has_alone(void)
+{
+	struct session s = writes_that_wait();
+	size_t done = 0, longest = 0, last = 0;
+	struct fpdu f;
+	int i;
+
+	shrink_path();
+	while (done < QUEUED * QUEUED_LEN) {
+		flow_expect_framed(&s, &f);
+		expect_eq("opcode", seg_op(&f.seg), OP_WRITE);
+		expect_eq("TO", f.seg.to, OUR_TO + done);
+		expect_octets("payload", f.seg.data, data + done % QUEUED_LEN, f.seg.len);
+		done += f.seg.len;
+		note_longest(&f, &longest);
+		if (!seg_last(&f.seg))
+			last = f.wire_len;
+	}
+	for (i = 0; i < QUEUED; i++)
+		flow_expect_wc(i, "SUCCESS");
+	if (longest <= LOW_SEGMENT)
+		skip("FPDUs are of %zu octets as it is", longest);
+	expect(last <= LOW_SEGMENT, "an FPDU of %zu octets at the end, MTU %d", last,
+	       LOW_MTU);
+}
+
 /* ---- what the device takes ---- */
 
 static void feed_sizes(struct session *s)
@@ -336,8 +422,12 @@ static const struct conform_test tests[] = {
 	  EITHER, 0, "ULPDUs are as large as the path allows, and never over 64768"),
 	T(size__of_a_long_write_marked, "MPA-005 MPA-006 MPA-007 MPA-051 MPA-054",
 	  EITHER, 0, "marked ULPDUs are as large as the path allows, and never over 64768"),
-	T(size__follows_a_segment_size_that_grows, "MPA-004 MPA-053 MPA-055 MPA-059", EITHER,
-	  0, "the size of ULPDUs follows TCP's segment size in mid-stream"),
+	T(size__follows_a_segment_size_that_grows, "MPA-004 MPA-053 MPA-055 MPA-059 DDP-001",
+	  EITHER, 0, "the size of ULPDUs follows TCP's segment size in mid-stream"),
+	T(size__follows_a_path_that_shrinks, "MPA-004 MPA-055 DDP-001", EITHER, NEED_SET,
+	  "the size of ULPDUs follows a path MTU that shrinks in mid-stream"),
+	T(size__change_leaves_what_tcp_has_alone, "DDP-001 DDP-002", EITHER, NEED_SET,
+	  "what was segmented before the MTU shrank is sent as it was, each octet once"),
 	T(size__any_up_to_64768_is_taken, "MPA-008 MPA-010 MPA-072", EITHER, 0,
 	  "an FPDU of any size up to a ULPDU of 64768 octets is taken"),
 	T(size__any_up_to_64768_is_taken_marked, "MPA-008 MPA-010 MPA-035 MPA-072", EITHER,
