@@ -111,6 +111,21 @@ kill_half_open()
 	ip netns pids a | xargs -r kill -9
 }
 
+# MPA-123: the peer is there no more, and nothing tells so: TCP gives up
+peer_falls_silent()
+{
+	in_a sysctl -qw net.ipv4.tcp_retries2=3
+	traffic -m write
+	drop_in_b drop
+	timed 10 eventually ended $client_pid
+	learned "$TMP/client"
+	kill -9 $server_pid
+	ends $server_pid
+	undrop
+	in_a sysctl -qw net.ipv4.tcp_retries2=15
+	nothing_left
+}
+
 # ---- devices that go -----------------------------------------------------------
 
 traffic_ends()
@@ -372,6 +387,7 @@ point "item 9: kill -9 of an idle connection's client" kill_idle
 point "item 9: kill -9 while the peer's answer is awaited" kill_connecting
 point "item 9: kill -9 while TCP connects to nowhere" kill_syn_sent
 point "item 9: kill -9 of a server with a half-open startup" kill_half_open
+point "item 9: a peer that falls silent" peer_falls_silent
 point "item 9: link delete during traffic, the client's" link_delete_traffic "$DEV_A"
 point "item 9: link delete during traffic, the server's" link_delete_traffic "$DEV_B"
 point "item 9: link delete while connecting" link_delete_connecting

@@ -99,6 +99,31 @@ static void nobody_listens(void)
 	pair_down();
 }
 
+/* MPA-076: nothing starts that has no QP to go on with, at either end */
+static void no_qp(void)
+{
+	static const struct want none;
+	struct rdma_conn_param param = { .qp_num = 0xfffffe };
+	struct end listener;
+
+	must(!enter_netns("b"));
+	must(!end_listen(&listener, IP_B, 8301));
+	must(!enter_netns("a"));
+	must(!end_resolve(&a, IP_B, 8301, IP_A));
+	expect(rdma_connect(a.id, &param));
+	expect_eq(errno, EINVAL);
+	must(!end_build(&a, &none));
+	must(!end_connect(&a, &none));
+	must(!end_request(&listener, &b));
+	expect(rdma_accept(b.id, &param));
+	expect_eq(errno, EINVAL);
+	must(!end_expect(&a, RDMA_CM_EVENT_REJECTED));
+	end_free(&listener);
+	must(!enter_netns(NULL));
+	pair_down();
+}
+
+/* RDMAP-114: a graceful end is the program's to ask for, at either end */
 static void disconnect_either(void)
 {
 	struct end *first[] = { &a, &b }, *second[] = { &b, &a };
@@ -147,7 +172,10 @@ static struct ibv_qp_attr attr_of(struct end *e)
 	return attr;
 }
 
-/* RFC 6581 9.1: each side's ORD stays within the other's IRD */
+/*
+ * RFC 6581 9.1: each side's ORD stays within the other's IRD; the program is told
+ * what it has of either (RDMAP-109, RDMAP-110)
+ */
 static void ird_ord(void)
 {
 	static const struct want wa[] = {
@@ -267,6 +295,7 @@ const struct tap_test cm_tests[] = {
 	{ "item 4: private data of 0 to 255 octets, both ways", private_data },
 	{ "item 4: reject, with private data of 0 to 255 octets", reject },
 	{ "item 4: a port where nobody listens: REJECTED, ECONNREFUSED", nobody_listens },
+	{ "item 4: connect and accept without a QP fail", no_qp },
 	{ "item 3: either side disconnects: both are told, both QPs end", disconnect_either },
 	{ "item 3: what was sent before a disconnect arrives", disconnect_delivers },
 	{ "item 4: ORD stays within the peer's IRD", ird_ord },

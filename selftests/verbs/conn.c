@@ -218,8 +218,16 @@ static int build_memory(struct end *e, const struct want *want)
 	return e->mr ? 0 : -1;
 }
 
-static int build_queues(struct end *e, const struct ibv_qp_cap *cap, int cqe)
+static int build_queues(struct end *e, const struct ibv_qp_cap *cap,
+			const struct want *want)
 {
+	int cqe = want->cqe;
+
+	if (want->cqs) {
+		e->scq = want->cqs->scq;
+		e->rcq = want->cqs->rcq;
+		return 0;
+	}
 	e->comp = ibv_create_comp_channel(e->id->verbs);
 	if (!e->comp)
 		return -1;
@@ -257,7 +265,7 @@ int end_build(struct end *e, const struct want *want)
 	cap->max_recv_wr = cap->max_recv_wr ?: 64;
 	cap->max_send_sge = cap->max_send_sge ?: 1;
 	cap->max_recv_sge = cap->max_recv_sge ?: 1;
-	if (build_memory(e, want) || build_queues(e, cap, want->cqe))
+	if (build_memory(e, want) || build_queues(e, cap, want))
 		return -1;
 	if (want->own_srq) {
 		if (build_srq(e, cap))
@@ -279,9 +287,10 @@ void end_free(struct end *e)
 		rdma_destroy_qp(e->id);
 	if (e->srq)
 		ibv_destroy_srq(e->srq);
-	if (e->rcq)
+	/* without a channel they are another's */
+	if (e->comp && e->rcq)
 		ibv_destroy_cq(e->rcq);
-	if (e->scq)
+	if (e->comp && e->scq)
 		ibv_destroy_cq(e->scq);
 	if (e->comp)
 		ibv_destroy_comp_channel(e->comp);

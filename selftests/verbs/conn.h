@@ -23,6 +23,7 @@
  * @srq: receive from this SRQ, of the PD of @share
  * @own_srq: receive from an SRQ of its own, of @cap.max_recv_wr entries
  * @share: take PD and buffer of this end
+ * @cqs: complete to the CQs of this end
  * @ird: Reads the peer may have open here
  * @ord: Reads open from here
  * @pdata: private data of our connect, accept or reject
@@ -37,6 +38,7 @@ struct want {
 	struct ibv_srq *srq;
 	bool own_srq;
 	const struct end *share;
+	const struct end *cqs;
 	uint8_t ird;
 	uint8_t ord;
 	const void *pdata;

@@ -2,6 +2,10 @@
 /* Item 3, queries: what they tell is true, at the limit and one beyond it. */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -115,6 +119,7 @@ static int try_cq(int cqe)
 	return 0;
 }
 
+/* RDMAP-154: the kernel decides on entries of CQs */
 static void cq_limits(void)
 {
 	struct ibv_cq *cq;
@@ -290,6 +295,98 @@ static void many_objects(void)
 	pair_down();
 }
 
+/* ---- shares (DDP-119, RDMAP-155) ------------------------------------------ */
+
+#define CGROUP	"/sys/fs/cgroup"
+#define SHARE	CGROUP "/verbs_test"
+
+static bool put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+	bool ok = f && fputs(text, f) >= 0;
+
+	return f && !fclose(f) && ok;
+}
+
+/* PDs that can be had, at most @max; they go again */
+static unsigned int count_pds(unsigned int max)
+{
+	struct ibv_pd *pd[16];
+	unsigned int n, i;
+
+	for (n = 0; n < max; n++) {
+		pd[n] = ibv_alloc_pd(a.id->verbs);
+		if (!pd[n])
+			break;
+	}
+	for (i = 0; i < n; i++)
+		must(!ibv_dealloc_pd(pd[i]));
+	return n;
+}
+
+static void share_of_objects(void)
+{
+	char limit[64];
+
+	solo_up(NULL);
+	snprintf(limit, sizeof(limit), "%s hca_object=3",
+		 ibv_get_device_name(a.id->verbs->device));
+	if (!put(CGROUP "/cgroup.subtree_control", "+rdma")) {
+		tap_skip = "no cgroup limits RDMA here";
+		pair_down();
+		return;
+	}
+	must(!mkdir(SHARE, 0755));
+	expect(put(SHARE "/rdma.max", limit));
+	expect(put(SHARE "/cgroup.procs", "0"));
+	expect_eq(count_pds(16), 3);
+	expect_eq(errno, EAGAIN);
+	/* what one may not have, others may */
+	expect(put(CGROUP "/cgroup.procs", "0"));
+	expect_eq(count_pds(16), 16);
+	expect(!rmdir(SHARE));
+	pair_down();
+}
+
+/* Return: the errno of an MR of so much, -1 when it never came to that */
+static int pin_as_nobody(struct ibv_device *device, size_t len)
+{
+	const struct rlimit most = { 1 << 20, 1 << 20 };
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+
+	if (p == MAP_FAILED || setrlimit(RLIMIT_MEMLOCK, &most) || setuid(65534))
+		return -1;
+	ctx = ibv_open_device(device);
+	pd = ctx ? ibv_alloc_pd(ctx) : NULL;
+	if (!pd)
+		return -1;
+	return ibv_reg_mr(pd, p, len, ALL_RIGHTS) ? 0 : errno;
+}
+
+static int pin_in_child(size_t len)
+{
+	int status;
+	pid_t pid = fork();
+
+	must(pid >= 0);
+	if (!pid)
+		_exit(pin_as_nobody(a.id->verbs->device, len));
+	must(waitpid(pid, &status, 0) == pid);
+	must(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void share_of_memory(void)
+{
+	solo_up(NULL);
+	expect_eq(pin_in_child(256 << 10), 0);
+	expect_eq(pin_in_child(2 << 20), ENOMEM);
+	pair_down();
+}
+
 const struct tap_test limit_tests[] = {
 	{ "item 3: QP limits hold: at them it works, beyond them it is refused", qp_limits },
 	{ "item 3: inline limit", inline_limit },
@@ -302,5 +399,7 @@ const struct tap_test limit_tests[] = {
 	{ "item 3: modify_qp cannot make RTS, can make ERROR", qp_states },
 	{ "item 3: PD and CQ in use are not destroyed", busy_objects },
 	{ "item 3: 200 of each object", many_objects },
+	{ "item 3: a cgroup has no more objects than its share", share_of_objects },
+	{ "item 3: a process pins no more memory than it may lock", share_of_memory },
 };
 const unsigned int limit_count = ARRAY_LEN(limit_tests);

@@ -116,11 +116,13 @@ static void cq_overflow(void)
 	static const struct want small = {
 		.cqe = 4, .cap.max_send_wr = 64, .sig_all = true,
 	};
-	struct end c = {}, d = {};
+	static const struct want same = { .share = &a, .cqs = &a };
+	struct end c = {}, d = {}, e = {}, f = {};
 	int i, size;
 
 	connect_ends(&c, &d, IP_A, IP_B, NULL, NULL);
 	pair_up(&small, NULL);
+	connect_ends(&e, &f, IP_A, IP_B, &same, NULL);
 	size = a.scq->cqe;
 	must(size >= 4 && size < 60);
 	for (i = 0; i < size; i++)
@@ -131,14 +133,19 @@ static void cq_overflow(void)
 	expect_async(&a, IBV_EVENT_CQ_ERR);
 	expect_error_state(&a);
 	expect_error_state(&b);
+	/* MPA-223: so does each QP of that CQ */
+	expect_error_state(&e);
+	expect_error_state(&f);
 	/* what was there before is kept */
 	for (i = 0; i < size; i++)
 		expect_wc(a.scq, i, IBV_WC_SUCCESS);
-	/* and the device's other QP is not concerned */
+	/* and the device's other QP is not concerned (RDMAP-147) */
 	post_rdma(&c, &d, IBV_WR_RDMA_READ, 1, 0, 8, 0, IBV_SEND_SIGNALED);
 	expect_wc(c.scq, 1, IBV_WC_SUCCESS);
 	end_free(&c);
 	end_free(&d);
+	end_free(&e);
+	end_free(&f);
 	pair_down();
 }
 
@@ -227,6 +234,35 @@ static void bad_requests(void)
 	expect_recv(&b, 1, 8);
 	expect(no_wc(a.scq));
 	pair_down();
+}
+
+static void write_in_two(uint32_t first, uint32_t second, enum ibv_wc_status status)
+{
+	static const struct want want = { .cap.max_send_sge = 2 };
+	struct ibv_sge sge[2];
+	struct ibv_send_wr wr = {
+		.wr_id = 1, .sg_list = sge, .num_sge = 2,
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+	};
+
+	pair_up(&want, NULL);
+	sge[0] = sge_at(&a, 0, first);
+	sge[1] = sge_at(&a, 0, second);
+	wr.wr.rdma.rkey = b.mr->rkey;
+	wr.wr.rdma.remote_addr = (uintptr_t)b.buf;
+	memset(b.buf, 0x55, 8);
+	post(&a, &wr);
+	expect_wc(a.scq, 1, status);
+	expect_error_state(&b);
+	expect(!memcmp(b.buf, "\x55\x55\x55\x55\x55\x55\x55\x55", 8));
+	pair_down();
+}
+
+/* DDP-045: the length is what is wrong, and not the memory, from 2^32 octets on */
+static void message_of_4_gib(void)
+{
+	write_in_two(1u << 31, 1u << 31, IBV_WC_LOC_QP_OP_ERR);
+	write_in_two(1u << 31, (1u << 31) - 1, IBV_WC_LOC_PROT_ERR);
 }
 
 /* ---- ends of queues ------------------------------------------------------------- */
@@ -472,10 +508,11 @@ const struct tap_test queue_tests[] = {
 	{ "item 3: an armed CQ raises one event", event_once },
 	{ "item 3: a CQ armed for solicited events waits for one", event_solicited },
 	{ "item 3: an error raises the event of a CQ armed for solicited ones", event_on_error },
-	{ "item 3: CQ overflow raises CQ_ERR and ends the QP, no other", cq_overflow },
+	{ "item 3: CQ overflow raises CQ_ERR and ends the CQ's QPs, no other", cq_overflow },
 	{ "item 3: a full receive queue refuses with ENOMEM", recv_queue_full },
 	{ "item 3: a full send queue refuses with ENOMEM and names the request", send_queue_full },
 	{ "item 3: requests with a bad opcode, list or length are refused", bad_requests },
+	{ "item 3: a message of 2^32 octets is refused", message_of_4_gib },
 	{ "item 3: disconnect flushes all receives, in order", flush_in_order },
 	{ "item 3: the peer's end flushes all receives, in order", flush_by_peer_death },
 	{ "item 3: ERROR drains the send queue, in order", drain_by_error },
