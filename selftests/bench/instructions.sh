@@ -133,8 +133,8 @@ candidates=${TERN_SET_BENCH_CANDIDATES:-tern tern-nocrc siw siw-crc rxe tcp}
 modprobe -r siw 2>/dev/null || true
 # shellcheck disable=SC2086 # words; rxe of this kernel knows init_net only
 compare veth ${candidates/rxe/}
-# shellcheck disable=SC2086
-compare lo $candidates
+# shellcheck disable=SC2086 # iperf3 says 0 there, for a reason not yet found
+compare lo ${candidates/tcp/}
 # names of this very host: lib.sh's exit would kill all that runs in it
 ip netns delete a
 ip netns delete b
