@@ -372,13 +372,14 @@ static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 }
 
 /* step R6: any FPDU that passed CRC and markers opens the fence */
-static void open_fence(struct tern_qp *qp, u8 rtr)
+static void open_fence(struct tern_qp *qp, const struct tern_fpdu *f, int term)
 {
 	/* a Terminate opens nothing: row F69 */
 	if (!qp->rx.fence || qp->rx.discard)
 		return;
 	qp->rx.fence = false;
-	WRITE_ONCE(qp->rx.rtr, rtr);
+	if (term == TERN_TERM_NONE)
+		WRITE_ONCE(qp->rx.rtr, rtr_of(&qp->rx, f));
 	qp->rx.reply = true;
 	tern_qp_opened(qp);
 }
@@ -457,8 +458,7 @@ static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
 		tern_stat_inc(qp->dev, RX_FPDU);
 		tern_stat_add(qp->dev, RX_BYTES, f.total);
 		term = judge_segment(qp, &f, at);
-		open_fence(qp, term == TERN_TERM_NONE ? rtr_of(rx, &f) :
-							TERN_RTR_NONE);
+		open_fence(qp, &f, term);
 	}
 	if (term != TERN_TERM_NONE) {
 		rx_error(qp, term, &f);
