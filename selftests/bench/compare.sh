@@ -24,22 +24,29 @@ load()
 
 kind() { echo "${1%%-*}"; }
 
+# those that have a device; its netdev is v0a, v0b
+hosts="a b"
+
 up()
 {
+	local host
+
+	TERN_PEER=$(kind "$1")
 	load "$1"
-	dev_add a dev_a "$(kind "$1")" v0a
-	dev_add b dev_b "$(kind "$1")" v0b
-	if [ "$1" = tern-nocrc ]; then
-		tern set dev_a crc off
-		tern set dev_b crc off
-	fi
+	for host in $hosts; do
+		dev_add "$host" "dev_$host" "$TERN_PEER" "v0$host"
+		[ "$1" != tern-nocrc ] || tern set "dev_$host" crc off
+	done
 }
 
 down()
 {
-	rdma link delete dev_a
-	rdma link delete dev_b
-	[ "$(kind "$1")" != siw ] || rmmod siw
+	local host
+
+	for host in $hosts; do
+		rdma link delete "dev_$host"
+	done
+	[ "$TERN_PEER" != siw ] || rmmod siw
 }
 
 tcp_bw()

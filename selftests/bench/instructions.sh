@@ -38,32 +38,10 @@ place()
 	ip netns attach a $$
 	ip netns attach b $$
 	ip link set lo up
-	ip link add d0 type dummy
-	ip addr add "$IP_B/24" dev d0
-	ip link set d0 up
-}
-
-devices_up()
-{
-	TERN_PEER=$(kind "$1")
-	load "$1"
-	if [ "$where" = veth ]; then
-		dev_add a dev_a "$TERN_PEER" v0a
-		dev_add b dev_b "$TERN_PEER" v0b
-	else
-		rdma link add dev_b type "$TERN_PEER" netdev d0
-	fi
-	if [ "$1" = tern-nocrc ]; then
-		[ "$where" = lo ] || tern set dev_a crc off
-		tern set dev_b crc off
-	fi
-}
-
-devices_down()
-{
-	[ "$where" = lo ] || rdma link delete dev_a
-	rdma link delete dev_b
-	[ "$TERN_PEER" != siw ] || rmmod siw
+	hosts=b
+	ip link add v0b type dummy
+	ip addr add "$IP_B/24" dev v0b
+	ip link set v0b up
 }
 
 # the tool's own figure: its average; of latencies, the typical one
@@ -92,7 +70,7 @@ measure()
 {
 	local row name unit rest value
 
-	[ "$1" = tcp ] || devices_up "$1"
+	[ "$1" = tcp ] || up "$1"
 	for row in "${rows[@]}"; do
 		read -r name unit _ rest <<<"$row"
 		if [ "$1" = tcp ]; then
@@ -104,7 +82,7 @@ measure()
 		fi
 		[ -z "$value" ] || echo "$value" >>"$TMP/$name.$1"
 	done
-	[ "$1" = tcp ] || devices_down "$1"
+	[ "$1" = tcp ] || down "$1"
 }
 
 # compare PLACE CANDIDATE...

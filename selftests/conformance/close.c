@@ -231,18 +231,17 @@ static const struct cut {
 	{ "close__fin_before_the_pad", -6 },
 	{ "close__fin_before_the_crc", -4 },
 	{ "close__fin_inside_the_crc", -1 },
+	{}
 };
 
 static void fin_inside(void)
 {
-	const struct cut *cut = cuts;
+	const struct cut *cut = ROW_OF_TEST(cuts);
 	struct session s = session_default();
 	struct agent_mr mr;
 	size_t len;
 	uint32_t n;
 
-	while (strcmp(cut->name, current_test()->name))
-		cut++;
 	post_some(&s, &mr);
 	pattern(data, 998, 5);
 	/* 2 + 14 + 994 octets and 2 of pad */

@@ -61,6 +61,12 @@ enum role dut_role(void);
 /* its row, for a function that runs many */
 const struct conform_test *current_test(void);
 
+/* The row of a table of data that has its name. A row begins with a name, and one
+ * without ends the table. Leaves the test when there is none. */
+const void *row_of_test(const void *rows, size_t size);
+#define ROW_OF_TEST(rows) \
+	((const __typeof__((rows)[0]) *)row_of_test((rows), sizeof((rows)[0])))
+
 /**
  * struct conform_options - the command line
  * @target: address of the device under test, numeric

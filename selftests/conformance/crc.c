@@ -33,20 +33,13 @@ static void crc__of_a_known_fpdu_is_taken(void)
 	static const uint8_t octets[48] = {
 		[1] = 0x2a, 0x41, 0x43, [15] = 1, [44] = 0xb7, 0x24, 0x3e, 0xc3,
 	};
-	static const uint8_t zeros[24];
 	struct session s = SESSION_DEFAULT;
-	struct agent_mr mr = agent_mr(64, "l");
-	struct agent_wc wc;
 
 	flow_start(&s, 0, 0);
 	flow_device_speaks(&s);
 	if (s.p->tx_markers)
 		skip("the device wants markers");
-	agent_recv(s.conn, RECV_ID, &mr, 0, 64);
-	peer_send(s.p, octets, sizeof(octets));
-	agent_expect_wc(RECV_ID, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 24);
-	expect_memory(&mr, 0, zeros, 24);
+	flow_zeros_are_taken(&s, octets, sizeof(octets));
 }
 
 /* 1.8: a zero-length Read Request and its Response, all names 0 */
@@ -187,21 +180,12 @@ static const struct flip {
 	{ "crc__flip_in_its_last_octet", 27, 0x80 },
 	{ "crc__flip_to_a_shorter_length", 1, 0x10 },
 	{ "crc__flip_to_a_longer_length", 1, 0x40 },
+	{}
 };
-
-static const struct flip *this_flip(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < sizeof(flips) / sizeof(flips[0]); i++)
-		if (!strcmp(flips[i].name, current_test()->name))
-			return &flips[i];
-	fail(__FILE__, __LINE__, "no row for this test");
-}
 
 static void flip(void)
 {
-	const struct flip *row = this_flip();
+	const struct flip *row = ROW_OF_TEST(flips);
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(64, "lrw");
 	struct agent_mr rq = agent_mr(64, "l");

@@ -300,3 +300,16 @@ void flow_device_speaks(struct session *s)
 	flow_expect_wc(79, "SUCCESS");
 	expect_op(s->p, &f, OP_WRITE);
 }
+
+void flow_zeros_are_taken(struct session *s, const void *octets, size_t len)
+{
+	static const uint8_t zeros[24];
+	struct agent_mr mr = agent_mr(64, "l");
+	struct agent_wc wc;
+
+	agent_recv(s->conn, 1, &mr, 0, 64);
+	peer_send(s->p, octets, len);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	expect_eq("byte_len", wc.byte_len, sizeof(zeros));
+	expect_memory(&mr, 0, zeros, sizeof(zeros));
+}

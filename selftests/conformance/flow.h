@@ -54,6 +54,9 @@ void flow_device_sends(struct session *s, const struct agent_mr *mr, uint32_t le
 void flow_expect_octets(struct session *s, const char *what, const void *want,
 			size_t len);
 
+/* the device takes a first FPDU of known @octets: a Send of 24 zeros */
+void flow_zeros_are_taken(struct session *s, const void *octets, size_t len);
+
 /* one FPDU with a Write of @len octets of @data to @mr + @at, as @fault says */
 void flow_we_write(struct session *s, const struct agent_mr *mr, size_t at,
 		   const void *data, uint32_t len, const struct fpdu_fault *fault);

@@ -58,6 +58,16 @@ const struct conform_test *current_test(void)
 	return running;
 }
 
+const void *row_of_test(const void *rows, size_t size)
+{
+	const char *row, *name;
+
+	for (row = rows; (name = *(const char *const *)row); row += size)
+		if (!strcmp(name, running->name))
+			return row;
+	fail(__FILE__, __LINE__, "no row for this test");
+}
+
 uint64_t now_ms(void)
 {
 	struct timespec ts;

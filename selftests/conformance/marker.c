@@ -230,18 +230,12 @@ static void marker__both_ends_want_them(void)
 static void marker__known_stream_is_taken(void)
 {
 	struct session s = SESSION_DEFAULT;
-	struct agent_mr mr = agent_mr(MARKED_LEN, "l");
-	struct agent_wc wc;
 
 	agent_set("markers on");
 	s.plain = true;
 	flow_start(&s, 0, 0);
 	flow_device_speaks(&s);
-	agent_recv(s.conn, RECV_ID, &mr, 0, 100);
-	peer_send(s.p, figure5, sizeof(figure5));
-	agent_expect_wc(RECV_ID, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 24);
-	expect_memory(&mr, 0, zeros, 24);
+	flow_zeros_are_taken(&s, figure5, sizeof(figure5));
 }
 
 static void marker__known_octets_behind_a_first_fpdu(void)

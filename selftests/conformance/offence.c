@@ -72,9 +72,7 @@ static void offend_and_end(const struct offence *o)
 
 void offence_terminates(const struct offence *table)
 {
-	while (strcmp(table->name, current_test()->name))
-		table++;
-	offend_and_end(table);
+	offend_and_end(ROW_OF_TEST(table));
 }
 
 void offence_counted(const struct offence *table, const struct offence_counter *codes)

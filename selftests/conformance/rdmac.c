@@ -63,16 +63,8 @@ static const struct row {
 	ROWS_OF_VERSION_0(AS_ROW)
 	ROWS_OF_VERSION_1(AS_ROW)
 	ROWS_OF_VERSION_1(AS_ROW_2)
+	{}
 };
-
-static const struct row *current_row(void)
-{
-	const struct row *row = rows;
-
-	while (strcmp(row->name, current_test()->name))
-		row++;
-	return row;
-}
 
 /* ---- frames by type ---- */
 
@@ -250,7 +242,7 @@ static void row_initiator(const struct row *row)
 
 static void run_row(void)
 {
-	const struct row *row = current_row();
+	const struct row *row = ROW_OF_TEST(rows);
 
 	if (dut_role() == RESPONDER)
 		row_responder(row);

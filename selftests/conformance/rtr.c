@@ -63,16 +63,8 @@ static const struct row {
 #define AS_ROW(n, b, c, d, tb, tc, td, first) \
 	{ "f" #n "__model_and_rtr", BCD(b, c, d), BCD(tb, tc, td), first },
 	F_ROWS(AS_ROW)
+	{}
 };
-
-static const struct row *current_row(void)
-{
-	const struct row *row = rows;
-
-	while (strcmp(row->name, current_test()->name))
-		row++;
-	return row;
-}
 
 /* ---- F3 to F58, left half: the Reply, and how the row goes on from there ---- */
 
@@ -123,7 +115,7 @@ static void row_initiator(const struct row *row)
 
 static void run_row(void)
 {
-	const struct row *row = current_row();
+	const struct row *row = ROW_OF_TEST(rows);
 
 	if (dut_role() == RESPONDER)
 		row_responder(row);

@@ -156,11 +156,9 @@ static const struct received {
 
 static void is_mapped(void)
 {
-	const struct received *row = received;
+	const struct received *row = ROW_OF_TEST(received);
 	struct waiting w = start_waiting();
 
-	while (strcmp(row->name, current_test()->name))
-		row++;
 	send_terminate_for(w.s.p, row->triplet, &w.read);
 	expect_no_answer(w.s.p);
 	expect_read_failed(row->status);
@@ -467,12 +465,10 @@ static void expect_at_most_one(struct peer *p)
 
 static void wrong_one_ends_the_stream(void)
 {
-	const struct invalid *row = invalid;
+	const struct invalid *row = ROW_OF_TEST(invalid);
 	struct waiting w = start_waiting();
 	uint8_t out[ROOM] = {};
 
-	while (strcmp(row->name, current_test()->name))
-		row++;
 	seg_terminate(w.s.p, 0, 2, 7, out);
 	put32(out + row->at, get32(out + row->at) ^ row->mask);
 	peer_send_fpdu(w.s.p, out, row->len);
