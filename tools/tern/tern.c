@@ -204,24 +204,30 @@ static int on_device(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static int show(struct talk *c, const char *dev)
+/* send @msg and print what comes, a list; @msg is freed */
+static int list(struct talk *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t each,
+		const char *dev)
 {
-	struct nl_msg *msg;
 	int ret;
 
-	msg = new_request(c, TERN_CMD_DEV_GET, dev ? NLM_F_ACK : NLM_F_DUMP,
-			  TERN_A_DEV_NAME, dev);
-	if (!msg)
-		return -1;
 	if (c->json)
 		putchar('[');
-	ret = converse(c, msg, on_device);
+	ret = converse(c, msg, each);
 	if (c->json)
 		puts("]");
 	nlmsg_free(msg);
 	if (ret)
 		tell(c, dev, ret);
 	return ret;
+}
+
+static int show(struct talk *c, const char *dev)
+{
+	struct nl_msg *msg;
+
+	msg = new_request(c, TERN_CMD_DEV_GET, dev ? NLM_F_ACK : NLM_F_DUMP,
+			  TERN_A_DEV_NAME, dev);
+	return msg ? list(c, msg, on_device, dev) : -1;
 }
 
 static int on_conn(struct nl_msg *msg, void *arg)
@@ -237,23 +243,14 @@ static int on_conn(struct nl_msg *msg, void *arg)
 static int show_connections(struct talk *c, const char *dev)
 {
 	struct nl_msg *msg;
-	int ret;
 
 	msg = new_request(c, TERN_CMD_CONN_GET, NLM_F_DUMP, TERN_A_CONN_DEVICE,
 			  dev);
 	if (!msg)
 		return -1;
-	if (c->json)
-		putchar('[');
-	else
+	if (!c->json)
 		conn_print_head();
-	ret = converse(c, msg, on_conn);
-	if (c->json)
-		puts("]");
-	nlmsg_free(msg);
-	if (ret)
-		tell(c, dev, ret);
-	return ret;
+	return list(c, msg, on_conn, dev);
 }
 
 static int on_event(struct nl_msg *msg, void *arg)
