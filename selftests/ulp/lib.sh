@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Sourced by the tests of this folder, behind net/lib.sh: what a reader of
+# Documentation/recipes would type is what runs here.
+
+RECIPES=${RECIPES:-$(dirname "${BASH_SOURCE[0]}")/../../recipes}
+
+# recipe FILE NAME: the commands of the block NAME of the recipe FILE
+recipe()
+{
+	awk -v name="$2" '
+		$1 == ":name:" { on = $2 == name; next }
+		on && /^[^ ]/ { on = 0 }
+		on && NF { sub(/^   /, ""); print; n++ }
+		END { exit !n }' "$RECIPES/$1.rst" ||
+		{ echo "no block $2 in $1.rst" >&2; return 1; }
+}
+
+# follow FILE NAME [VARIABLE=VALUE...]: run them, as a reader would who has set
+# the variables
+follow()
+{
+	local commands
+	commands=$(recipe "$1" "$2")
+	env "${@:3}" bash -euxc "$commands"
+}
