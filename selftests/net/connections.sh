@@ -85,7 +85,7 @@ afterwards()
 	soon expect conns_of_a state=CLOSED ended=true rtr=write own_rev=2 mss=1448
 	in_a tern show connections tern_a | tee "$TMP/text"
 	not grep -q CLOSED "$TMP/text"
-	in_a tern show connections --all tern_a | grep -q '^CLOSED'
+	in_a tern show connections --all tern_a | has '^CLOSED'
 }
 
 # soon COMMAND...: within a close and a half; what the last try said is shown

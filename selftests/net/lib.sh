@@ -94,6 +94,10 @@ finish()
 	exit 0
 }
 
+# ... | has PATTERN: not grep -q, which ends at the first match, so that what
+# writes may get SIGPIPE and, under pipefail, fail the whole
+has() { grep "$@" >/dev/null; }
+
 # ---- the two hosts --------------------------------------------------------
 
 in_a() { ip netns exec a "$@"; }
@@ -201,9 +205,9 @@ eventually()
 listening()
 {
 	if [ "$TERN_PEER" = rxe ]; then
-		rdma resource show cm_id | grep -Eq "state LISTEN .*src-addr [^ ]*:$1( |$)"
+		rdma resource show cm_id | has -E "state LISTEN .*src-addr [^ ]*:$1( |$)"
 	else
-		ip netns exec "${2:-b}" ss -Hltn "sport = :$1" | grep -q .
+		ip netns exec "${2:-b}" ss -Hltn "sport = :$1" | has .
 	fi
 }
 

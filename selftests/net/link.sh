@@ -20,7 +20,7 @@ fails_with()
 	[ "$(wc -l <<<"$out")" = 1 ] && grep -q "$text" <<<"$out"
 }
 
-state_is() { rdma link show "$1/1" | grep -q "state $2 "; }
+state_is() { rdma link show "$1/1" | has "state $2 "; }
 
 # settings DEV: they all, as Python prints a dictionary of them
 settings()
@@ -28,7 +28,7 @@ settings()
 	in_a tern --json show "$1" |
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["settings"])'
 }
-gone() { ! rdma dev show "$1" 2>/dev/null | grep -q "$1"; }
+gone() { ! rdma dev show "$1" 2>/dev/null | has "$1"; }
 
 guid_is_set()
 {
@@ -65,14 +65,14 @@ address_change()
 mtu_change()
 {
 	in_a ip link set v0a mtu 9000
-	in_a ibv_devinfo -d tern_a | grep -q 'active_mtu:.*4096'
+	in_a ibv_devinfo -d tern_a | has 'active_mtu:.*4096'
 	in_a ip link set v0a mtu 1500
 }
 
 netdev_rename()
 {
 	in_a ip link set v0a name vv
-	in_a tern show tern_a | grep -q 'netdev vv'
+	in_a tern show tern_a | has 'netdev vv'
 	in_a ip link set vv name v0a
 }
 

@@ -203,9 +203,9 @@ mode_is() { [ "$(rdma system show | awk '{ print $2 }')" = "$1" ]; }
 # a device of the exclusive mode is seen in its own namespace only
 seen_in_its_own()
 {
-	in_a rdma link show | grep -q "$DEV_A/"
-	if in_b rdma link show | grep -q "$DEV_A/"; then return 1; fi
-	if rdma link show | grep -q "$DEV_A/"; then return 1; fi
+	in_a rdma link show | has "$DEV_A/"
+	if in_b rdma link show | has "$DEV_A/"; then return 1; fi
+	if rdma link show | has "$DEV_A/"; then return 1; fi
 }
 
 all_in() # MODE

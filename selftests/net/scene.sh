@@ -79,17 +79,17 @@ hold()
 # nothing_left: no object of any program on any device.
 counts() { everywhere rdma resource show | grep -E "(${DEV_A}|${DEV_B}):"; }
 # the PDs and CQs of kernel users would show too: there are none
-objects_gone() { ! counts | grep -qE '(qp|cm_id|mr|ctx|srq|cq|pd) [1-9]'; }
+objects_gone() { ! counts | has -E '(qp|cm_id|mr|ctx|srq|cq|pd) [1-9]'; }
 nothing_left()
 {
 	timed 5 eventually objects_gone || { counts; return 1; }
 }
 
 # connections of a netns that TCP still has, of those that are ours
-tcp_left() { ip netns exec "$1" ss -Htan 2>/dev/null | grep -v TIME-WAIT | grep -q ":$port"; }
+tcp_left() { ip netns exec "$1" ss -Htan 2>/dev/null | grep -v TIME-WAIT | has ":$port"; }
 no_tcp() { ! tcp_left "$1"; }
 
-no_device() { ! everywhere rdma link show | grep -q "^link $1/"; }
+no_device() { ! everywhere rdma link show | has "^link $1/"; }
 counter()
 {
 	everywhere rdma statistic show link "$1/1" >"$TMP/statistic"

@@ -56,7 +56,7 @@ silent_listener()
 {
 	port=$((port + 1))
 	sleep 1000 | ip netns exec b busybox nc -l -p $port >/dev/null &
-	eventually in_b sh -c "ss -Hltn sport = :$port | grep -q ."
+	eventually in_b sh -c "ss -Hltn sport = :$port | grep ."
 }
 
 connecting_client()
@@ -64,14 +64,14 @@ connecting_client()
 	: >"$TMP/client"
 	ip netns exec a $vtraffic client -a $IP_B -p $port >"$TMP/client" 2>&1 &
 	client_pid=$!
-	eventually sh -c "rdma resource show qp link $DEV_A | grep -q ."
+	eventually sh -c "rdma resource show qp link $DEV_A | grep ."
 }
 
 kill_connecting()
 {
 	silent_listener
 	connecting_client
-	eventually in_a sh -c "ss -Htn dport = :$port | grep -q ESTAB"
+	eventually in_a sh -c "ss -Htn dport = :$port | grep ESTAB"
 	kill -9 $client_pid
 	ends $client_pid
 	nothing_left
@@ -80,7 +80,8 @@ kill_connecting()
 
 drop_in_b()
 {
-	in_b nft "add table inet t; add chain inet t c { type filter hook input priority 0; };
+	in_b nft "destroy table inet t; add table inet t;
+		add chain inet t c { type filter hook input priority 0; };
 		add rule inet t c $1"
 }
 
@@ -91,7 +92,7 @@ kill_syn_sent()
 	drop_in_b "tcp flags syn counter drop"
 	port=$((port + 1))
 	connecting_client
-	eventually in_b sh -c "nft list table inet t | grep -q 'packets [1-9]'"
+	eventually in_b sh -c "nft list table inet t | grep 'packets [1-9]'"
 	kill -9 $client_pid
 	ends $client_pid
 	nothing_left
@@ -103,7 +104,7 @@ kill_half_open()
 {
 	server
 	sleep 1000 | ip netns exec a busybox nc $IP_B $port >/dev/null &
-	eventually in_a sh -c "ss -Htn dport = :$port | grep -q ESTAB"
+	eventually in_a sh -c "ss -Htn dport = :$port | grep ESTAB"
 	kill -9 $server_pid
 	ends $server_pid
 	nothing_left
@@ -268,12 +269,12 @@ rmmod_listening()
 # the first packet of each sender that matches RULE never arrives at b
 lose_once()
 {
-	in_b nft "add table inet t; add set inet t seen { type ipv4_addr; };
+	in_b nft "destroy table inet t; add table inet t; add set inet t seen { type ipv4_addr; };
 		add chain inet t c { type filter hook $1 priority 0; };
 		add rule inet t c $2 ip saddr != @seen add @seen { ip saddr } counter drop"
 }
 
-lost_one() { in_b nft list table inet t | grep -q 'packets 1 '; }
+lost_one() { in_b nft list table inet t | has 'packets 1 '; }
 
 lost_fin()
 {

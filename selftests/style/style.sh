@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # How the code reads: checkpatch --strict on kernel code, shellcheck on scripts,
-# no function over 60 lines, an SPDX line in every file, no host of a registry.
+# pipes that end well, no function over 60 lines, an SPDX line in every file, no host of a registry.
 #
 #	style.sh CHECKPATCH	the script of a kernel source
 #
@@ -67,7 +67,7 @@ checkpatch_all()
 shell_scripts()
 {
 	all_files | while read -r f; do
-		if head -c 64 "$f" | head -n 1 | grep -qE '^#!.*\b(ba)?sh\b'; then
+		if [[ $(head -c 64 "$f" | head -n 1 | tr -d '\0') =~ ^#!.*[/\ ](ba)?sh ]]; then
 			echo "$f"
 		fi
 	done
@@ -92,17 +92,27 @@ missing_spdx()
 {
 	all_files '*.c' '*.h' '*.sh' '*.py' '*.S' 'Makefile' '*/Makefile' '*Kbuild*' |
 		while read -r f; do
-			head -n 3 "$f" | grep -q SPDX-License-Identifier ||
+			[[ $(head -n 3 "$f") == *SPDX-License-Identifier* ]] ||
 				echo "$f: no SPDX line"
 		done
 	git grep -nE 'SPDX-License-Identifier: ' -- ':!*/style.sh' |
 		grep -vE 'GPL-2.0 OR BSD-2-Clause|Linux-syscall-note' || true
 }
 
+# grep -q at the end of a pipe: what writes may get SIGPIPE, and pipefail makes
+# that the result, now and then
+quiet_greps()
+{
+	# shellcheck disable=SC2016 # perl's own
+	{ shell_scripts; all_files '*.sh'; } | sort -u | xargs perl -0777 -ne \
+		'while (/\|\s*grep\s+-\w*q.*/g) { print "$ARGV: $&\n" }'
+}
+
 echo "TAP version 13"
-echo "1..4"
+echo "1..5"
 result checkpatch_strict_is_clean "$(checkpatch_all)"
 result shellcheck_is_clean "$(check_shell)"
+result no_pipe_ends_in_a_quiet_grep "$(quiet_greps)"
 result no_function_over_60_lines "$(long_functions)"
 result every_file_says_its_licence "$(missing_spdx)"
 exit "$failed"
