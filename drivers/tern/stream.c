@@ -262,6 +262,9 @@ void tern_qp_close(struct tern_qp *qp, bool abrupt)
 
 void tern_qp_fatal(struct tern_qp *qp)
 {
+	/* a CQ that overflowed says so of each completion that it loses */
+	if (READ_ONCE(qp->state) == QP_ERROR)
+		return;
 	tern_qp_async_event(qp, IB_EVENT_QP_FATAL);
 	tern_qp_close(qp, true);
 }
