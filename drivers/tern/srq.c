@@ -46,8 +46,7 @@ static int check_init(const struct ib_srq_init_attr *init)
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
 	if (!init->attr.max_wr || init->attr.max_wr > TERN_MAX_SRQ_WR ||
-	    init->attr.max_sge > TERN_MAX_SGE ||
-	    init->attr.srq_limit > init->attr.max_wr)
+	    init->attr.max_sge > TERN_MAX_SGE)
 		return -EINVAL;
 	return 0;
 }
@@ -80,7 +79,6 @@ int tern_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return -ENOMEM;
 	srq->dev = dev;
 	srq->srqn = atomic_inc_return(&dev->next_srqn);
-	srq->limit = init->attr.srq_limit;
 	ret = tern_recvq_create(&srq->rq, uctx, init->attr.max_wr,
 				init->attr.max_sge);
 	if (ret)
@@ -90,6 +88,8 @@ int tern_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		goto err_recvq;
 	init->attr.max_wr = srq->rq.max_wr;
 	init->attr.max_sge = srq->rq.max_sge;
+	/* an SRQ is born with its limit disarmed, whatever the field says */
+	init->attr.srq_limit = 0;
 	return 0;
 
 err_recvq:
