@@ -17,10 +17,16 @@ static bool is_solicited(const struct tern_cqe *cqe)
 	       cqe->status != IB_WC_SUCCESS;
 }
 
-/* take the arm word if this batch raises the event */
-static bool take_arm(struct tern_cq *cq, bool solicited)
+/* how many nobody has polled; the index is the program's word */
+static u32 unpolled(const struct tern_cq *cq)
 {
-	u32 *word = &cq->q.hdr->flags;
+	lockdep_assert_held(&cq->lock);
+	return cq->prod - READ_ONCE(cq->q.hdr->cons);
+}
+
+/* would a completion, a solicited one or any, raise the event now? */
+static bool is_due(const struct tern_cq *cq, bool solicited)
+{
 	u32 arm;
 
 	lockdep_assert_held(&cq->lock);
@@ -29,18 +35,24 @@ static bool take_arm(struct tern_cq *cq, bool solicited)
 	 * before its last look at the index: one sees the other's store.
 	 */
 	smp_mb();
-	arm = READ_ONCE(*word);
-	if (arm == TERN_CQ_ARM_NONE ||
-	    (arm == TERN_CQ_ARM_SOLICITED && !solicited))
-		return false;
-	xchg(word, TERN_CQ_ARM_NONE);
-	WRITE_ONCE(cq->q.hdr->event, cq->prod);
-	return true;
+	arm = READ_ONCE(cq->q.hdr->flags);
+	return arm != TERN_CQ_ARM_NONE &&
+	       (arm != TERN_CQ_ARM_SOLICITED || solicited);
 }
 
-/* returns how many found room; @solicited tells whether one of them was so */
-static u32 fill(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n,
-		bool *solicited)
+/* take the arm word: the event is raised, and one that was held back is it */
+static void take_arm(struct tern_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	xchg(&cq->q.hdr->flags, TERN_CQ_ARM_NONE);
+	WRITE_ONCE(cq->q.hdr->event, cq->prod);
+	if (cq->held)
+		hrtimer_try_to_cancel(&cq->hold_timer);
+	cq->held = 0;
+}
+
+/* returns how many found room */
+static u32 fill(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 {
 	u64 now = cq->timestamps ? ktime_get_ns() : 0;
 	struct tern_cqe *slot;
@@ -54,7 +66,8 @@ static u32 fill(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n,
 		slot = tern_queue_entry(&cq->q, cq->prod + i);
 		*slot = cqes[i];
 		slot->timestamp = now;
-		*solicited |= is_solicited(&cqes[i]);
+		if (is_solicited(&cqes[i]))
+			cq->solicited = cq->prod + i + 1;
 		trace_tern_cqe(cq->cqn, cqes[i].qpn, cqes[i].opcode,
 			       cqes[i].status, cqes[i].byte_len);
 	}
@@ -75,23 +88,51 @@ static void raise_overflow(struct tern_cq *cq)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 }
 
+static void call_handler(struct tern_cq *cq)
+{
+	if (cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+/*
+ * The event is due for @n completions: may it wait for more? Not until the ring
+ * is full: who sleeps for the event would lose some.
+ */
+static bool hold_event(struct tern_cq *cq, u32 n)
+{
+	lockdep_assert_held(&cq->lock);
+	if (cq->held + n >= cq->hold_count || unpolled(cq) >= cq->q.size / 2)
+		return false;
+	if (!cq->held)
+		hrtimer_start(&cq->hold_timer,
+			      ns_to_ktime(cq->hold_us * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_SOFT);
+	cq->held += n;
+	return true;
+}
+
 void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 {
-	bool solicited = false, notify = false, first = false, full;
+	bool notify = false, first = false, full;
 	unsigned long flags;
+	u32 solicited;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	full = cq->overflow || fill(cq, cqes, n, &solicited) < n;
+	solicited = cq->solicited;
+	full = cq->overflow || fill(cq, cqes, n) < n;
 	if (full) {
 		first = !cq->overflow;
 		cq->overflow = true;
 	}
 	/* a program that sleeps has to find out, whatever it waits for */
-	notify = take_arm(cq, solicited || full);
+	if (is_due(cq, cq->solicited != solicited || full || cq->held))
+		notify = full || !hold_event(cq, n);
+	if (notify)
+		take_arm(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
-	if (notify && cq->ibcq.comp_handler)
-		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	if (notify)
+		call_handler(cq);
 	if (!full)
 		return;
 	tern_stat_inc(cq->dev, CQ_OVERFLOW);
@@ -169,7 +210,7 @@ int tern_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	int n = 0;
 
 	/* a program polls by itself */
-	if (cq->q.mmap_entry)
+	if (ibcq->uobject)
 		return -EOPNOTSUPP;
 	spin_lock_irqsave(&cq->lock, flags);
 	while (n < num_entries && cq->cons != cq->prod)
@@ -180,21 +221,16 @@ int tern_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 }
 
 /*
- * Completions that a program has not polled, one of them fit for the event. The
- * consumer index is the program's word: at worst it is told of nothing.
+ * Completions that a program has not polled, one of them fit for the event. If
+ * it lied about its index, at worst it is told of nothing.
  */
 static bool has_unpolled(const struct tern_cq *cq)
 {
-	u32 level = cq->prod - READ_ONCE(cq->q.hdr->cons);
-	u32 i;
+	u32 level = unpolled(cq);
 
-	lockdep_assert_held(&cq->lock);
 	if (READ_ONCE(cq->q.hdr->flags) == TERN_CQ_ARM_NEXT)
 		return level;
-	for (i = 1; i <= min(level, cq->q.size); i++)
-		if (is_solicited(tern_queue_entry(&cq->q, cq->prod - i)))
-			return true;
-	return false;
+	return cq->prod - cq->solicited < level;
 }
 
 int tern_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
@@ -211,12 +247,48 @@ int tern_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 		xchg(&cq->q.hdr->flags, arm);
 	missed = READ_ONCE(cq->q.hdr->cons) != cq->prod;
 	/* enum tern_cq_arm: a program calls to be told of what is there */
-	if (cq->q.mmap_entry && has_unpolled(cq))
-		notify = take_arm(cq, true);
+	if (ibcq->uobject && has_unpolled(cq)) {
+		take_arm(cq);
+		notify = true;
+	}
 	spin_unlock_irqrestore(&cq->lock, irqflags);
-	if (notify && cq->ibcq.comp_handler)
-		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	if (notify)
+		call_handler(cq);
 	return (flags & IB_CQ_REPORT_MISSED_EVENTS) && missed;
+}
+
+/* ---- moderation ----------------------------------------------------------- */
+
+/* a held event waited long enough; where all was polled, nobody waits for it */
+static enum hrtimer_restart hold_timer_fn(struct hrtimer *timer)
+{
+	struct tern_cq *cq = container_of(timer, struct tern_cq, hold_timer);
+	unsigned long flags;
+	bool notify;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	notify = cq->held && is_due(cq, true) && has_unpolled(cq);
+	cq->held = 0;
+	if (notify)
+		take_arm(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (notify)
+		call_handler(cq);
+	return HRTIMER_NORESTART;
+}
+
+/* an event that is held back just now keeps its timer */
+int tern_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	bool off = !count || !period;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	WRITE_ONCE(cq->hold_count, off ? 0 : count);
+	WRITE_ONCE(cq->hold_us, off ? 0 : period);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return 0;
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -232,7 +304,9 @@ static int check_init(const struct ib_cq *ibcq,
 	return 0;
 }
 
-static int answer_create(struct tern_cq *cq, struct ib_udata *udata)
+/* tell the program of @q, which is or becomes @cq's */
+static int answer(const struct tern_cq *cq, const struct tern_queue *q,
+		  struct ib_udata *udata)
 {
 	struct tern_uresp_create_cq resp = { .cqn = cq->cqn };
 
@@ -240,7 +314,7 @@ static int answer_create(struct tern_cq *cq, struct ib_udata *udata)
 		return 0;
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	tern_queue_describe(&cq->q, &resp.ring);
+	tern_queue_describe(q, &resp.ring);
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
@@ -263,12 +337,15 @@ int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->cqn = atomic_inc_return(&dev->next_cqn);
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize_lock);
+	hrtimer_setup(&cq->hold_timer, hold_timer_fn, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	INIT_WORK(&cq->overflow_work, overflow_work);
 	ret = tern_queue_create(&cq->q, uctx, attr->cqe,
 				sizeof(struct tern_cqe));
 	if (ret)
 		goto err_count;
-	ret = answer_create(cq, udata);
+	ret = answer(cq, &cq->q, udata);
 	if (ret)
 		goto err_queue;
 	ibcq->cqe = cq->q.size;
@@ -281,13 +358,113 @@ err_count:
 	return ret;
 }
 
-/* no QP completes here any more; only the work may still look at the CQ */
+/*
+ * No QP completes here any more: what may still look at the CQ is the work, and
+ * the timer of an event that nobody will wait for.
+ */
 int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 
+	hrtimer_cancel(&cq->hold_timer);
 	cancel_work_sync(&cq->overflow_work);
 	tern_queue_destroy(&cq->q);
+	mutex_destroy(&cq->resize_lock);
 	atomic_dec(&cq->dev->num_cq);
 	return 0;
+}
+
+/* ---- resize --------------------------------------------------------------- */
+
+/* the @n entries before @end, oldest first: of too many the newest stay */
+static void copy_entries(const struct tern_queue *to,
+			 const struct tern_queue *from, u32 end, u32 n)
+{
+	u32 i;
+
+	for (i = end - n; i != end; i++)
+		memcpy(tern_queue_entry(to, i), tern_queue_entry(from, i),
+		       sizeof(struct tern_cqe));
+}
+
+/*
+ * Most entries are copied while completions come and are polled: they change no
+ * more, but for those that are polled meanwhile, which nobody needs. Return: the
+ * index before which that is done.
+ */
+static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new)
+{
+	unsigned long flags;
+	u32 end, n;
+
+	lockdep_assert_held(&cq->resize_lock);
+	spin_lock_irqsave(&cq->lock, flags);
+	end = cq->prod;
+	n = unpolled(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	copy_entries(new, &cq->q, end, min3(n, cq->q.size, new->size));
+	return end;
+}
+
+/* copy what came behind @done, and change the rings; @new is then the old one */
+static int switch_rings(struct tern_cq *cq, struct tern_queue *new, u32 done)
+{
+	struct tern_ring_hdr *from = cq->q.hdr, *to = new->hdr;
+	u32 n = unpolled(cq);
+
+	if (n > cq->q.size || n > new->size)
+		return -EINVAL;
+	copy_entries(new, &cq->q, cq->prod, min(n, cq->prod - done));
+	to->prod = cq->prod;
+	to->cons = cq->prod - n;
+	to->flags = READ_ONCE(from->flags);
+	to->event = READ_ONCE(from->event);
+	swap(cq->q, *new);
+	cq->ibcq.cqe = cq->q.size;
+	return 0;
+}
+
+/*
+ * The indices go on where they are, so neither end notices but by the new
+ * memory. A program is told of that before it is in use, and may neither poll
+ * nor arm until it has mapped it.
+ */
+static int replace_ring(struct tern_cq *cq, struct tern_queue *new,
+			struct ib_udata *udata)
+{
+	unsigned long flags;
+	u32 done;
+	int ret;
+
+	ret = answer(cq, new, udata);
+	if (ret)
+		return ret;
+	done = copy_early(cq, new);
+	spin_lock_irqsave(&cq->lock, flags);
+	ret = switch_rings(cq, new, done);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ret;
+}
+
+int tern_resize_cq(struct ib_cq *ibcq, TERN_RESIZE_CQE cqe,
+		   struct ib_udata *udata)
+{
+	struct tern_ucontext *uctx = rdma_udata_to_drv_context(udata,
+						struct tern_ucontext, ibctx);
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	struct tern_queue other = {};
+	int ret;
+
+	/* of older kernels' signed type, negative ones are too large */
+	if (!cqe || (u32)cqe > TERN_MAX_CQE)
+		return -EINVAL;
+	ret = tern_queue_create(&other, uctx, cqe, sizeof(struct tern_cqe));
+	if (ret)
+		return ret;
+	mutex_lock(&cq->resize_lock);
+	ret = replace_ring(cq, &other, udata);
+	mutex_unlock(&cq->resize_lock);
+	/* the old one; if it is still in use, the new one */
+	tern_queue_destroy(&other);
+	return ret;
 }

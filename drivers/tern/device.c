@@ -132,7 +132,8 @@ static enum rdma_link_layer get_link_layer(struct ib_device *ibdev, u32 port)
 
 static void get_fw_str(struct ib_device *ibdev, char *str)
 {
-	strscpy(str, TERN_VERSION, IB_FW_VERSION_NAME_MAX);
+	/* three words, as in query_device() */
+	strscpy(str, TERN_VERSION ".0", IB_FW_VERSION_NAME_MAX);
 }
 
 static ssize_t hw_rev_show(struct device *device, struct device_attribute *attr,
@@ -237,6 +238,7 @@ static const struct ib_device_ops device_ops = {
 	.map_mr_sg = tern_map_mr_sg,
 	.mmap = tern_queue_mmap,
 	.mmap_free = tern_queue_mmap_free,
+	.modify_cq = tern_modify_cq,
 	.modify_qp = tern_modify_qp,
 	.modify_srq = tern_modify_srq,
 	.poll_cq = tern_poll_cq,
@@ -251,6 +253,7 @@ static const struct ib_device_ops device_ops = {
 	.query_srq = tern_query_srq,
 	.reg_user_mr = tern_reg_user_mr,
 	.req_notify_cq = tern_req_notify_cq,
+	.TERN_RESIZE_CQ_OP = tern_resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, tern_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, tern_pd, ibpd),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Driver details of `rdma resource show -dd`. Values are read without their
+ * Driver details of `rdma resource show -dd`. Most values are read without their
  * locks: each is right by itself, not with the others.
  */
 #include <net/netlink.h>
@@ -69,16 +69,32 @@ int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	return put_details(msg, details, ARRAY_SIZE(details));
 }
 
+/* the ring may be replaced: not without the lock */
+static u32 cq_words(struct tern_cq *cq, u32 *armed, u32 *size)
+{
+	unsigned long flags;
+	u32 level;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	*armed = READ_ONCE(cq->q.hdr->flags);
+	*size = cq->q.size;
+	level = min(cq->prod - READ_ONCE(cq->q.hdr->cons), cq->q.size);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return level;
+}
+
 int tern_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
-	const struct tern_cq *cq = to_tern_cq(ibcq);
-	u32 prod = READ_ONCE(cq->prod);
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	u32 armed, size, level = cq_words(cq, &armed, &size);
 	const struct detail details[] = {
 		{ "cqn_trace", cq->cqn },
-		{ "size", cq->q.size },
-		{ "level", min(prod - READ_ONCE(cq->q.hdr->cons), cq->q.size) },
-		{ "armed", READ_ONCE(cq->q.hdr->flags) },
+		{ "size", size },
+		{ "level", level },
+		{ "armed", armed },
 		{ "overflow", READ_ONCE(cq->overflow) },
+		{ "hold_count", READ_ONCE(cq->hold_count) },
+		{ "hold_us", READ_ONCE(cq->hold_us) },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));

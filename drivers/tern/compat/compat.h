@@ -7,6 +7,7 @@
 #ifndef TERN_COMPAT_H
 #define TERN_COMPAT_H
 
+#include <linux/hrtimer.h>
 #include <linux/net.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -74,6 +75,26 @@ static inline void tern_compat_port_event(struct ib_device *ibdev,
 #define tern_sockaddr(sa)	((struct sockaddr_unsized *)(sa))
 #else
 #define tern_sockaddr(sa)	((struct sockaddr *)(sa))
+#endif
+
+/* the method that resizes a CQ now serves programs only, and has a new type */
+#ifdef TERN_HAVE_RESIZE_USER_CQ
+#define TERN_RESIZE_CQ_OP	resize_user_cq
+#define TERN_RESIZE_CQE	unsigned int
+#else
+#define TERN_RESIZE_CQ_OP	resize_cq
+#define TERN_RESIZE_CQE	int
+#endif
+
+/* a timer is set up by one call */
+#ifndef TERN_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*fn)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = fn;
+}
 #endif
 
 #endif /* TERN_COMPAT_H */

@@ -253,6 +253,10 @@ struct tern_uring {
 
 /**
  * struct tern_uresp_create_cq - answer to CREATE_CQ and RESIZE_CQ
+ * @ring: of RESIZE_CQ: a new ring, in use when the call has succeeded; @prod,
+ *	@cons, @flags and @event, and the entries between the two indices, are
+ *	those of the old one, which the kernel then forgets. The program must
+ *	neither poll nor arm meanwhile
  * @cqn: CQ number, for traces
  * @reserved: zero
  */
