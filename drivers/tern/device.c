@@ -33,6 +33,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	*attr = (struct ib_device_attr) {
+		.fw_ver = (u64)TERN_VERSION_MAJOR << 32 |
+			  TERN_VERSION_MINOR << 16,
 		.sys_image_guid = ibdev->node_guid,
 		.vendor_id = TERN_VENDOR_ID,
 		.max_mr_size = TERN_MAX_MR_SIZE,
@@ -58,6 +60,11 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_srq_sge = TERN_MAX_SGE,
 		.max_fast_reg_page_list_len = TERN_MAX_FR_PAGES,
 		.max_pkeys = 1,
+		/* struct tern_cqe: CLOCK_MONOTONIC in nanoseconds; and in kHz */
+		.timestamp_mask = U64_MAX,
+		.hca_core_clock = USEC_PER_SEC,
+		.cq_caps.max_cq_moderation_count = TERN_MAX_CQ_HOLD,
+		.cq_caps.max_cq_moderation_period = TERN_MAX_CQ_HOLD,
 	};
 	return 0;
 }

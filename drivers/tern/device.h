@@ -3,6 +3,7 @@
 #define TERN_DEVICE_H
 
 #include <linux/netdevice.h>
+#include <linux/stringify.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
@@ -77,7 +78,12 @@ static inline struct tern_device *to_tern_dev(struct ib_device *ibdev)
 #define TERN_MAX_RD_ATOM	128	/* IRD and ORD of a QP */
 #define TERN_MAX_FR_PAGES	512	/* fast registration page list */
 
-#define TERN_VERSION		"0.1"
+#define TERN_MAX_CQ_HOLD	U16_MAX	/* moderation: completions, microseconds */
+
+#define TERN_VERSION_MAJOR	0
+#define TERN_VERSION_MINOR	1
+#define TERN_VERSION		__stringify(TERN_VERSION_MAJOR) "." \
+				__stringify(TERN_VERSION_MINOR)
 
 /**
  * tern_device_create() - make a device and register it
