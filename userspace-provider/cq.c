@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "abi.h"
 #include "compat.h"
@@ -120,6 +121,38 @@ struct ibv_cq_ex *tern_cq_create_ex(struct ibv_context *ctx,
 	return &cq->vcq.cq_ex;
 }
 
+/* Octets of a ring for @cqe completions: as many as the kernel will make. */
+static size_t ring_octets(int cqe)
+{
+	size_t entries = 1;
+
+	while (entries < (size_t)cqe)
+		entries *= 2;
+	return TERN_RING_DATA + entries * sizeof(struct tern_cqe);
+}
+
+/*
+ * Behind the command there is no way back, so whatever else may fail comes
+ * first: is there address space for the new ring beside the old one?
+ */
+static int replace_ring(struct tern_cq *cq, int cqe,
+			struct tern_cmd_resize_cq_resp *resp)
+{
+	struct tern_cmd_resize_cq cmd;
+	size_t octets = ring_octets(cqe);
+	void *room;
+	int err;
+
+	room = mmap(NULL, octets, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	if (room == MAP_FAILED)
+		return errno;
+	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd.ibv_cmd, sizeof(cmd),
+				&resp->ibv_resp, sizeof(*resp));
+	munmap(room, octets);
+	return err;
+}
+
 /*
  * The kernel moves what is unpolled, and the arming, to a new ring: nobody may
  * poll or arm the old one meanwhile.
@@ -128,13 +161,14 @@ int tern_cq_resize(struct ibv_cq *ibcq, int cqe)
 {
 	struct tern_cmd_resize_cq_resp resp = {};
 	struct tern_cq *cq = to_tern_cq(ibcq);
-	struct tern_cmd_resize_cq cmd;
 	struct tern_ring ring = {};
 	int err;
 
+	if (cqe < 1)
+		return EINVAL;
+
 	tern_lock_take(&cq->lock);
-	err = ibv_cmd_resize_cq(ibcq, cqe, &cmd.ibv_cmd, sizeof(cmd),
-				&resp.ibv_resp, sizeof(resp));
+	err = replace_ring(cq, cqe, &resp);
 	if (err)
 		goto out;
 	err = tern_ring_map(&ring, ibcq->context->cmd_fd,

@@ -369,6 +369,10 @@ static void cq__resize_moves_to_the_new_ring_at_its_consumer_index(void)
 	struct tern_ring_hdr *old = to_tern_cq(cq)->ring.hdr;
 	uint32_t cons = 123;
 
+	/* sizes that no ring has never get to the kernel */
+	kernel.fail[CQ] = EPROTO;
+	expect(tern_cq_resize(cq, 0) == EINVAL);
+	expect(tern_cq_resize(cq, -1) == EINVAL);
 	kernel.fail[CQ] = EINVAL;
 	expect(tern_cq_resize(cq, 1) == EINVAL);
 	expect(to_tern_cq(cq)->ring.hdr == old);
@@ -381,6 +385,8 @@ static void cq__resize_moves_to_the_new_ring_at_its_consumer_index(void)
 	expect(!tern_cq_resize(cq, 4));
 	expect(to_tern_cq(cq)->ring.index == 123);
 	expect(to_tern_cq(cq)->ring.mask == 3);
+	expect(!pthread_spin_trylock(&to_tern_cq(cq)->lock.spin));
+	pthread_spin_unlock(&to_tern_cq(cq)->lock.spin);
 	expect(!tern_cq_destroy(cq));
 	close_context(ctx);
 	expect(nothing_left());
@@ -404,6 +410,8 @@ static void srq__a_failure_at_any_step_undoes_the_others(void)
 	expect(srq && to_tern_srq(srq)->rq.max_sge == 4);
 	srq->context = ctx;
 	expect(tern_srq_modify(srq, &limits, IBV_SRQ_MAX_WR) == EOPNOTSUPP);
+	expect(tern_srq_modify(srq, &limits, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT) ==
+	       EOPNOTSUPP);
 	expect(!tern_srq_destroy(srq));
 	expect(!tern_pd_dealloc(pd));
 	close_context(ctx);
