@@ -158,6 +158,7 @@ extern const struct kv_case kv_send_cases[];
 extern const struct kv_case kv_rdma_cases[];
 extern const struct kv_case kv_reg_cases[];
 extern const struct kv_case kv_poll_cases[];
+extern const struct kv_case kv_cq_cases[];
 extern const struct kv_case kv_post_cases[];
 extern const struct kv_case kv_drain_cases[];
 extern const struct kv_case kv_srq_cases[];
