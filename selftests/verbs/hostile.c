@@ -411,6 +411,116 @@ static void wild_mappings(void)
 	vandal_down();
 }
 
+/* ---- a CQ that is resized ---------------------------------------------------------------------- */
+
+/* an index that the ring can't have: refused, and all stays as it was */
+static void resize_cons_wild(void)
+{
+	static const uint32_t wild[] = { 1, 5000, 0x80000000u, -300 };
+	unsigned int i;
+	uint32_t cons;
+
+	vandal_up();
+	cons = scq->cons;
+	for (i = 0; i < ARRAY_LEN(wild); i++) {
+		scq->cons = scq->prod + wild[i];
+		expect_eq(ibv_resize_cq(v.scq, 512), EINVAL);
+	}
+	scq->cons = cons;
+	expect_eq(v.scq->cqe, CQ_ENTRIES);
+	post_rdma(&v, &w, IBV_WR_RDMA_WRITE, 9, 0, 8, 0, IBV_SEND_SIGNALED);
+	expect_wc(v.scq, 9, IBV_WC_SUCCESS);
+	vandal_down();
+}
+
+/* entries that never were: the new ring has nothing but our own in it */
+static void resize_cons_behind(void)
+{
+	const struct tern_cqe *cqe;
+	uint32_t i;
+
+	vandal_up();
+	scq->cons = scq->prod - CQ_ENTRIES;
+	must(!ibv_resize_cq(v.scq, 1024));
+	refind_scq(1024);
+	cqe = (void *)((uint8_t *)scq + TERN_RING_DATA);
+	for (i = 0; i < 1024; i++)
+		expect(!cqe[i].wr_id || cqe[i].wr_id == 1);
+	expect_eq(scq->prod - scq->cons, CQ_ENTRIES);
+	vandal_down();
+}
+
+/* never returns */
+static void scribble_on_and_on(bool at_sq)
+{
+	for (;;) {
+		scribble(scq, TERN_RING_DATA + 64 * 64);
+		if (at_sq)
+			sq->prod = draw();
+		scq->cons = scq->prod - draw() % 8;
+	}
+}
+
+/* one resize while a child writes what it likes into the ring it is to leave */
+static void resize_once(int cqe, bool at_sq)
+{
+	pid_t child = fork();
+	int err;
+
+	must(child >= 0);
+	if (!child)
+		scribble_on_and_on(at_sq);
+	usleep(1000);
+	if (state_of(&v) == IBV_QPS_RTS)
+		publish(sq, sq->prod + 1);
+	/* it may be refused: the child lies about the index */
+	err = ibv_resize_cq(v.scq, cqe);
+	kill(child, SIGKILL);
+	must(waitpid(child, NULL, 0) == child);
+	expect(!err || err == EINVAL);
+	if (!err)
+		refind_scq(cqe);
+}
+
+static void resize_scribbled(void)
+{
+	static const int sizes[] = { 512, 1024, 2048, 128 };
+	unsigned int round, i;
+
+	for (round = 0; round < 4; round++) {
+		vandal_up();
+		for (i = 0; i < 12; i++)
+			resize_once(sizes[i % ARRAY_LEN(sizes)], round & 1);
+		vandal_down();
+	}
+}
+
+/* a child has the context too: two of them resize one CQ at once */
+static void resize_twice_at_once(void)
+{
+	pid_t child[2];
+	int k, i;
+
+	vandal_up();
+	for (k = 0; k < 2; k++) {
+		child[k] = fork();
+		must(child[k] >= 0);
+		for (i = 0; !child[k]; i++)
+			ibv_resize_cq(v.scq, i & 1 ? 256 : 700);
+	}
+	for (i = 0; i < 500; i++) {
+		if (state_of(&v) == IBV_QPS_RTS)
+			post_rdma(&v, &w, IBV_WR_RDMA_WRITE, i, 0, 8, 0,
+				  i % 8 ? 0 : IBV_SEND_SIGNALED);
+		usleep(200);
+	}
+	for (k = 0; k < 2; k++) {
+		kill(child[k], SIGKILL);
+		must(waitpid(child[k], NULL, 0) == child[k]);
+	}
+	vandal_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "item 3: a wild producer index in the SQ: ERROR", sq_prod_wild },
 	{ "item 3: a wild producer index in the RQ: ERROR", rq_prod_wild },
@@ -430,6 +540,10 @@ static const struct tap_test tests[] = {
 	{ "item 3: children killed while they ring", fork_and_die },
 	{ "item 3: rings unmapped under the kernel", unmapped },
 	{ "item 3: mappings at offsets that no queue has", wild_mappings },
+	{ "resize_cq__a_wild_consumer_index_is_refused", resize_cons_wild },
+	{ "resize_cq__a_false_consumer_index_uncovers_nothing", resize_cons_behind },
+	{ "resize_cq__rings_scribbled_meanwhile", resize_scribbled },
+	{ "resize_cq__by_two_processes_at_once", resize_twice_at_once },
 };
 
 int main(int argc, char **argv)

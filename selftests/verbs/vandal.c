@@ -110,6 +110,20 @@ static void find_rings(void)
 	must(scq && rcq && sq && rq);
 }
 
+void refind_scq(uint32_t cqe)
+{
+	struct map maps[MAX_MAPS];
+	int n = new_maps(maps), i;
+
+	scq = NULL;
+	for (i = 0; i < n; i++) {
+		if (maps[i].len == ring_bytes(cqe, 64) &&
+		    maps[i].start != (uintptr_t)rcq)
+			scq = (void *)maps[i].start;
+	}
+	must(scq);
+}
+
 /* both CQs have their own tell-tale: a Write of ours completes on one */
 static void tell_cqs_apart(void)
 {

@@ -21,6 +21,9 @@ void vandal_down(void);
 void expect_caught(void);
 void expect_unharmed(void);
 
+/* after its CQ was resized to @cqe entries: find @scq once more */
+void refind_scq(uint32_t cqe);
+
 struct tern_sqe *sqe_at(uint32_t index);
 struct tern_rqe *rqe_at(uint32_t index);
 /* store the producer index, and ring */
