@@ -253,11 +253,13 @@ static int build_srq(struct end *e, const struct ibv_qp_cap *cap)
 
 int end_build(struct end *e, const struct want *want)
 {
-	struct ibv_qp_init_attr attr = {
+	struct ibv_qp_init_attr_ex attr = {
 		.cap = want->cap,
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = want->sig_all,
 		.srq = want->srq,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.send_ops_flags = want->send_ops,
 	};
 	struct ibv_qp_cap *cap = &attr.cap;
 
@@ -272,9 +274,12 @@ int end_build(struct end *e, const struct want *want)
 			return -1;
 		attr.srq = e->srq;
 	}
+	attr.pd = e->pd;
 	attr.send_cq = e->scq;
 	attr.recv_cq = e->rcq;
-	if (rdma_create_qp(e->id, e->pd, &attr))
+	if (want->send_ops)
+		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	if (rdma_create_qp_ex(e->id, &attr))
 		return -1;
 	e->qp = e->id->qp;
 	e->cap = attr.cap;

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# queue_verbs over the devices of a and b. With an argument, only the tests whose
+# name holds it.
+
+cd ../net || exit
+# shellcheck source=../net/lib.sh
+. ./lib.sh
+
+topo_up
+# shellcheck disable=SC2034 # read by lib.sh: the program plans its points
+ktap_done=1
+limit 100 ../verbs/queue_verbs "$@"

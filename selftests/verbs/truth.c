@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What ibv_query_*(), ibv_devinfo and rdma(8) say, held against the netdev, the
+ * module, and the objects that this program has.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "queue_verbs.h"
+
+#define DEV_A getenv("DEV_A")
+
+/* the first line of a command's output, without its end */
+static void first_line(char *line, size_t size, const char *command)
+{
+	FILE *out = popen(command, "r");
+
+	must(out);
+	must(fgets(line, size, out));
+	line[strcspn(line, "\n")] = 0;
+	expect_eq(pclose(out), 0);
+}
+
+static bool devinfo_says(const char *name, const char *value)
+{
+	const char *const words[] = { name, value, NULL };
+	char command[64];
+
+	snprintf(command, sizeof(command), "ibv_devinfo -v -d %s", DEV_A);
+	return says(command, words);
+}
+
+static bool devinfo_counts(const char *name, long long value)
+{
+	char text[32];
+
+	/* the values end their lines */
+	snprintf(text, sizeof(text), "\t%lld\n", value);
+	return devinfo_says(name, text);
+}
+
+/* EUI-64 of the netdev's address */
+static void devinfo_names(void)
+{
+	char mac[64], guid[64], version[64];
+	unsigned int m[6];
+
+	first_line(mac, sizeof(mac),
+		   "ip -n a -o link show v0a | sed 's/.*ether \\([^ ]*\\).*/\\1/'");
+	must(sscanf(mac, "%x:%x:%x:%x:%x:%x", &m[0], &m[1], &m[2], &m[3], &m[4],
+		    &m[5]) == 6);
+	snprintf(guid, sizeof(guid), "%02x%02x:%02xff:fe%02x:%02x%02x",
+		 m[0] ^ 2, m[1], m[2], m[3], m[4], m[5]);
+	expect(devinfo_says("node_guid:", guid));
+	expect(devinfo_says("sys_image_guid:", guid));
+	expect(devinfo_says("transport:", "iWARP"));
+	first_line(version, sizeof(version), "cat /sys/module/tern/version");
+	expect(devinfo_says("fw_ver:", version));
+	expect(!strstr(version, "0.0"));
+	expect(devinfo_says("vendor_id:", "0x74726e"));
+	expect(devinfo_says("link_layer:", "Ethernet"));
+	/* 1500, less headers, in the sizes that there are */
+	expect(devinfo_says("active_mtu:", "1024"));
+	expect(devinfo_says("completion timestamp_mask:", "0xffffffffffffffff"));
+	expect(devinfo_says("hca_core_clock:", "1000000"));
+}
+
+/* the limits that limits.c proves are those that are printed */
+static void devinfo_limits(void)
+{
+	struct ibv_device_attr dev;
+
+	solo_up(NULL);
+	must(!ibv_query_device(a.id->verbs, &dev));
+	expect(dev.max_sge >= 16 && dev.max_sge_rd >= 16);
+	expect(dev.max_qp_wr >= 8192 && dev.max_srq_wr >= 8192);
+	expect(devinfo_counts("max_qp:", dev.max_qp));
+	expect(devinfo_counts("max_qp_wr:", dev.max_qp_wr));
+	expect(devinfo_counts("max_sge:", dev.max_sge));
+	expect(devinfo_counts("max_sge_rd:", dev.max_sge_rd));
+	expect(devinfo_counts("max_cq:", dev.max_cq));
+	expect(devinfo_counts("max_cqe:", dev.max_cqe));
+	expect(devinfo_counts("max_mr:", dev.max_mr));
+	expect(devinfo_counts("max_pd:", dev.max_pd));
+	expect(devinfo_counts("max_srq:", dev.max_srq));
+	expect(devinfo_counts("max_srq_wr:", dev.max_srq_wr));
+	expect(devinfo_counts("max_qp_rd_atom:", dev.max_qp_rd_atom));
+	expect(devinfo_counts("max_qp_init_rd_atom:", dev.max_qp_init_rd_atom));
+	expect(devinfo_says("atomic_cap:", "ATOMIC_NONE"));
+	/* what would promise what is refused is not there */
+	expect(!(dev.device_cap_flags & (IBV_DEVICE_RESIZE_MAX_WR |
+					 IBV_DEVICE_SRQ_RESIZE |
+					 IBV_DEVICE_UD_AV_PORT_ENFORCE)));
+	pair_down();
+}
+
+/* a queue of 8192 takes 8192, of 16 elements each, and they all arrive */
+static void depth_is_usable(void)
+{
+	enum { N = 8192 };
+	static const struct want want = {
+		.cap = { .max_send_wr = N, .max_recv_wr = N,
+			 .max_send_sge = 16, .max_recv_sge = 16 },
+	};
+	struct ibv_sge sge[16];
+	struct ibv_send_wr wr = {
+		.sg_list = sge, .num_sge = 16, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	int i;
+
+	pair_up(&want, &want);
+	for (i = 0; i < 16; i++)
+		sge[i] = sge_at(&b, 32 * i, 1);
+	for (i = 0; i < N; i++)
+		post_recv_sge(&b, i, sge, 16);
+	for (i = 0; i < 16; i++)
+		sge[i] = sge_at(&a, 64 * i, 1);
+	for (i = 0; i < N; i++) {
+		wr.wr_id = i;
+		post(&a, &wr);
+	}
+	for (i = 0; i < N; i++) {
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+		expect_recv(&b, i, 16);
+	}
+	pair_down();
+}
+
+/* ---- query_qp ------------------------------------------------------------------ */
+
+static struct ibv_qp_attr query(struct end *e)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	must(!ibv_query_qp(e->qp, &attr, ALL_ATTRS, &init));
+	expect_eq(attr.cur_qp_state, attr.qp_state);
+	expect_eq(attr.path_mtu, IBV_MTU_1024);
+	expect_eq(attr.port_num, 1);
+	expect_eq(attr.cap.max_send_wr, e->cap.max_send_wr);
+	expect_eq(attr.cap.max_recv_wr, e->cap.max_recv_wr);
+	expect_eq(attr.cap.max_inline_data, e->cap.max_inline_data);
+	expect(init.send_cq == e->scq && init.recv_cq == e->rcq && !init.srq);
+	expect_eq(init.qp_type, IBV_QPT_RC);
+	expect_eq(init.sq_sig_all, 0);
+	return attr;
+}
+
+static void qp_in_each_state(void)
+{
+	static const struct want wa = { .ird = 3, .ord = 5 };
+	static const struct want wb = { .ird = 9, .ord = 2 };
+	struct ibv_qp_attr attr, rights = { .qp_access_flags = 0 };
+
+	solo_up(NULL);
+	attr = query(&a);
+	expect_eq(attr.qp_state, IBV_QPS_INIT);
+	expect_eq(attr.max_rd_atomic, 0);
+	expect_eq(attr.max_dest_rd_atomic, 0);
+	pair_down();
+	pair_up(&wa, &wb);
+	attr = query(&a);
+	expect_eq(attr.qp_state, IBV_QPS_RTS);
+	expect_eq(attr.qp_access_flags, IBV_ACCESS_REMOTE_READ |
+					IBV_ACCESS_REMOTE_WRITE);
+	/* what the two agreed on: each way the lesser */
+	expect_eq(attr.max_rd_atomic, 5);
+	expect_eq(attr.max_dest_rd_atomic, 3);
+	attr = query(&b);
+	expect_eq(attr.max_rd_atomic, 2);
+	expect(attr.max_dest_rd_atomic >= 5);
+	must(!ibv_modify_qp(a.qp, &rights, IBV_QP_ACCESS_FLAGS));
+	expect_eq(query(&a).qp_access_flags, 0);
+	must(!rdma_disconnect(a.id));
+	expect_error_state(&a);
+	expect_error_state(&b);
+	expect_eq(query(&a).qp_state, IBV_QPS_ERR);
+	pair_down();
+}
+
+/* ---- rdma resource ---------------------------------------------------------------- */
+
+/* how many of a kind a's device has, as the summary says */
+static int count(const char *kind)
+{
+	char command[128], line[64];
+
+	snprintf(command, sizeof(command),
+		 "rdma resource show %s | grep -o ' %s [0-9]*' | tr -dc 0-9",
+		 DEV_A, kind);
+	first_line(line, sizeof(line), command);
+	return atoi(line);
+}
+
+static bool resource_says(const char *kind, const char *key, long long value,
+			  const char *more)
+{
+	char command[160], text[64], pid[32];
+	const char *const words[] = { text, pid, more, NULL };
+
+	/* the driver's details follow on lines of their own */
+	snprintf(command, sizeof(command),
+		 "rdma -d resource show %s -dd | tr '\\n' ' ' | sed 's/ \\(dev\\|link\\) /\\n/g'",
+		 kind);
+	snprintf(text, sizeof(text), "%s %lld ", key, value);
+	snprintf(pid, sizeof(pid), "pid %d ", getpid());
+	return says(command, words);
+}
+
+static void resources(void)
+{
+	static const struct want want = {
+		.cqe = 2048, .buf_len = 0x23000, .own_srq = true,
+	};
+	static const char *const kinds[] = { "cq", "qp", "mr", "srq" };
+	static const int made[] = { 2, 1, 1, 1 };
+	struct ibv_modify_cq_attr moderate = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { 11, 77 },
+	};
+	int before[ARRAY_LEN(kinds)];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(kinds); i++)
+		before[i] = count(kinds[i]);
+	pair_up(&want, NULL);
+	for (i = 0; i < ARRAY_LEN(kinds); i++)
+		expect_eq(count(kinds[i]) - before[i], made[i]);
+	expect(resource_says("qp", "lqpn", a.qp->qp_num, "type RC state RTS"));
+	expect(resource_says("qp", "lqpn", a.qp->qp_num, "drv_stream RTS"));
+	expect(resource_says("cq", "cqe", 2048, "drv_size 2048"));
+	expect(resource_says("mr", "mrlen", 0x23000, "drv_kind user"));
+	expect(resource_says("srq", "lqpn", a.qp->qp_num, "type BASIC"));
+	must(!ibv_resize_cq(a.scq, 5000));
+	must(!ibv_modify_cq(a.scq, &moderate));
+	expect(resource_says("cq", "cqe", a.scq->cqe, "drv_size 8192"));
+	expect(resource_says("cq", "cqe", a.scq->cqe, "drv_hold_count 11"));
+	expect(resource_says("cq", "cqe", a.scq->cqe, "drv_hold_us 77"));
+	must(!rdma_disconnect(a.id));
+	expect_error_state(&a);
+	expect(resource_says("qp", "lqpn", a.qp->qp_num, "state ERR"));
+	pair_down();
+	for (i = 0; i < ARRAY_LEN(kinds); i++)
+		expect_eq(count(kinds[i]), before[i]);
+}
+
+const struct tap_test truth_tests[] = {
+	{ "devinfo__names_versions_and_clocks", devinfo_names },
+	{ "devinfo__limits_are_those_that_hold", devinfo_limits },
+	{ "query_device__the_depth_and_the_lists_can_be_used", depth_is_usable },
+	{ "query_qp__true_in_each_state", qp_in_each_state },
+	{ "resource__tells_of_this_programs_objects", resources },
+};
+const unsigned int truth_count = ARRAY_LEN(truth_tests);
