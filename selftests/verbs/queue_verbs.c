@@ -21,7 +21,6 @@ void message(uint64_t id, int flags)
 	expect_wc(a.scq, id, IBV_WC_SUCCESS);
 }
 
-/* a Read behind them completes in order, and to nobody's CQ but a's */
 void pile_up(uint64_t first, int n)
 {
 	int i;
