@@ -201,7 +201,8 @@ static void exchange(unsigned int n, bool by_event)
 static void resize_under_traffic(bool by_event)
 {
 	static const struct want want = { .cqe = 64 };
-	struct resizer at_a, at_b;
+	/* the threads outlive a test that fails */
+	static struct resizer at_a, at_b;
 	pthread_t t[2];
 
 	pair_up(&want, &want);
@@ -239,7 +240,7 @@ static void while_it_fills(void)
 	static const struct want want = {
 		.cqe = 16384, .cap.max_send_wr = 8192,
 	};
-	struct resizer r;
+	static struct resizer r;
 	pthread_t t;
 	unsigned int i, n = 8000;
 
