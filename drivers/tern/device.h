@@ -55,6 +55,7 @@ struct tern_device {
 	atomic_t num_qp;
 	atomic_t num_srq;
 	atomic_t num_ctx;
+	atomic64_t next_serial;
 	atomic_t next_cqn;
 	atomic_t next_srqn;
 };

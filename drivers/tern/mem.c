@@ -7,8 +7,12 @@
 
 #include "device.h"
 #include "mem.h"
+#include "qp.h"
 
-/* a draw hits a used index with p = used / 2^24: TERN_MAX_MR leaves 1/16 */
+/*
+ * A draw hits a used index with p = used / 2^24: with TERN_MAX_MR and
+ * TERN_MAX_MW that is 1/8.
+ */
 #define DRAWS	32
 
 static const struct rhashtable_params table_params = {
@@ -28,14 +32,23 @@ void tern_mem_table_exit(struct tern_mem_table *t)
 	rhashtable_destroy(&t->ht);
 }
 
+void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
+		   struct ib_pd *pd)
+{
+	spin_lock_init(&mem->lock);
+	seqcount_spinlock_init(&mem->seq, &mem->lock);
+	mem->kind = kind;
+	mem->map.pd = pd;
+}
+
 int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem)
 {
 	unsigned int draw;
 	int ret;
 
 	for (draw = 0; draw < DRAWS; draw++) {
-		mem->stag = get_random_u32();
-		mem->index = mem->stag >> 8;
+		mem->map.stag = get_random_u32();
+		mem->index = mem->map.stag >> 8;
 		/* STag 0 is local_dma_lkey */
 		if (!mem->index)
 			continue;
@@ -47,9 +60,46 @@ int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem)
 	return -ENOSPC;
 }
 
+void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map)
+{
+	lockdep_assert_held(&mem->lock);
+	write_seqcount_begin(&mem->seq);
+	mem->map = *map;
+	write_seqcount_end(&mem->seq);
+}
+
+void tern_mem_revoke(struct tern_mem *mem)
+{
+	struct tern_mem *region = mem->region;
+	struct tern_mem_map map = mem->map;
+
+	map.valid = false;
+	tern_mem_set(mem, &map);
+	if (!region)
+		return;
+	mem->region = NULL;
+	spin_lock_nested(&region->lock, SINGLE_DEPTH_NESTING);
+	region->windows--;
+	spin_unlock(&region->lock);
+}
+
+int tern_mem_close(struct tern_mem *mem)
+{
+	int ret = -EBUSY;
+
+	spin_lock_bh(&mem->lock);
+	if (!mem->windows) {
+		mem->closed = true;
+		tern_mem_revoke(mem);
+		ret = 0;
+	}
+	spin_unlock_bh(&mem->lock);
+	return ret;
+}
+
 void tern_mem_remove(struct tern_device *dev, struct tern_mem *mem)
 {
-	WRITE_ONCE(mem->valid, false);
+	WARN_ON_ONCE(!mem->closed);
 	rhashtable_remove_fast(&dev->mem.ht, &mem->node, table_params);
 	synchronize_rcu_expedited();
 }
@@ -58,36 +108,92 @@ struct tern_mem *tern_mem_lookup(struct tern_device *dev, u32 stag)
 {
 	u32 index = stag >> 8;
 
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no rcu_read_lock()");
 	return rhashtable_lookup(&dev->mem.ht, &index, table_params);
 }
 
-struct tern_mem *tern_mem_find(struct tern_device *dev, u32 stag)
+void tern_mem_find(struct tern_device *dev, u32 stag, struct tern_mem_map *map)
 {
-	struct tern_mem *mem = tern_mem_lookup(dev, stag);
+	const struct tern_mem *mem = tern_mem_lookup(dev, stag);
+	unsigned int seq;
 
-	/* pairs with the release in mr.c: the other fields are final */
-	if (!mem || !smp_load_acquire(&mem->valid) ||
-	    READ_ONCE(mem->stag) != stag)
-		return NULL;
-	return mem;
+	if (!mem) {
+		map->valid = false;
+		return;
+	}
+	do {
+		seq = read_seqcount_begin(&mem->seq);
+		*map = mem->map;
+	} while (read_seqcount_retry(&mem->seq, seq));
+	if (map->stag != stag)
+		map->valid = false;
 }
 
-void tern_mem_view(const struct tern_mem *mem, const struct ib_pd *pd,
-		   struct tern_mem_view *view)
+void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
+		   u64 stream, struct tern_mem_view *view)
 {
-	if (!mem) {
+	if (!map->valid) {
 		*view = (struct tern_mem_view) {};
 		return;
 	}
 	*view = (struct tern_mem_view) {
 		.valid = true,
-		.assoc = mem->pd == pd,
-		.invalidatable = mem->qp,
-		.access = mem->access,
-		.base = mem->base,
-		.len = mem->len,
+		.assoc = map->pd == pd &&
+			 (!map->stream || map->stream == stream),
+		.invalidatable = map->owner && map->owner == stream,
+		.access = map->access,
+		.base = map->base,
+		.len = map->len,
 	};
 }
+
+/* ---- invalidation, by work requests and by the peer ----------------------- */
+
+static bool may_invalidate(const struct tern_mem *mem, const struct tern_qp *qp,
+			   u32 stag, bool remote)
+{
+	const struct tern_mem_map *map = &mem->map;
+	bool own = map->owner == qp->serial;
+
+	if (map->pd != qp->ibqp.pd || map->stag != stag)
+		return false;
+	if (mem->kind != TERN_MEM_FAST && mem->kind != TERN_MEM_MW2)
+		return false;
+	if (remote)
+		return map->valid && own;
+	return !map->valid || own || mem->kind == TERN_MEM_FAST;
+}
+
+static int invalidate(struct tern_qp *qp, u32 stag, bool remote)
+{
+	struct tern_mem *mem;
+	int ret = -EINVAL;
+
+	rcu_read_lock();
+	mem = tern_mem_lookup(qp->dev, stag);
+	if (mem) {
+		spin_lock_bh(&mem->lock);
+		if (may_invalidate(mem, qp, stag, remote)) {
+			tern_mem_revoke(mem);
+			ret = 0;
+		}
+		spin_unlock_bh(&mem->lock);
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
+int tern_mem_invalidate_local(struct tern_qp *qp, u32 stag)
+{
+	return invalidate(qp, stag, false);
+}
+
+int tern_mem_invalidate_remote(struct tern_qp *qp, u32 stag)
+{
+	return invalidate(qp, stag, true);
+}
+
+/* ---- copying -------------------------------------------------------------- */
 
 /*
  * Only a DMA MR with remote rights (IB_PD_UNSAFE_GLOBAL_RKEY) lets a peer
@@ -100,14 +206,15 @@ static bool kva_good(u64 to, size_t len)
 	return virt_addr_valid(addr) && virt_addr_valid(addr + len - 1);
 }
 
-void tern_mem_read(const struct tern_mem *mem, u64 to, void *dst, size_t len)
+void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
+		   size_t len)
 {
-	u64 at = to - mem->base + mem->offset;
+	u64 at = to - map->base + map->offset;
 	size_t n;
 
 	if (!len)
 		return;
-	if (mem->kva) {
+	if (map->kva) {
 		if (kva_good(to, len))
 			memcpy(dst, (void *)(uintptr_t)to, len);
 		else
@@ -116,27 +223,27 @@ void tern_mem_read(const struct tern_mem *mem, u64 to, void *dst, size_t len)
 	}
 	for (; len; len -= n, dst += n, at += n) {
 		n = min_t(size_t, len, PAGE_SIZE - offset_in_page(at));
-		memcpy_from_page(dst, mem->pages[at >> PAGE_SHIFT],
+		memcpy_from_page(dst, map->pages[at >> PAGE_SHIFT],
 				 offset_in_page(at), n);
 	}
 }
 
-void tern_mem_write(const struct tern_mem *mem, u64 to, const void *src,
+void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
 		    size_t len)
 {
-	u64 at = to - mem->base + mem->offset;
+	u64 at = to - map->base + map->offset;
 	size_t n;
 
 	if (!len)
 		return;
-	if (mem->kva) {
+	if (map->kva) {
 		if (kva_good(to, len))
 			memcpy((void *)(uintptr_t)to, src, len);
 		return;
 	}
 	for (; len; len -= n, src += n, at += n) {
 		n = min_t(size_t, len, PAGE_SIZE - offset_in_page(at));
-		memcpy_to_page(mem->pages[at >> PAGE_SHIFT],
+		memcpy_to_page(map->pages[at >> PAGE_SHIFT],
 			       offset_in_page(at), src, n);
 	}
 }

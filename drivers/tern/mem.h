@@ -4,50 +4,93 @@
  * index finds the entry, the whole STag must match. Lookup is under RCU; whoever
  * takes an entry out waits for a grace period before its pages go, so a reader
  * needs no reference (design 17).
+ *
+ * What an STag opens can change while it is in the table: REG_MR, a bind, an
+ * invalidation. A reader takes a copy of all of it at one moment, judges that
+ * and uses that, so it never reads the bounds of one registration and the pages
+ * of the next.
  */
 #ifndef TERN_MEM_H
 #define TERN_MEM_H
 
 #include <linux/rhashtable.h>
+#include <linux/seqlock.h>
+#include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
 #include "core/ddp.h"
 
 struct tern_device;
+struct tern_qp;
 
 /**
- * struct tern_mem - what an STag stands for
- * @node: in the device's table
- * @index: STag >> 8
- * @stag: the whole STag now; kernel users rotate the low 8 bits
+ * struct tern_mem_map - what an STag opens at one moment
+ * @stag: the whole STag; kernel users and windows rotate the low 8 bits
  * @valid: not invalidated
- * @pd: owner
+ * @kva: DMA MR: TOs are kernel addresses
+ * @window: memory window: for peers, never a local key
  * @access: TERN_ACCESS_* rights
+ * @pd: whose streams may use it; never changes
+ * @stream: type 2 window: the only stream that may use it; 0: all of @pd
+ * @owner: the only stream whose peer may invalidate it; 0: none
  * @base: first TO (iova)
  * @len: octets
  * @pages: the pages, first to last; NULL if @kva
- * @offset: of @base within the first page
- * @kva: DMA MR: TOs are kernel addresses
- * @fast: fast-registration MR: kernel users make it valid and invalid
- * @qp: fast-registration MR: the only QP whose peer may invalidate it, or NULL
- *
- * Fields but @node, @index and @pd change only while the entry is not in use
- * (invalid), and are read under rcu_read_lock().
+ * @offset: of @base from the beginning of the first page
+ */
+struct tern_mem_map {
+	u32 stag;
+	bool valid;
+	bool kva;
+	bool window;
+	u32 access;
+	struct ib_pd *pd;
+	u64 stream;
+	u64 owner;
+	u64 base;
+	u64 len;
+	struct page **pages;
+	u64 offset;
+};
+
+/**
+ * enum tern_mem_kind - what made an entry
+ * @TERN_MEM_USER: reg_user_mr: valid from its first day to its last
+ * @TERN_MEM_DMA: get_dma_mr: the same
+ * @TERN_MEM_FAST: alloc_mr: made valid and invalid by work requests
+ * @TERN_MEM_MW1: type 1 window: bound to a range of a region, for its PD
+ * @TERN_MEM_MW2: type 2 window: the same, for the QP that bound it
+ */
+enum tern_mem_kind {
+	TERN_MEM_USER,
+	TERN_MEM_DMA,
+	TERN_MEM_FAST,
+	TERN_MEM_MW1,
+	TERN_MEM_MW2,
+};
+
+/**
+ * struct tern_mem - an entry of the table
+ * @node: in the device's table
+ * @index: STag >> 8
+ * @kind: never changes
+ * @lock: guards what follows; a window's is taken outside its region's
+ * @seq: of changes of @map, for readers under rcu_read_lock()
+ * @map: what it opens
+ * @closed: its end has begun: it never becomes valid again
+ * @region: window: the region it is bound to, which stays until it is not
+ * @windows: user MR: windows that are bound to it
  */
 struct tern_mem {
 	struct rhash_head node;
 	u32 index;
-	u32 stag;
-	bool valid;
-	bool kva;
-	bool fast;
-	struct ib_pd *pd;
-	u32 access;
-	u64 base;
-	u64 len;
-	struct page **pages;
-	u32 offset;
-	struct tern_qp *qp;
+	enum tern_mem_kind kind;
+	spinlock_t lock;		/* see above */
+	seqcount_spinlock_t seq;
+	struct tern_mem_map map;
+	bool closed;
+	struct tern_mem *region;
+	u32 windows;
 };
 
 struct tern_mem_table {
@@ -57,6 +100,10 @@ struct tern_mem_table {
 int tern_mem_table_init(struct tern_mem_table *t);
 void tern_mem_table_exit(struct tern_mem_table *t);
 
+/* @mem opens nothing, for streams of @pd; the caller fills in @map */
+void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
+		   struct ib_pd *pd);
+
 /**
  * tern_mem_insert() - draw a fresh STag and make @mem findable
  *
@@ -65,38 +112,85 @@ void tern_mem_table_exit(struct tern_mem_table *t);
 int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem);
 
 /**
- * tern_mem_remove() - take @mem out of the table and wait until no reader has it
+ * tern_mem_set() - the STag opens something else from now on
+ * @mem: entry, its lock held
+ * @map: all of it
+ */
+void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map);
+
+/**
+ * tern_mem_revoke() - the STag opens nothing from now on; a window is unbound
+ * @mem: entry, its lock held
+ *
+ * Copies that were checked before may still be running.
+ */
+void tern_mem_revoke(struct tern_mem *mem);
+
+/**
+ * tern_mem_close() - revoke for good
+ *
+ * Context: process. Return: 0, also when it was closed before; -EBUSY: windows
+ * are bound to it.
+ */
+int tern_mem_close(struct tern_mem *mem);
+
+/**
+ * tern_mem_remove() - take a closed entry out of the table and wait until no
+ * reader has it
  *
  * Context: process, sleeps for a grace period (expedited).
  */
 void tern_mem_remove(struct tern_device *dev, struct tern_mem *mem);
 
 /**
- * tern_mem_find() - look an STag up
+ * tern_mem_find() - what does an STag open now?
+ * @dev: device
+ * @stag: STag
+ * @map: answer; its @valid says whether there is one
  *
- * Context: rcu_read_lock() held; the result is good until it is released.
- * Return: the entry (its whole STag matches and it is valid), or NULL.
+ * Context: rcu_read_lock() held; the pages are good until it is released.
  */
-struct tern_mem *tern_mem_find(struct tern_device *dev, u32 stag);
+void tern_mem_find(struct tern_device *dev, u32 stag, struct tern_mem_map *map);
 
-/* as tern_mem_find(), by index alone: the entry may be invalid */
+/* the entry itself, by index alone; Context: rcu_read_lock() held, as above */
 struct tern_mem *tern_mem_lookup(struct tern_device *dev, u32 stag);
 
-/* what core/ddp needs to judge; @mem may be NULL */
-void tern_mem_view(const struct tern_mem *mem, const struct ib_pd *pd,
-		   struct tern_mem_view *view);
+/* what core/ddp needs to judge a use by @stream (0: by the owner) of @pd */
+void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
+		   u64 stream, struct tern_mem_view *view);
+
+/**
+ * tern_mem_invalidate_local() - execute LOCAL_INV or the end of READ_WITH_INV
+ * @qp: QP that asks
+ * @stag: fast-registration MR of the QP's PD, or type 2 window bound to the QP;
+ *	good if it is invalid already
+ *
+ * Context: any but hard interrupt. Return: 0 or -EINVAL.
+ */
+int tern_mem_invalidate_local(struct tern_qp *qp, u32 stag);
+
+/**
+ * tern_mem_invalidate_remote() - the peer sent SEND_WITH_INV
+ * @qp: QP that it came on
+ * @stag: what the peer named: it must be valid, of the QP's PD, and registered
+ *	or bound through this QP
+ *
+ * Context: as above. Return: 0 or -EINVAL (TERN_TERM_RP_CANT_INV is due).
+ */
+int tern_mem_invalidate_remote(struct tern_qp *qp, u32 stag);
 
 /**
  * tern_mem_read() - copy out of registered memory
- * @mem: checked entry, rcu_read_lock() held since the lookup
- * @to: first octet; [@to, @to + @len) was checked against the entry
+ * @map: checked, rcu_read_lock() held since it was found
+ * @to: first octet; [@to, @to + @len) was checked against @map
  * @dst: kernel memory
  * @len: octets
  */
-void tern_mem_read(const struct tern_mem *mem, u64 to, void *dst, size_t len);
+void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
+		   size_t len);
 
 /* tern_mem_write() - copy into registered memory; as tern_mem_read() */
-void tern_mem_write(const struct tern_mem *mem, u64 to, const void *src,
+void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
 		    size_t len);
 
 #endif /* TERN_MEM_H */

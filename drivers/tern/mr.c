@@ -26,12 +26,14 @@ u32 tern_access_from_ib(int access)
 		rights |= TERN_ACCESS_REMOTE_READ;
 	if (access & IB_ACCESS_REMOTE_ATOMIC)
 		rights |= TERN_ACCESS_REMOTE_ATOMIC;
+	if (access & IB_ACCESS_MW_BIND)
+		rights |= TERN_ACCESS_MW_BIND;
 	return rights;
 }
 
 /* ---- life ---------------------------------------------------------------- */
 
-static struct tern_mr *alloc_mr(struct ib_pd *pd)
+static struct tern_mr *alloc_mr(struct ib_pd *pd, enum tern_mem_kind kind)
 {
 	struct tern_device *dev = to_tern_dev(pd->device);
 	struct tern_mr *mr;
@@ -43,18 +45,17 @@ static struct tern_mr *alloc_mr(struct ib_pd *pd)
 		atomic_dec(&dev->num_mr);
 		return ERR_PTR(-ENOMEM);
 	}
-	mr->mem.pd = pd;
+	tern_mem_init(&mr->mem, kind, pd);
 	return mr;
 }
 
 static void free_mr(struct tern_mr *mr)
 {
-	struct tern_device *dev = to_tern_dev(mr->mem.pd->device);
+	struct tern_device *dev = to_tern_dev(mr->mem.map.pd->device);
 
 	if (mr->umem)
 		tern_umem_put(mr->umem);
-	else
-		kvfree(mr->mem.pages);
+	kvfree(mr->fr_pages);
 	kfree(mr);
 	atomic_dec(&dev->num_mr);
 }
@@ -62,26 +63,38 @@ static void free_mr(struct tern_mr *mr)
 /* make it findable; frees @mr when that fails */
 static struct ib_mr *insert_mr(struct tern_mr *mr)
 {
-	int ret = tern_mem_insert(to_tern_dev(mr->mem.pd->device), &mr->mem);
+	int ret = tern_mem_insert(to_tern_dev(mr->mem.map.pd->device),
+				  &mr->mem);
 
 	if (ret) {
 		free_mr(mr);
 		return ERR_PTR(ret);
 	}
-	mr->ibmr.lkey = mr->mem.stag;
-	mr->ibmr.rkey = mr->mem.stag;
-	if (!mr->mem.fast) {
-		/* the other fields are final: tern_mem_find() acquires */
-		smp_store_release(&mr->mem.valid, true);
-	}
+	mr->ibmr.lkey = mr->mem.map.stag;
+	mr->ibmr.rkey = mr->mem.map.stag;
 	return &mr->ibmr;
+}
+
+/* it is as it will be: its key is good from now on */
+static void open_mr(struct tern_mr *mr)
+{
+	struct tern_mem_map map;
+
+	spin_lock_bh(&mr->mem.lock);
+	map = mr->mem.map;
+	map.valid = true;
+	tern_mem_set(&mr->mem, &map);
+	spin_unlock_bh(&mr->mem.lock);
 }
 
 int tern_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct tern_mr *mr = to_tern_mr(ibmr);
+	int ret = tern_mem_close(&mr->mem);
 
-	tern_mem_remove(to_tern_dev(mr->mem.pd->device), &mr->mem);
+	if (ret)
+		return ret;
+	tern_mem_remove(to_tern_dev(mr->mem.map.pd->device), &mr->mem);
 	free_mr(mr);
 	return 0;
 }
@@ -92,14 +105,54 @@ int tern_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
  */
 struct ib_mr *tern_get_dma_mr(struct ib_pd *pd, int access)
 {
-	struct tern_mr *mr = alloc_mr(pd);
+	struct tern_mr *mr = alloc_mr(pd, TERN_MEM_DMA);
+	struct ib_mr *ibmr;
 
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	mr->mem.kva = true;
-	mr->mem.len = U64_MAX;
-	mr->mem.access = tern_access_from_ib(access);
-	return insert_mr(mr);
+	mr->mem.map.kva = true;
+	mr->mem.map.len = U64_MAX;
+	mr->mem.map.access = tern_access_from_ib(access);
+	ibmr = insert_mr(mr);
+	if (!IS_ERR(ibmr))
+		open_mr(mr);
+	return ibmr;
+}
+
+/* ---- programs' memory ------------------------------------------------------ */
+
+static int check_user(u64 length, int access)
+{
+	if (access & ~ACCESS_SUPPORTED)
+		return -EOPNOTSUPP;
+	return length && length <= TERN_MAX_MR_SIZE ? 0 : -EINVAL;
+}
+
+/* a region of all of @umem, which it takes over even if that fails; not open yet */
+static struct tern_mr *make_user(struct ib_pd *pd, struct tern_umem *umem,
+				 u64 length, u64 iova, int access)
+{
+	struct tern_mr *mr = alloc_mr(pd, TERN_MEM_USER);
+	struct tern_mem_map *map;
+	struct ib_mr *ibmr;
+
+	if (IS_ERR(mr)) {
+		tern_umem_put(umem);
+		return mr;
+	}
+	mr->umem = umem;
+	mr->access = access;
+	mr->iova = iova;
+	mr->ibmr.iova = iova;
+	mr->ibmr.length = length;
+	map = &mr->mem.map;
+	map->pages = umem->pages;
+	map->offset = umem->offset;
+	map->base = access & IB_ZERO_BASED ? 0 : iova;
+	map->len = length;
+	map->access = tern_access_from_ib(access);
+	ibmr = insert_mr(mr);
+	return IS_ERR(ibmr) ? ERR_CAST(ibmr) : mr;
 }
 
 struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
@@ -108,26 +161,21 @@ struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 {
 	struct tern_umem *umem;
 	struct tern_mr *mr;
+	int ret;
 
-	if (tern_dmah_given() || access & ~ACCESS_SUPPORTED)
+	if (tern_dmah_given())
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!length || length > TERN_MAX_MR_SIZE)
-		return ERR_PTR(-EINVAL);
-	mr = alloc_mr(pd);
+	ret = check_user(length, access);
+	if (ret)
+		return ERR_PTR(ret);
+	umem = tern_umem_get(pd->device, start, length, access);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
+	mr = make_user(pd, umem, length, iova, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	umem = tern_umem_get(pd->device, start, length, access);
-	if (IS_ERR(umem)) {
-		free_mr(mr);
-		return ERR_CAST(umem);
-	}
-	mr->umem = umem;
-	mr->mem.pages = umem->pages;
-	mr->mem.offset = umem->offset;
-	mr->mem.base = access & IB_ZERO_BASED ? 0 : iova;
-	mr->mem.len = length;
-	mr->mem.access = tern_access_from_ib(access);
-	return insert_mr(mr);
+	open_mr(mr);
+	return &mr->ibmr;
 }
 
 /* ---- fast registration: mapping, by the kernel user's calls --------------- */
@@ -141,14 +189,12 @@ struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_num_sg || max_num_sg > TERN_MAX_FR_PAGES)
 		return ERR_PTR(-EINVAL);
-	mr = alloc_mr(pd);
+	mr = alloc_mr(pd, TERN_MEM_FAST);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	mr->mem.fast = true;
 	mr->fr_max = max_num_sg;
-	mr->mem.pages = kvcalloc(max_num_sg, sizeof(*mr->mem.pages),
-				 GFP_KERNEL);
-	if (!mr->mem.pages) {
+	mr->fr_pages = kvcalloc(max_num_sg, sizeof(*mr->fr_pages), GFP_KERNEL);
+	if (!mr->fr_pages) {
 		free_mr(mr);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -161,7 +207,7 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 
 	if (mr->fr_count == mr->fr_max)
 		return -ENOMEM;
-	mr->mem.pages[mr->fr_count++] = ib_virt_dma_to_page(addr);
+	mr->fr_pages[mr->fr_count++] = ib_virt_dma_to_page(addr);
 	return 0;
 }
 
@@ -172,80 +218,49 @@ int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 	struct tern_mr *mr = to_tern_mr(ibmr);
 	int n;
 
-	if (!mr->mem.fast || READ_ONCE(mr->mem.valid) ||
+	if (mr->mem.kind != TERN_MEM_FAST || READ_ONCE(mr->mem.map.valid) ||
 	    ibmr->page_size != PAGE_SIZE)
 		return -EINVAL;
 	mr->fr_count = 0;
 	n = ib_sg_to_pages(ibmr, sg, nents, offset, add_page);
-	mr->mem.offset = offset_in_page(ibmr->iova);
-	mr->mem.len = ibmr->length;
+	mr->fr_offset = offset_in_page(ibmr->iova);
+	mr->fr_len = ibmr->length;
 	return n;
 }
 
 /* ---- fast registration: validity, by work requests ------------------------ */
 
-static struct tern_mem *find_fast(struct tern_qp *qp, u32 stag)
-{
-	struct tern_mem *mem = tern_mem_lookup(qp->dev, stag);
-
-	return mem && mem->fast && mem->pd == qp->ibqp.pd ? mem : NULL;
-}
-
 static int make_valid(struct tern_qp *qp, struct tern_mem *mem, u32 key,
 		      u64 iova, u32 access)
 {
-	struct tern_mr *mr;
+	struct tern_mr *mr = container_of(mem, struct tern_mr, mem);
+	struct tern_mem_map map = {
+		.stag = key, .valid = true, .pd = mem->map.pd,
+		.owner = qp->serial, .access = tern_access_from_ib(access),
+		.base = iova, .len = mr->fr_len,
+		.pages = mr->fr_pages, .offset = mr->fr_offset,
+	};
 
-	if (!mem || READ_ONCE(mem->valid) || key >> 8 != mem->index)
+	lockdep_assert_held(&mem->lock);
+	if (mem->closed || mem->map.valid || key >> 8 != mem->index)
 		return -EINVAL;
-	mr = container_of(mem, struct tern_mr, mem);
 	if (!mr->fr_count || access & ~ACCESS_SUPPORTED)
 		return -EINVAL;
-	mem->base = iova;
-	mem->access = tern_access_from_ib(access);
-	mem->qp = qp;
-	WRITE_ONCE(mem->stag, key);
-	/* the other fields are final: tern_mem_find() acquires */
-	smp_store_release(&mem->valid, true);
+	tern_mem_set(mem, &map);
 	return 0;
 }
 
 int tern_mr_reg(struct tern_qp *qp, u32 lkey, u32 key, u64 iova, u32 access)
 {
-	int ret;
-
-	rcu_read_lock();
-	ret = make_valid(qp, find_fast(qp, lkey), key, iova, access);
-	rcu_read_unlock();
-	return ret;
-}
-
-int tern_mr_invalidate_local(struct tern_qp *qp, u32 stag)
-{
 	struct tern_mem *mem;
 	int ret = -EINVAL;
 
 	rcu_read_lock();
-	mem = find_fast(qp, stag);
-	if (mem && READ_ONCE(mem->stag) == stag) {
-		WRITE_ONCE(mem->valid, false);
-		ret = 0;
-	}
-	rcu_read_unlock();
-	return ret;
-}
-
-int tern_mr_invalidate_remote(struct tern_qp *qp, u32 stag)
-{
-	struct tern_mem *mem;
-	int ret = -EINVAL;
-
-	rcu_read_lock();
-	mem = find_fast(qp, stag);
-	if (mem && READ_ONCE(mem->stag) == stag && READ_ONCE(mem->valid) &&
-	    READ_ONCE(mem->qp) == qp) {
-		WRITE_ONCE(mem->valid, false);
-		ret = 0;
+	mem = tern_mem_lookup(qp->dev, lkey);
+	if (mem && mem->kind == TERN_MEM_FAST && mem->map.pd == qp->ibqp.pd) {
+		spin_lock_bh(&mem->lock);
+		ret = make_valid(qp, mem, key, iova, access);
+		spin_unlock_bh(&mem->lock);
 	}
 	rcu_read_unlock();
 	return ret;

@@ -14,16 +14,26 @@ struct tern_umem;
  * struct tern_mr - memory region
  * @ibmr: the core's part
  * @mem: its entry in the STag table
- * @umem: user MR: pinned pages, whose list @mem.pages is
- * @fr_max: fast registration: elements of @mem.pages, which is the MR's own
+ * @umem: user MR: pinned pages, whose list the entry's is
+ * @access: user MR: enum ib_access_flags
+ * @iova: user MR: first TO, were it not zero-based
+ * @fr_pages: fast registration: a list of @fr_max elements
+ * @fr_max: its size
  * @fr_count: elements that map_mr_sg filled in
+ * @fr_offset: of the first octet in the first page
+ * @fr_len: octets
  */
 struct tern_mr {
 	struct ib_mr ibmr;
 	struct tern_mem mem;
 	struct tern_umem *umem;
+	int access;
+	u64 iova;
+	struct page **fr_pages;
 	u32 fr_max;
 	u32 fr_count;
+	u32 fr_offset;
+	u64 fr_len;
 };
 
 static inline struct tern_mr *to_tern_mr(struct ib_mr *ibmr)
@@ -42,29 +52,10 @@ u32 tern_access_from_ib(int access);
  * @iova: first TO
  * @access: enum ib_access_flags
  *
- * Context: any. Return: 0, or -EINVAL: no such fast-registration MR in the QP's
+ * Context: any but hard interrupt. Return: 0, or -EINVAL: no such fast-registration MR in the QP's
  * PD, it is valid already, nothing was mapped, or bad rights.
  */
 int tern_mr_reg(struct tern_qp *qp, u32 lkey, u32 key, u64 iova, u32 access);
-
-/**
- * tern_mr_invalidate_local() - execute LOCAL_INV or the end of READ_WITH_INV
- * @qp: QP that asks
- * @stag: fast-registration MR of the QP's PD; good if it is invalid already
- *
- * Context: any. Return: 0 or -EINVAL.
- */
-int tern_mr_invalidate_local(struct tern_qp *qp, u32 stag);
-
-/**
- * tern_mr_invalidate_remote() - the peer sent SEND_WITH_INV
- * @qp: QP that it came on
- * @stag: what the peer named: it must be valid, of the QP's PD, and registered
- *	through this QP
- *
- * Context: any. Return: 0 or -EINVAL (TERN_TERM_RP_CANT_INV is due).
- */
-int tern_mr_invalidate_remote(struct tern_qp *qp, u32 stag);
 
 /* verbs */
 struct ib_mr *tern_get_dma_mr(struct ib_pd *pd, int access);

@@ -23,7 +23,7 @@ static int walk_payload(struct tern_qp *qp, const struct tern_place_src *src,
 }
 
 struct write_arg {
-	const struct tern_mem *mem;
+	struct tern_mem_map map;
 	u64 to;
 };
 
@@ -31,7 +31,7 @@ static int write_piece(void *arg, const u8 *data, u32 n)
 {
 	struct write_arg *w = arg;
 
-	tern_mem_write(w->mem, w->to, data, n);
+	tern_mem_write(&w->map, w->to, data, n);
 	w->to += n;
 	return 0;
 }
@@ -47,8 +47,8 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 	if (!seg->len)
 		return TERN_TERM_NONE;
 	rcu_read_lock();
-	w.mem = tern_mem_find(qp->dev, seg->stag);
-	tern_mem_view(w.mem, qp->ibqp.pd, &view);
+	tern_mem_find(qp->dev, seg->stag, &w.map);
+	tern_mem_view(&w.map, qp->ibqp.pd, qp->serial, &view);
 	view.access &= qp->access;
 	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
 	if (term == TERN_TERM_NONE)

@@ -179,6 +179,7 @@ static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->state_lock);
 	mutex_init(&qp->idle_lock);
 	qp->dev = to_tern_dev(qp->ibqp.device);
+	qp->serial = atomic64_inc_return(&qp->dev->next_serial);
 	qp->scq = to_tern_cq(init->send_cq);
 	qp->rcq = to_tern_cq(init->recv_cq);
 	qp->srq = init->srq ? to_tern_srq(init->srq) : NULL;
@@ -276,7 +277,7 @@ int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 static u32 peer_access(int ib_access)
 {
-	return tern_access_from_ib(ib_access) & ~(u32)TERN_ACCESS_LOCAL_WRITE;
+	return tern_access_from_ib(ib_access) & TERN_ACCESS_REMOTE;
 }
 
 static int ib_access(u32 access)

@@ -99,6 +99,8 @@ struct tern_sq {
 
 /**
  * struct tern_wqe - the send queue entry being sent: a private, validated copy
+ * @len: payload octets
+ * @length: BIND_MW: octets of the window
  * @sge: where the payload is
  * @num_sge: elements
  * @inl: inline payload
@@ -113,6 +115,7 @@ struct tern_wqe {
 	u32 ex;
 	u32 access;
 	u32 len;
+	u64 length;
 	u32 num_sge;
 	u32 inline_len;
 	struct tern_sge sge[TERN_MAX_SGE];
@@ -230,6 +233,8 @@ struct tern_startup {
  * struct tern_qp - queue pair
  * @ibqp: the core's part
  * @dev: device
+ * @serial: names it and its stream for as long as the device is there; a number
+ *	or address of a QP comes back
  * @ref: references of iw_cm, of doorbells in flight and of work; destroy waits
  *	for the last
  * @released: completed with the last reference
@@ -255,6 +260,7 @@ struct tern_startup {
 struct tern_qp {
 	struct ib_qp ibqp;
 	struct tern_device *dev;
+	u64 serial;
 	struct kref ref;
 	struct completion released;
 	struct tern_ucontext *uctx;

@@ -104,11 +104,13 @@ int tern_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	const struct tern_mem *mem = &to_tern_mr(ibmr)->mem;
 	const struct detail details[] = {
-		{ "kind", .text = mem->kva ? "dma" :
-				  mem->fast ? "fast" : "user" },
-		{ "valid", READ_ONCE(mem->valid) },
-		{ "base", mem->base },
-		{ "access", mem->access },
+		{ "kind", .text = mem->kind == TERN_MEM_DMA ? "dma" :
+				  mem->kind == TERN_MEM_FAST ? "fast" :
+							       "user" },
+		{ "valid", READ_ONCE(mem->map.valid) },
+		{ "base", mem->map.base },
+		{ "access", mem->map.access },
+		{ "windows", READ_ONCE(mem->windows) },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));

@@ -6,7 +6,7 @@
 #include "complete.h"
 #include "core/term.h"
 #include "device.h"
-#include "mr.h"
+#include "mem.h"
 #include "place.h"
 #include "qp.h"
 #include "sock.h"
@@ -110,13 +110,14 @@ static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
 static int check_invalidate(struct tern_qp *qp, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
+	struct tern_mem_map map;
 	int term;
 
 	if (!seg->row->has_inv)
 		return TERN_TERM_NONE;
 	rcu_read_lock();
-	tern_mem_view(tern_mem_find(qp->dev, seg->inv_stag), qp->ibqp.pd,
-		      &view);
+	tern_mem_find(qp->dev, seg->inv_stag, &map);
+	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
 	term = tern_mem_check(&view, TERN_USE_INVALIDATE, 0, 0);
 	rcu_read_unlock();
 	return term;
@@ -128,7 +129,7 @@ static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
 	u32 flags = 0;
 
 	if (seg->row->has_inv) {
-		if (tern_mr_invalidate_remote(qp, seg->inv_stag))
+		if (tern_mem_invalidate_remote(qp, seg->inv_stag))
 			return TERN_TERM_RP_CANT_INV;
 		flags |= TERN_CQE_WITH_INV;
 	}
@@ -167,7 +168,7 @@ static void read_done(struct tern_qp *qp, struct tern_read_out *out)
 
 	if (!out->hidden) {
 		slot = &qp->sq.slots[out->slot & (qp->sq.q.size - 1)];
-		if (slot->stag && tern_mr_invalidate_local(qp, slot->stag))
+		if (slot->stag && tern_mem_invalidate_local(qp, slot->stag))
 			status = IB_WC_LOC_PROT_ERR;
 		tern_sq_done(qp, out->slot, status);
 	}
@@ -202,13 +203,14 @@ static int handle_read_resp(struct tern_qp *qp,
 static int check_read_source(struct tern_qp *qp, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
+	struct tern_mem_map map;
 	int term;
 
 	if (!seg->rreq.size)
 		return TERN_TERM_NONE;
 	rcu_read_lock();
-	tern_mem_view(tern_mem_find(qp->dev, seg->rreq.src_stag), qp->ibqp.pd,
-		      &view);
+	tern_mem_find(qp->dev, seg->rreq.src_stag, &map);
+	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
 	view.access &= qp->access;
 	term = tern_mem_check(&view, TERN_USE_READ_SRC, seg->rreq.src_to,
 			      seg->rreq.size);

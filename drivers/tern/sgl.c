@@ -32,24 +32,27 @@ static bool is_kva(bool kernel, const struct tern_sge *sge)
 
 /* the whole element is judged, so no later octet of it can wrap */
 static int resolve(struct tern_device *dev, struct ib_pd *pd,
-		   const struct tern_sge *sge, u32 use, struct tern_mem **mem)
+		   const struct tern_sge *sge, u32 use,
+		   struct tern_mem_map *map)
 {
 	struct tern_mem_view view;
 
-	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no rcu_read_lock()");
-	*mem = tern_mem_find(dev, sge->lkey);
-	tern_mem_view(*mem, pd, &view);
+	tern_mem_find(dev, sge->lkey, map);
+	/* a window has a remote key only */
+	if (map->valid && map->window)
+		return -EINVAL;
+	tern_mem_view(map, pd, 0, &view);
 	return to_errno(tern_mem_check(&view, use, sge->addr, sge->length));
 }
 
 static int check_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 		     const struct tern_sge *sge, u32 use)
 {
-	struct tern_mem *mem;
+	struct tern_mem_map map;
 
 	if (!sge->length || is_kva(kernel, sge))
 		return 0;
-	return resolve(dev, pd, sge, use, &mem);
+	return resolve(dev, pd, sge, use, &map);
 }
 
 int tern_sgl_check(struct tern_device *dev, struct ib_pd *pd, bool kernel,
@@ -68,16 +71,16 @@ int tern_sgl_check(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 static int read_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 		    const struct tern_sge *sge, u32 off, void *dst, u32 len)
 {
-	struct tern_mem *mem;
+	struct tern_mem_map map;
 	int ret;
 
 	if (is_kva(kernel, sge)) {
 		memcpy(dst, (void *)(uintptr_t)(sge->addr + off), len);
 		return 0;
 	}
-	ret = resolve(dev, pd, sge, TERN_USE_LOCAL_READ, &mem);
+	ret = resolve(dev, pd, sge, TERN_USE_LOCAL_READ, &map);
 	if (!ret)
-		tern_mem_read(mem, sge->addr + off, dst, len);
+		tern_mem_read(&map, sge->addr + off, dst, len);
 	return ret;
 }
 
@@ -113,16 +116,16 @@ static int write_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 		     const struct tern_sge *sge, u32 off, const void *src,
 		     u32 len)
 {
-	struct tern_mem *mem;
+	struct tern_mem_map map;
 	int ret;
 
 	if (is_kva(kernel, sge)) {
 		memcpy((void *)(uintptr_t)(sge->addr + off), src, len);
 		return 0;
 	}
-	ret = resolve(dev, pd, sge, TERN_USE_LOCAL_WRITE, &mem);
+	ret = resolve(dev, pd, sge, TERN_USE_LOCAL_WRITE, &map);
 	if (!ret)
-		tern_mem_write(mem, sge->addr + off, src, len);
+		tern_mem_write(&map, sge->addr + off, src, len);
 	return ret;
 }
 

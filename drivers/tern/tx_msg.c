@@ -138,7 +138,7 @@ static bool run_local(struct tern_qp *qp)
 	int ret;
 
 	if (wqe->opcode == TERN_WR_LOCAL_INV)
-		ret = tern_mr_invalidate_local(qp, wqe->ex);
+		ret = tern_mem_invalidate_local(qp, wqe->ex);
 	else
 		ret = tern_mr_reg(qp, wqe->ex, wqe->rkey, wqe->remote_addr,
 				  wqe->access);

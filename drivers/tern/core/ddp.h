@@ -139,7 +139,7 @@ void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg);
 /**
  * struct tern_mem_view - what the shell knows of an STag
  * @valid: it exists and is not invalidated
- * @assoc: it belongs to the stream's PD (or is bound to this stream)
+ * @assoc: it belongs to the stream's PD, and is not bound to another stream
  * @access: TERN_ACCESS_* rights
  * @base: first valid TO
  * @len: octets
@@ -158,6 +158,10 @@ struct tern_mem_view {
 #define TERN_ACCESS_REMOTE_WRITE	BIT(1)
 #define TERN_ACCESS_REMOTE_READ		BIT(2)
 #define TERN_ACCESS_REMOTE_ATOMIC	BIT(3)
+#define TERN_ACCESS_MW_BIND		BIT(4)	/* judged where windows are bound */
+#define TERN_ACCESS_REMOTE		(TERN_ACCESS_REMOTE_WRITE | \
+					 TERN_ACCESS_REMOTE_READ | \
+					 TERN_ACCESS_REMOTE_ATOMIC)
 
 enum tern_mem_use {
 	TERN_USE_WRITE,		/* inbound RDMA Write: steps 11 to 15 */
