@@ -261,6 +261,7 @@ static const struct ib_device_ops device_ops = {
 	.reg_user_mr = tern_reg_user_mr,
 	.req_notify_cq = tern_req_notify_cq,
 	.TERN_RESIZE_CQ_OP = tern_resize_cq,
+	.rereg_user_mr = tern_rereg_user_mr,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, tern_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, tern_pd, ibpd),

@@ -178,6 +178,47 @@ struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	return &mr->ibmr;
 }
 
+/*
+ * A new region takes the place of the old one, with a key of its own: nobody
+ * comes by an old key to new memory, new rights or a new PD, and when anything
+ * fails the old region is as it was. The core deregisters it when we return,
+ * which waits for the copies that are running; that must not fail, so it is
+ * closed here, while there are no windows.
+ */
+struct ib_mr *tern_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				 u64 length, u64 iova, int access,
+				 struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct tern_mr *old = to_tern_mr(ibmr), *mr;
+	bool moves = flags & IB_MR_REREG_TRANS;
+	struct tern_umem *umem;
+	int ret;
+
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = old->access;
+	if (!moves) {
+		length = old->mem.map.len;
+		iova = old->iova;
+	}
+	ret = check_user(length, access);
+	if (ret)
+		return ERR_PTR(ret);
+	umem = moves ? tern_umem_get(ibmr->device, start, length, access) :
+		       tern_umem_share(old->umem, access);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
+	mr = make_user(pd, umem, length, iova, access);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	ret = tern_mem_close(&old->mem);
+	if (ret) {
+		tern_dereg_mr(&mr->ibmr, udata);
+		return ERR_PTR(ret);
+	}
+	open_mr(mr);
+	return &mr->ibmr;
+}
+
 /* ---- fast registration: mapping, by the kernel user's calls --------------- */
 
 struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,

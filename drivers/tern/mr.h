@@ -62,6 +62,9 @@ struct ib_mr *tern_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			       u64 iova, int access,
 			       TERN_DMAH_PARAM struct ib_udata *udata);
+struct ib_mr *tern_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				 u64 length, u64 iova, int access,
+				 struct ib_pd *pd, struct ib_udata *udata);
 int tern_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 			    u32 max_num_sg);

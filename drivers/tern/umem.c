@@ -37,6 +37,7 @@ struct tern_umem *tern_umem_get(struct ib_device *device, u64 start,
 	umem = kzalloc_obj(*umem, GFP_KERNEL_ACCOUNT);
 	if (!umem)
 		return ERR_PTR(-ENOMEM);
+	refcount_set(&umem->ref, 1);
 	umem->ib = ib_umem_get_va(device, start, length, access);
 	if (IS_ERR(umem->ib)) {
 		ret = PTR_ERR(umem->ib);
@@ -57,8 +58,24 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+struct tern_umem *tern_umem_share(struct tern_umem *umem, int access)
+{
+	struct ib_umem *ib = umem->ib;
+
+	if (ib->writable || !ib_access_writable(access)) {
+		refcount_inc(&umem->ref);
+		return umem;
+	}
+	/* a child has other memory at these addresses */
+	if (ib->owning_mm != current->mm)
+		return ERR_PTR(-EINVAL);
+	return tern_umem_get(ib->ibdev, ib->address, ib->length, access);
+}
+
 void tern_umem_put(struct tern_umem *umem)
 {
+	if (!refcount_dec_and_test(&umem->ref))
+		return;
 	kvfree(umem->pages);
 	ib_umem_release(umem->ib);
 	kfree(umem);
