@@ -15,6 +15,7 @@
 #include "device.h"
 #include "doorbell.h"
 #include "mr.h"
+#include "mw.h"
 #include "pd.h"
 #include "qp.h"
 #include "restrack.h"
@@ -39,7 +40,9 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.vendor_id = TERN_VENDOR_ID,
 		.max_mr_size = TERN_MAX_MR_SIZE,
 		.page_size_cap = PAGE_SIZE,
-		.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
+		.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
+				    IB_DEVICE_MEM_WINDOW |
+				    IB_DEVICE_MEM_WINDOW_TYPE_2B,
 		.kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG,
 		.max_qp = TERN_MAX_QP,
 		.max_qp_wr = TERN_MAX_QP_WR,
@@ -49,6 +52,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_cq = TERN_MAX_CQ,
 		.max_cqe = TERN_MAX_CQE,
 		.max_mr = TERN_MAX_MR,
+		.max_mw = TERN_MAX_MW,
 		.max_pd = TERN_MAX_PD,
 		.max_qp_rd_atom = TERN_MAX_RD_ATOM,
 		.max_qp_init_rd_atom = TERN_MAX_RD_ATOM,
@@ -212,12 +216,14 @@ static const struct ib_device_ops device_ops = {
 
 	.alloc_hw_port_stats = tern_alloc_hw_port_stats,
 	.alloc_mr = tern_alloc_mr,
+	.alloc_mw = tern_alloc_mw,
 	.alloc_pd = tern_alloc_pd,
 	.alloc_ucontext = tern_alloc_ucontext,
 	.create_cq = tern_create_cq,
 	.create_qp = tern_create_qp,
 	.create_srq = tern_create_srq,
 	.dealloc_driver = dealloc_driver,
+	.dealloc_mw = tern_dealloc_mw,
 	.dealloc_pd = tern_dealloc_pd,
 	.dealloc_ucontext = tern_dealloc_ucontext,
 	.dereg_mr = tern_dereg_mr,
@@ -264,6 +270,7 @@ static const struct ib_device_ops device_ops = {
 	.rereg_user_mr = tern_rereg_user_mr,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, tern_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, tern_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, tern_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, tern_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, tern_srq, ibsrq),

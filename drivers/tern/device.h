@@ -51,6 +51,7 @@ struct tern_device {
 	struct tern_conn_ring *ended;
 	atomic_t num_pd;
 	atomic_t num_mr;
+	atomic_t num_mw;
 	atomic_t num_cq;
 	atomic_t num_qp;
 	atomic_t num_srq;
@@ -73,6 +74,7 @@ static inline struct tern_device *to_tern_dev(struct ib_device *ibdev)
 #define TERN_MAX_SRQ		(16 * 1024)
 #define TERN_MAX_SRQ_WR		(256 * 1024)
 #define TERN_MAX_MR		(1024 * 1024)
+#define TERN_MAX_MW		(1024 * 1024)
 #define TERN_MAX_MR_SIZE	(512ULL << 30)
 #define TERN_MAX_PD		(128 * 1024)
 #define TERN_MAX_CTX		(64 * 1024)

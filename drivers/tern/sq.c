@@ -40,6 +40,7 @@ static const struct wr_row wr_rows[] = {
 		.flags = TERN_WR_SOLICITED, .sge = true, .known = true,
 	},
 	[TERN_WR_LOCAL_INV] = { .known = true },
+	[TERN_WR_BIND_MW] = { .known = true },
 	[TERN_WR_REG_MR] = { .kernel_only = true, .known = true },
 	[TERN_WR_READ_WITH_INV] = {
 		.flags = TERN_WR_SOLICITED,
@@ -121,6 +122,7 @@ int tern_sq_fetch(struct tern_qp *qp, struct tern_wqe *wqe)
 	wqe->ex = READ_ONCE(sqe->ex);
 	wqe->inline_len = READ_ONCE(sqe->inline_len);
 	wqe->access = READ_ONCE(sqe->access);
+	wqe->length = READ_ONCE(sqe->length);
 	wqe->len = 0;
 	return fetch_payload(qp, sqe, wqe);
 }

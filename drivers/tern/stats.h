@@ -27,6 +27,7 @@
 	X(SQ_BAD_ENTRY, "sq_bad_entry", "malformed send queue entry")	\
 	X(RQ_BAD_ENTRY, "rq_bad_entry", "malformed receive queue entry") \
 	X(CQ_OVERFLOW, "cq_overflow", "completion lost to a full CQ")	\
+	X(MW_BIND, "mw_bind", "memory window bound or unbound")	\
 	X(DOORBELL, "doorbell", "doorbell system call")			\
 	X(CM_CONNECT, "cm_connect", "connection attempt started")	\
 	X(CM_ACCEPT, "cm_accept", "connection request accepted")	\

@@ -7,6 +7,7 @@
 #include "core/rdmap.h"
 #include "device.h"
 #include "mr.h"
+#include "mw.h"
 #include "qp.h"
 #include "sgl.h"
 #include "sq.h"
@@ -131,18 +132,32 @@ static bool start_payload(struct tern_qp *qp)
 	return true;
 }
 
-/* LOCAL_INV and REG_MR: done in SQ order, nothing goes on the wire */
+static bool is_local(const struct tern_wqe *wqe)
+{
+	return wqe->opcode == TERN_WR_LOCAL_INV ||
+	       wqe->opcode == TERN_WR_BIND_MW ||
+	       wqe->opcode == TERN_WR_REG_MR;
+}
+
+static int change_memory(struct tern_qp *qp, const struct tern_wqe *wqe)
+{
+	switch (wqe->opcode) {
+	case TERN_WR_LOCAL_INV:
+		return tern_mem_invalidate_local(qp, wqe->ex);
+	case TERN_WR_BIND_MW:
+		return tern_mw_bind(qp, wqe);
+	default:
+		return tern_mr_reg(qp, wqe->ex, wqe->rkey, wqe->remote_addr,
+				   wqe->access);
+	}
+}
+
+/* done in SQ order, nothing goes on the wire */
 static bool run_local(struct tern_qp *qp)
 {
 	struct tern_wqe *wqe = &qp->tx.wqe;
-	int ret;
 
-	if (wqe->opcode == TERN_WR_LOCAL_INV)
-		ret = tern_mem_invalidate_local(qp, wqe->ex);
-	else
-		ret = tern_mr_reg(qp, wqe->ex, wqe->rkey, wqe->remote_addr,
-				  wqe->access);
-	if (ret)
+	if (change_memory(qp, wqe))
 		return sq_entry_failed(qp, IB_WC_MW_BIND_ERR);
 	tern_sq_started(qp, wqe);
 	tern_sq_done(qp, wqe->index, IB_WC_SUCCESS);
@@ -189,8 +204,7 @@ static bool start_wqe(struct tern_qp *qp)
 			return sq_broken(qp, ret);
 		if (tx->wqe.flags & TERN_WR_FENCE && qp->readq.out_count)
 			return stall(qp);
-		if (tx->wqe.opcode != TERN_WR_LOCAL_INV &&
-		    tx->wqe.opcode != TERN_WR_REG_MR)
+		if (!is_local(&tx->wqe))
 			return start_wqe_msg(qp);
 		if (!run_local(qp))
 			return false;

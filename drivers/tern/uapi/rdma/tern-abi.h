@@ -89,9 +89,9 @@ enum tern_cq_arm {
 /**
  * enum tern_wr_opcode - work request opcodes, also in completions
  * @TERN_WR_RECV: completions only: an entry of an RQ or SRQ
- * @TERN_WR_BIND_MW: reserved for memory windows
  *
- * REG_MR to READ_WITH_INV can be posted by kernel users only.
+ * REG_MR and READ_WITH_INV can be posted by kernel users only, BIND_MW by
+ * programs only.
  */
 enum tern_wr_opcode {
 	TERN_WR_SEND = 1,
@@ -139,13 +139,16 @@ struct tern_sge {
  * @flags: enum tern_wr_flags
  * @wr_id: returned in the completion
  * @remote_addr: RDMA Write and Read: tagged offset at the peer.
- *	REG_MR: the new iova
- * @rkey: RDMA Write and Read: STag at the peer. REG_MR: the new key
- * @ex: SEND_WITH_INV: the STag to invalidate at the peer. LOCAL_INV,
- *	BIND_MW, REG_MR: the local key of the object
+ *	REG_MR: the new iova. BIND_MW: first octet of the window, as the region's
+ *	offsets count
+ * @rkey: RDMA Write and Read: STag at the peer. REG_MR: the new key. BIND_MW:
+ *	the new key; its upper 24 bits name the window
+ * @ex: SEND_WITH_INV: the STag to invalidate at the peer. LOCAL_INV and REG_MR:
+ *	the key of the object. BIND_MW: the key of the region
  * @imm: 8 octets of immediate data in wire order, reserved (zero)
+ * @length: BIND_MW: octets of the window; 0 unbinds one of type 1
  * @inline_len: payload octets in the entry, with TERN_WR_INLINE
- * @access: REG_MR: enum ib_access_flags
+ * @access: REG_MR, BIND_MW: enum ib_access_flags
  * @sge: scatter/gather list; with TERN_WR_INLINE the payload starts here
  *
  * The stride of an SQ is a multiple of 64, at least
@@ -160,7 +163,10 @@ struct tern_sqe {
 	__aligned_u64 remote_addr;
 	__u32 rkey;
 	__u32 ex;
-	__u8 imm[8];
+	union {
+		__u8 imm[8];
+		__aligned_u64 length;
+	};
 	__u32 inline_len;
 	__u32 access;
 	struct tern_sge sge[];
