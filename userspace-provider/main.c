@@ -34,6 +34,7 @@ static const struct verbs_context_ops context_ops = {
 	.alloc_parent_domain = tern_pd_alloc_parent,
 	.alloc_pd = tern_pd_alloc,
 	.alloc_td = tern_td_alloc,
+	.bind_mw = tern_qp_bind_mw,
 	.create_cq = tern_cq_create,
 	.create_cq_ex = tern_cq_create_ex,
 	.create_qp = tern_qp_create,

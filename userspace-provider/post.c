@@ -56,6 +56,13 @@ static int fill_send(const struct tern_qp *qp, struct tern_sqe *sqe,
 	}
 	if (op->traits & TERN_WR_HAS_KEY)
 		sqe->ex = wr->invalidate_rkey;
+	if (op->traits & TERN_WR_HAS_WINDOW) {
+		err = tern_sqe_set_window(sqe, IBV_MW_TYPE_2, wr->bind_mw.mw,
+					  wr->bind_mw.rkey,
+					  &wr->bind_mw.bind_info);
+		if (err)
+			return err;
+	}
 	return set_data(qp, sqe, op, wr);
 }
 
@@ -104,6 +111,44 @@ int tern_qp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 	if (err)
 		*bad_wr = wr;
+	return err;
+}
+
+static int fill_bind(const struct tern_qp *qp, struct tern_sqe *sqe,
+		     const struct ibv_mw *mw, uint32_t rkey,
+		     const struct ibv_mw_bind *bind)
+{
+	const struct tern_wr_op *op;
+	int err;
+
+	err = tern_sqe_op(IBV_WR_BIND_MW, &op);
+	if (err)
+		return err;
+	err = tern_sqe_begin(qp, sqe, op, bind->wr_id, bind->send_flags);
+	if (err)
+		return err;
+	return tern_sqe_set_window(sqe, IBV_MW_TYPE_1, mw, rkey,
+				   &bind->bind_info);
+}
+
+/* A type 1 window gets a new key by each bind, of our choice. */
+int tern_qp_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		    struct ibv_mw_bind *bind)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	struct tern_ring *ring = &qp->sq.ring;
+	uint32_t rkey = ibv_inc_rkey(mw->rkey);
+	int err = ENOMEM, ring_err;
+
+	tern_lock_take(&qp->sq.lock);
+	if (!tern_ring_full(ring, ring->index))
+		err = fill_bind(qp, tern_ring_entry(ring, ring->index), mw,
+				rkey, bind);
+	ring_err = tern_qp_publish_sends(qp, ring->index + !err);
+	if (!err)
+		err = ring_err;
+	if (!err)
+		mw->rkey = rkey;
 	return err;
 }
 

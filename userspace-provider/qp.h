@@ -64,6 +64,8 @@ int tern_qp_destroy(struct ibv_qp *qp);
 
 int tern_qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr);
+int tern_qp_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
+		    struct ibv_mw_bind *bind);
 int tern_qp_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		      struct ibv_recv_wr **bad_wr);
 int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next);

@@ -11,6 +11,8 @@
 
 #define SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | \
 		    IBV_SEND_SOLICITED | IBV_SEND_INLINE)
+#define WINDOW_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+		       IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED)
 #define SENDS (TERN_WR_HAS_DATA | TERN_WR_HAS_INLINE | TERN_WR_HAS_SOLICITED)
 
 static_assert(sizeof(struct ibv_sge) == sizeof(struct tern_sge) &&
@@ -34,6 +36,8 @@ static const struct tern_wr_op ops[] = {
 		TERN_WR_RDMA_READ, TERN_WR_HAS_DATA | TERN_WR_HAS_REMOTE },
 	[IBV_WR_LOCAL_INV] = {
 		TERN_WR_LOCAL_INV, TERN_WR_HAS_KEY },
+	[IBV_WR_BIND_MW] = {
+		TERN_WR_BIND_MW, TERN_WR_HAS_WINDOW },
 	[IBV_WR_ATOMIC_WRITE] = { 0, 0 },
 };
 
@@ -101,5 +105,29 @@ int tern_sqe_add_inline(const struct tern_qp *qp, struct tern_sqe *sqe,
 	if (length)
 		memcpy((uint8_t *)sqe->sge + sqe->inline_len, data, length);
 	sqe->inline_len += length;
+	return 0;
+}
+
+/*
+ * Each type has its own way to be bound. The window is named by the new key, so
+ * that must be one of its keys. Whether region, range and rights are good is for
+ * the kernel to say, when the request's turn comes.
+ */
+int tern_sqe_set_window(struct tern_sqe *sqe, enum ibv_mw_type type,
+			const struct ibv_mw *mw, uint32_t rkey,
+			const struct ibv_mw_bind_info *info)
+{
+	if (mw->type != type || (rkey ^ mw->rkey) >> 8 ||
+	    info->mw_access_flags & ~WINDOW_ACCESS)
+		return EINVAL;
+	/* no region and no length unbind, and only type 1 is unbound so */
+	if (info->length ? !info->mr : type != IBV_MW_TYPE_1)
+		return EINVAL;
+
+	sqe->rkey = rkey;
+	sqe->ex = info->mr ? info->mr->lkey : 0;
+	sqe->remote_addr = info->addr;
+	sqe->length = info->length;
+	sqe->access = info->mw_access_flags;
 	return 0;
 }

@@ -16,6 +16,7 @@
  * @TERN_WR_HAS_SOLICITED: a solicited event at the peer
  * @TERN_WR_HAS_REMOTE: a buffer at the peer
  * @TERN_WR_HAS_KEY: a key to invalidate
+ * @TERN_WR_HAS_WINDOW: a memory window to bind
  */
 enum tern_wr_traits {
 	TERN_WR_HAS_DATA = 1 << 0,
@@ -23,6 +24,7 @@ enum tern_wr_traits {
 	TERN_WR_HAS_SOLICITED = 1 << 2,
 	TERN_WR_HAS_REMOTE = 1 << 3,
 	TERN_WR_HAS_KEY = 1 << 4,
+	TERN_WR_HAS_WINDOW = 1 << 5,
 };
 
 /**
@@ -47,5 +49,9 @@ int tern_sqe_set_sges(const struct tern_qp *qp, struct tern_sqe *sqe,
 int tern_sqe_add_inline(const struct tern_qp *qp, struct tern_sqe *sqe,
 			const struct tern_wr_op *op, const void *data,
 			size_t length);
+
+int tern_sqe_set_window(struct tern_sqe *sqe, enum ibv_mw_type type,
+			const struct ibv_mw *mw, uint32_t rkey,
+			const struct ibv_mw_bind_info *info);
 
 #endif /* TERN_PROVIDER_SQE_H */

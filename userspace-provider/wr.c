@@ -11,7 +11,7 @@
 
 #define SEND_OPS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_INV | \
 		  IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ | \
-		  IBV_QP_EX_WITH_LOCAL_INV)
+		  IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW)
 
 /* The lock is held from here to wr_complete() or wr_abort(). */
 static void wr_start(struct ibv_qp_ex *ibqp)
@@ -105,6 +105,19 @@ static void wr_local_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey)
 	begin_key(qp, IBV_WR_LOCAL_INV, invalidate_rkey);
 }
 
+static void wr_bind_mw(struct ibv_qp_ex *ibqp, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	struct tern_sqe *sqe = begin(ibqp, IBV_WR_BIND_MW);
+	int err;
+
+	if (!sqe)
+		return;
+	err = tern_sqe_set_window(sqe, IBV_MW_TYPE_2, mw, rkey, info);
+	if (err)
+		fail(&ex_to_tern_qp(ibqp)->batch, err);
+}
+
 static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey,
 			  uint64_t remote_addr)
 {
@@ -174,6 +187,7 @@ int tern_qp_set_wr_ops(struct ibv_qp_ex *qp, uint64_t send_ops_flags)
 	qp->wr_send = wr_send;
 	qp->wr_send_inv = wr_send_inv;
 	qp->wr_local_inv = wr_local_inv;
+	qp->wr_bind_mw = wr_bind_mw;
 	qp->wr_rdma_write = wr_rdma_write;
 	qp->wr_rdma_read = wr_rdma_read;
 	qp->wr_set_sge = wr_set_sge;

@@ -123,7 +123,7 @@ static void send__opcodes_not_offered_are_refused(void)
 	static const enum ibv_wr_opcode known[] = {
 		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM,
 		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD,
-		IBV_WR_BIND_MW, IBV_WR_TSO, IBV_WR_DRIVER1, IBV_WR_FLUSH,
+		IBV_WR_TSO, IBV_WR_DRIVER1, IBV_WR_FLUSH,
 		IBV_WR_ATOMIC_WRITE };
 	struct tern_qp *qp = make_qp();
 	struct ibv_send_wr wr = {};

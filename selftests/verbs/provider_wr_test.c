@@ -135,8 +135,8 @@ static void wr__operations_not_offered_cannot_be_asked_for(void)
 	static const uint64_t refused[] = {
 		IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, IBV_QP_EX_WITH_SEND_WITH_IMM,
 		IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
-		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_QP_EX_WITH_BIND_MW,
-		IBV_QP_EX_WITH_TSO, 1ULL << 40 };
+		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_QP_EX_WITH_TSO,
+		1ULL << 40 };
 	struct ibv_qp_ex ex = {};
 	size_t i;
 
