@@ -20,6 +20,7 @@
  * @access: rights of the buffer's MR (0: all)
  * @buf_len: octets of the buffer (0: 64 KiB)
  * @sig_all: every send completes with a CQE
+ * @send_ops: the QP is posted to by ibv_wr_*(), with these: IBV_QP_EX_WITH_*
  * @srq: receive from this SRQ, of the PD of @share
  * @own_srq: receive from an SRQ of its own, of @cap.max_recv_wr entries
  * @share: take PD and buffer of this end
@@ -36,6 +37,7 @@ struct want {
 	int access;
 	size_t buf_len;
 	bool sig_all;
+	uint64_t send_ops;
 	struct ibv_srq *srq;
 	bool own_srq;
 	const struct end *share;

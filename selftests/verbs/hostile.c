@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "vandal.h"
+#include "hostile.h"
 
 /* ---- indices ------------------------------------------------------------------------ */
 
@@ -117,7 +117,8 @@ static void sqe_malformed(void)
 		{ .opcode = 0 },
 		{ .opcode = 255 },
 		{ .opcode = TERN_WR_REG_MR },
-		{ .opcode = TERN_WR_BIND_MW },
+		{ .opcode = TERN_WR_BIND_MW, .num_sge = 1 },
+		{ .opcode = TERN_WR_BIND_MW, .flags = TERN_WR_INLINE },
 		{ .opcode = TERN_WR_READ_WITH_INV },
 		{ .opcode = TERN_WR_RECV },
 		{ .opcode = TERN_WR_SEND, .flags = 0x80000000 },
@@ -539,6 +540,9 @@ static const struct tap_test tests[] = {
 	{ "item 3: a child rings the doorbell", fork_and_ring },
 	{ "item 3: children killed while they ring", fork_and_die },
 	{ "item 3: rings unmapped under the kernel", unmapped },
+	{ "bind_mw__an_entry_of_our_own", bind_good },
+	{ "bind_mw__each_field_spoilt", bind_spoilt },
+	{ "bind_mw__entries_that_change_while_they_are_read", bind_race },
 	{ "item 3: mappings at offsets that no queue has", wild_mappings },
 	{ "resize_cq__a_wild_consumer_index_is_refused", resize_cons_wild },
 	{ "resize_cq__a_false_consumer_index_uncovers_nothing", resize_cons_behind },

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct end a, b;
+struct end a, b, a2, b2;
 bool over_siw;
 
 static int next_port = 7000;
@@ -64,6 +64,28 @@ void pair_down(void)
 		end_free(&a);
 	if (b.id)
 		end_free(&b);
+}
+
+static void drop_another(void)
+{
+	if (a2.id)
+		end_free(&a2);
+	if (b2.id)
+		end_free(&b2);
+}
+
+void another(void)
+{
+	static struct want share = { .share = &b };
+
+	drop_another();
+	connect_ends(&a2, &b2, IP_A, IP_B, NULL, &share);
+}
+
+void another_down(void)
+{
+	drop_another();
+	pair_down();
 }
 
 void solo_up(const struct want *want)
@@ -198,6 +220,61 @@ void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status)
 		       ibv_wc_status_str(wc.status), ibv_wc_status_str(status));
 	expect_eq(wc.status, status);
 	expect_eq(wc.wr_id, id);
+}
+
+/* ---- the peer's memory -------------------------------------------------------- */
+
+#define REACH_LEN 8
+
+static void post_at(struct end *e, enum ibv_wr_opcode op, uint32_t rkey,
+		    uint64_t addr, struct ibv_sge sge)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = op, .sg_list = &sge, .num_sge = 1, .opcode = op,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
+	};
+
+	post(e, &wr);
+}
+
+void expect_reach(struct end *e, uint32_t rkey, uint64_t addr, uint32_t len)
+{
+	static uint32_t seed;
+
+	fill(e->buf, len, ++seed);
+	post_at(e, IBV_WR_RDMA_WRITE, rkey, addr, sge_at(e, 0, len));
+	expect_wc(e->scq, IBV_WR_RDMA_WRITE, IBV_WC_SUCCESS);
+	memset(e->buf + len, 0, len);
+	post_at(e, IBV_WR_RDMA_READ, rkey, addr, sge_at(e, len, len));
+	expect_wc(e->scq, IBV_WR_RDMA_READ, IBV_WC_SUCCESS);
+	expect(filled(e->buf + len, len, seed));
+}
+
+void expect_no_read(struct end *e, uint32_t rkey, uint64_t addr, uint32_t term)
+{
+	struct ibv_wc wc;
+
+	post_at(e, IBV_WR_RDMA_READ, rkey, addr, sge_at(e, 0, REACH_LEN));
+	wc = next_wc(e->scq);
+	expect_eq(wc.status, IBV_WC_REM_ACCESS_ERR);
+	expect_eq(wc.vendor_err, term);
+	expect_error_state(e);
+}
+
+/* a Write may have completed before it is refused; the Read behind it tells why */
+void expect_no_write(struct end *e, uint32_t rkey, uint64_t addr,
+		     uint32_t term)
+{
+	struct ibv_wc wc;
+
+	post_at(e, IBV_WR_RDMA_WRITE, rkey, addr, sge_at(e, 0, REACH_LEN));
+	post_at(e, IBV_WR_RDMA_READ, rkey, addr, sge_at(e, 0, REACH_LEN));
+	do
+		wc = next_wc(e->scq);
+	while (wc.status == IBV_WC_SUCCESS);
+	expect_eq(wc.vendor_err, term);
+	expect_error_state(e);
 }
 
 void expect_recv(struct end *e, uint64_t id, uint32_t len)

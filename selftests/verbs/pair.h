@@ -29,6 +29,14 @@ void pair_up(const struct want *wa, const struct want *wb);
 void pair_up6(void);
 void pair_down(void);
 
+/*
+ * One more connection between the same ends, in place of the last such; b2 has
+ * b's PD and memory. another_down() ends it, and the pair.
+ */
+extern struct end a2, b2;
+void another(void);
+void another_down(void);
+
 /* an id of a with its address resolved, and the device of a behind it */
 void solo_up(const struct want *want);
 
@@ -51,6 +59,18 @@ struct ibv_wc next_wc(struct ibv_cq *cq);
 /* none comes for a while */
 bool no_wc(struct ibv_cq *cq);
 void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status);
+
+/* ---- the peer's memory, by the key and address that it gave away ---------- */
+
+/* a Terminate's triplet as vendor_err has it */
+#define TERM(layer, etype, code) ((layer) << 12 | (etype) << 8 | (code))
+
+/* @e writes to it and reads it back */
+void expect_reach(struct end *e, uint32_t rkey, uint64_t addr, uint32_t len);
+/* @e's access ends the connection with this Terminate */
+void expect_no_read(struct end *e, uint32_t rkey, uint64_t addr, uint32_t term);
+void expect_no_write(struct end *e, uint32_t rkey, uint64_t addr,
+		     uint32_t term);
 /* the same, with the payload's length and opcode */
 void expect_recv(struct end *e, uint64_t id, uint32_t len);
 /* it is in ERROR within the time that anything may take */
@@ -69,8 +89,8 @@ bool filled(const uint8_t *p, size_t len, uint32_t seed);
 
 /* the themes' tables */
 extern const struct tap_test data_tests[], queue_tests[], rights_tests[];
-extern const struct tap_test limit_tests[], cm_tests[];
+extern const struct tap_test limit_tests[], cm_tests[], mr_tests[], mw_tests[];
 extern const unsigned int data_count, queue_count, rights_count;
-extern const unsigned int limit_count, cm_count;
+extern const unsigned int limit_count, cm_count, mr_count, mw_count;
 
 #endif /* VERBS_PAIR_H */

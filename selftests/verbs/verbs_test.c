@@ -11,7 +11,7 @@
 
 int main(int argc, char **argv)
 {
-	static struct tap_test all[128];
+	static struct tap_test all[160];
 	const char *type = getenv("TERN_TYPE");
 	unsigned int n = 0;
 
@@ -26,5 +26,10 @@ int main(int argc, char **argv)
 	ADD(rights);
 	ADD(limit);
 	ADD(cm);
+	/* siw has neither */
+	if (!over_siw) {
+		ADD(mr);
+		ADD(mw);
+	}
 	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
 }

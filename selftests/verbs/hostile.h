@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The tests of hostile.c that have a file of their own. */
+#ifndef VERBS_HOSTILE_H
+#define VERBS_HOSTILE_H
+
+#include "vandal.h"
+
+void bind_good(void);
+void bind_spoilt(void);
+void bind_race(void);
+
+#endif /* VERBS_HOSTILE_H */

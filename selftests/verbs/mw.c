@@ -1,0 +1,881 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Memory windows of type 1 and 2: binding, rights, invalidation, the end. */
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+#define READ	IBV_ACCESS_REMOTE_READ
+#define WRITE	IBV_ACCESS_REMOTE_WRITE
+#define BOTH	(READ | WRITE)
+#define BINDABLE (ALL_RIGHTS | IBV_ACCESS_MW_BIND)
+
+/* where windows begin in b's buffer, and how long they are: on no boundary */
+#define OFF	5001
+#define LEN	3000
+
+static const struct want bindable = { .access = BINDABLE };
+
+static uint64_t at(size_t off)
+{
+	return (uintptr_t)b.buf + off;
+}
+
+static struct ibv_mw *window(enum ibv_mw_type type)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(b.pd, type);
+
+	must(mw);
+	return mw;
+}
+
+static void drop(struct ibv_mw *mw)
+{
+	must(!ibv_dealloc_mw(mw));
+}
+
+static struct ibv_mw_bind_info range(size_t off, uint64_t len, int access)
+{
+	return (struct ibv_mw_bind_info){
+		.mr = b.mr, .addr = at(off), .length = len,
+		.mw_access_flags = access,
+	};
+}
+
+/* what e's request that changes memory comes to */
+static void expect_done(struct end *e, enum ibv_wc_opcode opcode)
+{
+	struct ibv_wc wc = next_wc(e->scq);
+
+	if (wc.status != IBV_WC_SUCCESS)
+		printf("#   %s\n", ibv_wc_status_str(wc.status));
+	must(wc.status == IBV_WC_SUCCESS);
+	expect_eq(wc.opcode, opcode);
+}
+
+static void post_bind2(struct end *e, struct ibv_mw *mw, uint32_t key,
+		       struct ibv_mw_bind_info info)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 20, .opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = { .mw = mw, .rkey = key, .bind_info = info },
+	};
+
+	post(e, &wr);
+}
+
+/* the next key of the window, which is what programs use; Return: it */
+static uint32_t bind2(struct end *e, struct ibv_mw *mw,
+		      struct ibv_mw_bind_info info)
+{
+	mw->rkey = ibv_inc_rkey(mw->rkey);
+	post_bind2(e, mw, mw->rkey, info);
+	expect_done(e, IBV_WC_BIND_MW);
+	return mw->rkey;
+}
+
+static int post_bind1(struct end *e, struct ibv_mw *mw,
+		      struct ibv_mw_bind_info info)
+{
+	struct ibv_mw_bind bind = {
+		.wr_id = 10, .send_flags = IBV_SEND_SIGNALED, .bind_info = info,
+	};
+
+	return ibv_bind_mw(e->qp, mw, &bind);
+}
+
+static uint32_t bind1(struct end *e, struct ibv_mw *mw,
+		      struct ibv_mw_bind_info info)
+{
+	uint32_t old = mw->rkey;
+
+	must(!post_bind1(e, mw, info));
+	expect(mw->rkey != old);
+	expect_done(e, IBV_WC_BIND_MW);
+	return mw->rkey;
+}
+
+static void post_inv(struct end *e, uint32_t key)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 30, .opcode = IBV_WR_LOCAL_INV,
+		.send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = key,
+	};
+
+	post(e, &wr);
+}
+
+static void invalidate(struct end *e, uint32_t key)
+{
+	post_inv(e, key);
+	expect_done(e, IBV_WC_LOCAL_INV);
+}
+
+static void send_inv(struct end *from, struct end *to, uint32_t key)
+{
+	struct ibv_sge sge = sge_at(from, 0, 8);
+	struct ibv_send_wr wr = {
+		.wr_id = 40, .opcode = IBV_WR_SEND_WITH_INV,
+		.sg_list = &sge, .num_sge = 1, .invalidate_rkey = key,
+	};
+
+	post_recv(to, 41, 0, 64);
+	post(from, &wr);
+}
+
+/* ---- life ----------------------------------------------------------------------- */
+
+static void alloc_types(void)
+{
+	struct ibv_device_attr dev;
+	struct ibv_mw *mw, *other;
+
+	pair_up(NULL, &bindable);
+	must(!ibv_query_device(b.id->verbs, &dev));
+	expect(dev.max_mw > 0);
+	expect(dev.device_cap_flags & IBV_DEVICE_MEM_WINDOW);
+	expect(dev.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B);
+	expect(!(dev.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2A));
+	mw = window(IBV_MW_TYPE_1);
+	other = window(IBV_MW_TYPE_2);
+	expect(mw->rkey >> 8 != other->rkey >> 8);
+	expect_eq(ibv_dealloc_pd(b.pd), EBUSY);
+	errno = 0;
+	expect(!ibv_alloc_mw(b.pd, (enum ibv_mw_type)3));
+	expect_eq(errno, EINVAL);
+	drop(mw);
+	drop(other);
+	pair_down();
+}
+
+static void unbound(void)
+{
+	struct ibv_mw *mw;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_1);
+	expect_no_read(&a, mw->rkey, at(0), TERM(0, 1, 0));
+	drop(mw);
+	another();
+	mw = window(IBV_MW_TYPE_2);
+	expect_no_write(&a2, mw->rkey, at(0), TERM(1, 1, 0));
+	drop(mw);
+	another_down();
+}
+
+static void dealloc_bound(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, LEN, BOTH));
+	expect_reach(&a, key, at(OFF), LEN);
+	drop(mw);
+	expect_no_read(&a, key, at(OFF), TERM(0, 1, 0));
+	pair_down();
+}
+
+/* a region stays while there are windows on it */
+static void region_is_busy(void)
+{
+	struct ibv_mw *one, *two;
+	uint32_t key;
+
+	pair_up(NULL, &bindable);
+	one = window(IBV_MW_TYPE_1);
+	two = window(IBV_MW_TYPE_2);
+	bind1(&b, one, range(0, 64, READ));
+	key = bind2(&b, two, range(OFF, LEN, BOTH));
+	expect_eq(ibv_dereg_mr(b.mr), EBUSY);
+	expect_eq(ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			       ALL_RIGHTS), IBV_REREG_MR_ERR_CMD);
+	expect_eq(errno, EBUSY);
+	expect_reach(&a, key, at(OFF), LEN);
+	expect_reach(&a, b.mr->rkey, at(0), 64);
+	bind1(&b, one, (struct ibv_mw_bind_info){});
+	expect_eq(ibv_dereg_mr(b.mr), EBUSY);
+	invalidate(&b, key);
+	expect_eq(ibv_dereg_mr(b.mr), 0);
+	b.mr = NULL;
+	drop(one);
+	drop(two);
+	pair_down();
+}
+
+static void leave_bound(void)
+{
+	struct ibv_mw *early, *late;
+	struct ibv_mr *mr;
+
+	tap_failures = 0;
+	pair_up(NULL, &bindable);
+	early = window(IBV_MW_TYPE_1);
+	mr = ibv_reg_mr(b.pd, b.buf, 4096, BINDABLE);
+	must(mr);
+	late = window(IBV_MW_TYPE_2);
+	b.mr = mr;
+	bind1(&b, early, range(0, 64, BOTH));
+	bind2(&b, late, range(64, 64, BOTH));
+	expect_reach(&a, late->rkey, at(64), 64);
+	_exit(!!tap_failures);
+}
+
+/* the core destroys in an order of its own; what is left shows in `rdma resource` */
+static void process_exit(void)
+{
+	struct ibv_mw *mw;
+	int status = -1;
+	pid_t child = fork();
+
+	must(child >= 0);
+	if (!child) {
+		if (sigsetjmp(tap_out, 0))
+			_exit(2);
+		leave_bound();
+	}
+	must(waitpid(child, &status, 0) == child);
+	expect_eq(status, 0);
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_1);
+	bind1(&b, mw, range(0, 64, BOTH));
+	drop(mw);
+	pair_down();
+}
+
+/* ---- type 1 ----------------------------------------------------------------------- */
+
+/* DDP-102: it opens its range of the region and not an octet more */
+static void type1_range(void)
+{
+	static const int64_t out[] = { LEN - 7, -1, LEN, -8 };
+	struct ibv_mw *mw;
+	uint32_t key;
+	unsigned int i;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_1);
+	key = bind1(&b, mw, range(OFF, LEN, BOTH));
+	expect_reach(&a, key, at(OFF), LEN);
+	expect(!memcmp(b.buf + OFF, a.buf, LEN));
+	expect_reach(&a, key, at(OFF + LEN - 8), 8);
+	for (i = 0; i < ARRAY_LEN(out); i++) {
+		another();
+		expect_no_read(&a2, key, at(OFF + out[i]), TERM(0, 1, 1));
+		another();
+		expect_no_write(&a2, key, at(OFF + out[i]), TERM(1, 1, 1));
+	}
+	drop(mw);
+	another_down();
+}
+
+/* DDP-101: a type 1 window is good on each stream of its PD */
+static void type1_for_the_pd(void)
+{
+	struct ibv_mw *mw;
+
+	pair_up(NULL, &bindable);
+	another();
+	mw = window(IBV_MW_TYPE_1);
+	bind1(&b, mw, range(OFF, LEN, BOTH));
+	expect_reach(&a2, mw->rkey, at(OFF), LEN);
+	expect_reach(&a, mw->rkey, at(OFF), LEN);
+	/* and its place may be changed through any of them */
+	bind1(&b2, mw, range(0, 64, BOTH));
+	expect_reach(&a, mw->rkey, at(0), 64);
+	drop(mw);
+	another_down();
+}
+
+static void type1_rebind(void)
+{
+	struct ibv_mr *other;
+	struct ibv_mw *mw;
+	uint32_t old;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_1);
+	old = bind1(&b, mw, range(OFF, LEN, BOTH));
+	other = b.mr;
+	b.mr = ibv_reg_mr(b.pd, b.buf, 8192, BINDABLE);
+	must(b.mr);
+	bind1(&b, mw, range(OFF, 100, BOTH));
+	/* the first region is free again */
+	must(!ibv_dereg_mr(other));
+	expect_reach(&a, mw->rkey, at(OFF), 100);
+	expect_no_read(&a, mw->rkey, at(OFF + 93), TERM(0, 1, 1));
+	another();
+	expect_no_write(&a2, old, at(OFF), TERM(1, 1, 0));
+	drop(mw);
+	another_down();
+}
+
+static void type1_unbind(void)
+{
+	struct ibv_mw *mw;
+	uint32_t old;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_1);
+	old = bind1(&b, mw, range(OFF, LEN, BOTH));
+	expect_reach(&a, old, at(OFF), LEN);
+	bind1(&b, mw, (struct ibv_mw_bind_info){});
+	expect_no_write(&a, mw->rkey, at(OFF), TERM(1, 1, 0));
+	another();
+	expect_no_read(&a2, old, at(OFF), TERM(0, 1, 0));
+	drop(mw);
+	another_down();
+}
+
+/* RDMAP-143: it is shared by streams, so no peer may invalidate it */
+static void type1_not_invalidated(void)
+{
+	struct ibv_mw *mw;
+
+	pair_up(NULL, &bindable);
+	another();
+	mw = window(IBV_MW_TYPE_1);
+	bind1(&b, mw, range(OFF, LEN, BOTH));
+	send_inv(&a, &b, mw->rkey);
+	expect_wc(b.rcq, 41, IBV_WC_WR_FLUSH_ERR);
+	expect_error_state(&a);
+	expect_reach(&a2, mw->rkey, at(OFF), LEN);
+	post_inv(&b2, mw->rkey);
+	expect_wc(b2.scq, 30, IBV_WC_MW_BIND_ERR);
+	expect_error_state(&b2);
+	drop(mw);
+	another_down();
+}
+
+/* ---- type 2 ----------------------------------------------------------------------- */
+
+/* DDP-104, DDP-101: an STag that is tied to a stream */
+static void type2_for_one_stream(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(NULL, &bindable);
+	another();
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, LEN, BOTH));
+	expect_reach(&a, key, at(OFF), LEN);
+	expect_no_read(&a2, key, at(OFF), TERM(0, 1, 3));
+	another();
+	expect_no_write(&a2, key, at(OFF), TERM(1, 1, 2));
+	another();
+	send_inv(&a2, &b2, key);
+	expect_wc(b2.rcq, 41, IBV_WC_WR_FLUSH_ERR);
+	expect_error_state(&a2);
+	another();
+	post_inv(&b2, key);
+	expect_wc(b2.scq, 30, IBV_WC_MW_BIND_ERR);
+	expect_reach(&a, key, at(OFF), LEN);
+	drop(mw);
+	another_down();
+}
+
+/* a window outlives its stream, and no other stream gets it */
+static void type2_of_a_dead_stream(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key;
+	int i;
+
+	pair_up(NULL, &bindable);
+	another();
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b2, mw, range(OFF, LEN, BOTH));
+	for (i = 0; i < 4; i++) {
+		another();
+		expect_no_read(&a2, key, at(OFF), TERM(0, 1, 3));
+	}
+	expect_eq(ibv_dereg_mr(b.mr), EBUSY);
+	drop(mw);
+	another_down();
+}
+
+static void type2_by_wr_calls(void)
+{
+	static const struct want ex = {
+		.access = BINDABLE,
+		.send_ops = IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV,
+	};
+	struct ibv_mw_bind_info info;
+	struct ibv_qp_ex *qp;
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(NULL, &ex);
+	mw = window(IBV_MW_TYPE_2);
+	qp = ibv_qp_to_qp_ex(b.qp);
+	must(qp);
+	info = range(OFF, LEN, BOTH);
+	key = ibv_inc_rkey(mw->rkey);
+	ibv_wr_start(qp);
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_bind_mw(qp, mw, key, &info);
+	must(!ibv_wr_complete(qp));
+	expect_done(&b, IBV_WC_BIND_MW);
+	expect_reach(&a, key, at(OFF), LEN);
+	ibv_wr_start(qp);
+	ibv_wr_local_inv(qp, key);
+	must(!ibv_wr_complete(qp));
+	expect_done(&b, IBV_WC_LOCAL_INV);
+	expect_no_read(&a, key, at(OFF), TERM(0, 1, 0));
+	drop(mw);
+	pair_down();
+}
+
+/* DDP-103: its key is good from the bind to the invalidation, each time another */
+static void type2_local_inv(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key = 0, old = 0;
+	int i;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	for (i = 0; i < 300; i++) {
+		old = key;
+		key = bind2(&b, mw, range(OFF + i, LEN, BOTH));
+		if (i % 50 == 0)
+			expect_reach(&a, key, at(OFF + i), LEN);
+		if (i < 299)
+			invalidate(&b, key);
+	}
+	expect_reach(&a, key, at(OFF + 299), LEN);
+	expect_no_write(&a, old, at(OFF + 299), TERM(1, 1, 0));
+	drop(mw);
+	pair_down();
+}
+
+/* RDMAP-078: the peer takes it back by its Send, and the owner learns which */
+static void type2_send_inv(void)
+{
+	struct ibv_mw *mw;
+	struct ibv_wc wc;
+	uint32_t key;
+	int i;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	for (i = 0; i < 3; i++) {
+		key = bind2(&b, mw, range(OFF, LEN, BOTH));
+		expect_reach(&a, key, at(OFF), LEN);
+		send_inv(&a, &b, key);
+		wc = next_wc(b.rcq);
+		expect_eq(wc.status, IBV_WC_SUCCESS);
+		expect(wc.wc_flags & IBV_WC_WITH_INV);
+		expect_eq(wc.invalidated_rkey, key);
+	}
+	/* it is unbound: the region is free */
+	must(!ibv_dereg_mr(b.mr));
+	b.mr = NULL;
+	expect_no_read(&a, key, at(OFF), TERM(0, 1, 0));
+	drop(mw);
+	pair_down();
+}
+
+/* once it is taken back, it cannot be taken back again */
+static void type2_send_inv_twice(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, LEN, BOTH));
+	send_inv(&a, &b, key);
+	expect_wc(b.rcq, 41, IBV_WC_SUCCESS);
+	send_inv(&a, &b, key);
+	expect_wc(b.rcq, 41, IBV_WC_WR_FLUSH_ERR);
+	expect_error_state(&a);
+	drop(mw);
+	pair_down();
+}
+
+/* bind, tell the peer, be read, invalidate: one list, as programs post it */
+static void type2_chain(void)
+{
+	struct ibv_mw_bind_info info;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr[3] = {
+		{ .next = &wr[1], .opcode = IBV_WR_LOCAL_INV },
+		{ .next = &wr[2], .opcode = IBV_WR_BIND_MW },
+		{ .wr_id = 3, .opcode = IBV_WR_SEND, .num_sge = 1,
+		  .sg_list = &sge, .send_flags = IBV_SEND_SIGNALED },
+	};
+	struct ibv_mw *mw;
+	uint32_t old;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	old = bind2(&b, mw, range(OFF, LEN, BOTH));
+	info = range(0, 100, READ);
+	sge = sge_at(&b, 0, 8);
+	wr[0].invalidate_rkey = old;
+	wr[1].bind_mw.mw = mw;
+	wr[1].bind_mw.rkey = ibv_inc_rkey(old);
+	wr[1].bind_mw.bind_info = info;
+	post_recv(&a, 1, 0, 64);
+	post(&b, wr);
+	expect_wc(b.scq, 3, IBV_WC_SUCCESS);
+	expect_recv(&a, 1, 8);
+	post_rdma(&a, &b, IBV_WR_RDMA_READ, 2, 0, 100, 0, IBV_SEND_SIGNALED);
+	expect_wc(a.scq, 2, IBV_WC_SUCCESS);
+	expect_no_write(&a, ibv_inc_rkey(old), at(0), TERM(1, 1, 0));
+	drop(mw);
+	pair_down();
+}
+
+/* ---- rights ------------------------------------------------------------------------ */
+
+/* DDP-112: a window gives what it says, however much its region gives */
+static void rights(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, LEN, READ));
+	expect_no_write(&a, key, at(OFF), TERM(1, 1, 0));
+	drop(mw);
+	pair_down();
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, LEN, WRITE));
+	expect_no_read(&a, key, at(OFF), TERM(0, 1, 2));
+	drop(mw);
+	pair_down();
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_1);
+	bind1(&b, mw, range(OFF, LEN, 0));
+	expect_no_read(&a, mw->rkey, at(OFF), TERM(0, 1, 2));
+	drop(mw);
+	pair_down();
+}
+
+/* a region may give its peers nothing by itself, and all by windows */
+static void rights_of_local_region(void)
+{
+	static const struct want local = {
+		.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
+	};
+	struct ibv_mw *mw;
+
+	pair_up(NULL, &local);
+	mw = window(IBV_MW_TYPE_1);
+	bind1(&b, mw, range(OFF, LEN, BOTH));
+	expect_reach(&a, mw->rkey, at(OFF), LEN);
+	expect_no_read(&a, b.mr->rkey, at(OFF), TERM(0, 1, 2));
+	drop(mw);
+	pair_down();
+}
+
+static void rights_of_the_qp(void)
+{
+	struct ibv_qp_attr attr = { .qp_access_flags = WRITE };
+	struct ibv_mw *mw;
+
+	pair_up(NULL, &bindable);
+	must(!ibv_modify_qp(b.qp, &attr, IBV_QP_ACCESS_FLAGS));
+	mw = window(IBV_MW_TYPE_1);
+	bind1(&b, mw, range(OFF, LEN, BOTH));
+	expect_no_read(&a, mw->rkey, at(OFF), TERM(0, 1, 2));
+	drop(mw);
+	pair_down();
+}
+
+/* a window's key is the peer's: it is no local key */
+static void no_local_key(void)
+{
+	struct ibv_sge sge;
+	struct ibv_mw *mw;
+	struct ibv_send_wr wr = {
+		.wr_id = 3, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_SEND,
+	};
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_1);
+	bind1(&b, mw, range(OFF, LEN, BOTH));
+	sge = sge_at(&b, OFF, 8);
+	sge.lkey = mw->rkey;
+	post(&b, &wr);
+	expect_wc(b.scq, 3, IBV_WC_LOC_PROT_ERR);
+	expect_error_state(&b);
+	drop(mw);
+	pair_down();
+}
+
+static void zero_based(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(NULL, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, LEN, BOTH | IBV_ACCESS_ZERO_BASED));
+	expect_reach(&a, key, 0, LEN);
+	expect(!memcmp(b.buf + OFF, a.buf, LEN));
+	expect_no_read(&a, key, at(OFF), TERM(0, 1, 1));
+	drop(mw);
+	pair_down();
+}
+
+/* the range counts as the region's offsets do */
+static void offsets_of_the_region(void)
+{
+	struct ibv_mr *zero, *iova, *own;
+	struct ibv_mw_bind_info info;
+	struct ibv_mw *mw;
+
+	pair_up(NULL, &bindable);
+	own = b.mr;
+	zero = ibv_reg_mr(b.pd, b.buf + 777, 9000,
+			  BINDABLE | IBV_ACCESS_ZERO_BASED);
+	iova = ibv_reg_mr_iova(b.pd, b.buf + 16, 9000, 0xabcdef0010, BINDABLE);
+	must(zero && iova);
+	mw = window(IBV_MW_TYPE_1);
+	info = (struct ibv_mw_bind_info){ zero, 5000, 4000, BOTH };
+	bind1(&b, mw, info);
+	expect_reach(&a, mw->rkey, 5000, 4000);
+	expect(!memcmp(b.buf + 5777, a.buf, 4000));
+	info = (struct ibv_mw_bind_info){ iova, 0xabcdef0010 + 4500, 4500,
+					  BOTH };
+	bind1(&b, mw, info);
+	expect_reach(&a, mw->rkey, info.addr, 4500);
+	expect(!memcmp(b.buf + 16 + 4500, a.buf, 4500));
+	drop(mw);
+	must(!ibv_dereg_mr(zero));
+	must(!ibv_dereg_mr(iova));
+	expect(b.mr == own);
+	pair_down();
+}
+
+/* ---- binds that fail ---------------------------------------------------------------- */
+
+/* DDP-105: the QP ends, and the window stays as it was: unbound */
+static void expect_refused(const struct want *want,
+			   void (*spoil)(struct ibv_mw_bind_info *info))
+{
+	struct ibv_mw_bind_info info;
+	struct ibv_mw *mw;
+
+	pair_up(NULL, want);
+	mw = window(IBV_MW_TYPE_2);
+	info = range(OFF, LEN, BOTH);
+	spoil(&info);
+	mw->rkey = ibv_inc_rkey(mw->rkey);
+	post_bind2(&b, mw, mw->rkey, info);
+	expect_wc(b.scq, 20, IBV_WC_MW_BIND_ERR);
+	expect_error_state(&b);
+	expect_error_state(&a);
+	/* no window holds the region */
+	if (info.mr == b.mr)
+		b.mr = NULL;
+	must(!ibv_dereg_mr(info.mr));
+	drop(mw);
+	pair_down();
+}
+
+static void as_it_is(struct ibv_mw_bind_info *info)
+{
+	(void)info;
+}
+
+static void bind_without_right(void)
+{
+	static const struct want no_bind = { .access = ALL_RIGHTS };
+	static const struct want no_write = {
+		.access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND,
+	};
+
+	expect_refused(&no_bind, as_it_is);
+	expect_refused(&no_write, as_it_is);
+}
+
+static void a_bit_too_long(struct ibv_mw_bind_info *info)
+{
+	info->length = b.buf_len - OFF + 1;
+}
+
+static void a_bit_before(struct ibv_mw_bind_info *info)
+{
+	info->addr = at(0) - 1;
+}
+
+static void far_too_long(struct ibv_mw_bind_info *info)
+{
+	info->length = -1ull;
+}
+
+static void wrapping(struct ibv_mw_bind_info *info)
+{
+	info->length = -info->addr + 16;
+}
+
+static void behind(struct ibv_mw_bind_info *info)
+{
+	info->addr = at(b.buf_len);
+	info->length = 1;
+}
+
+static void bind_beyond(void)
+{
+	expect_refused(&bindable, a_bit_too_long);
+	expect_refused(&bindable, a_bit_before);
+	expect_refused(&bindable, far_too_long);
+	expect_refused(&bindable, wrapping);
+	expect_refused(&bindable, behind);
+}
+
+static struct ibv_pd *foreign;
+
+static void to_foreign_region(struct ibv_mw_bind_info *info)
+{
+	foreign = ibv_alloc_pd(b.id->verbs);
+	must(foreign);
+	info->mr = ibv_reg_mr(foreign, b.buf, b.buf_len, BINDABLE);
+	must(info->mr);
+}
+
+static void bind_foreign_region(void)
+{
+	expect_refused(&bindable, to_foreign_region);
+	must(!ibv_dealloc_pd(foreign));
+	foreign = NULL;
+}
+
+static void bind_foreign_window(void)
+{
+	struct ibv_pd *pd;
+	struct ibv_mw *mw;
+
+	pair_up(NULL, &bindable);
+	pd = ibv_alloc_pd(b.id->verbs);
+	must(pd);
+	mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+	must(mw);
+	post_bind2(&b, mw, mw->rkey, range(OFF, LEN, BOTH));
+	expect_wc(b.scq, 20, IBV_WC_MW_BIND_ERR);
+	drop(mw);
+	must(!ibv_dealloc_pd(pd));
+	pair_down();
+}
+
+static void bind_dead_keys(void)
+{
+	struct ibv_mw_bind_info info;
+	struct ibv_mr gone;
+	struct ibv_mw *mw;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pair_up(NULL, &bindable);
+		mw = window(IBV_MW_TYPE_2);
+		info = range(OFF, LEN, BOTH);
+		gone = *b.mr;
+		info.mr = &gone;
+		if (i) {
+			must(!ibv_dereg_mr(b.mr));
+			b.mr = NULL;
+		} else {
+			gone.lkey ^= 1;
+		}
+		post_bind2(&b, mw, mw->rkey, info);
+		expect_wc(b.scq, 20, IBV_WC_MW_BIND_ERR);
+		drop(mw);
+		pair_down();
+	}
+}
+
+static void bind2_while_bound(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(NULL, &bindable);
+	another();
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, LEN, BOTH));
+	post_bind2(&b2, mw, ibv_inc_rkey(key), range(0, 64, BOTH));
+	expect_wc(b2.scq, 20, IBV_WC_MW_BIND_ERR);
+	expect_reach(&a, key, at(OFF), LEN);
+	drop(mw);
+	another_down();
+}
+
+/* what the library refuses is not posted */
+static void bad_calls(void)
+{
+	struct ibv_mw *one, *two;
+	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW };
+	struct ibv_mw_bind_info info;
+	struct ibv_pd *pd;
+
+	pair_up(NULL, &bindable);
+	one = window(IBV_MW_TYPE_1);
+	two = window(IBV_MW_TYPE_2);
+	info = range(OFF, LEN, BOTH);
+	expect_eq(post_bind1(&b, two, info), EINVAL);
+	wr.bind_mw.mw = one;
+	wr.bind_mw.rkey = one->rkey;
+	wr.bind_mw.bind_info = info;
+	expect_eq(try_send(&b, &wr), EINVAL);
+	info.mw_access_flags |= IBV_ACCESS_LOCAL_WRITE;
+	expect_eq(post_bind1(&b, one, info), EINVAL);
+	pd = ibv_alloc_pd(b.id->verbs);
+	must(pd);
+	info.mw_access_flags = BOTH;
+	info.mr = ibv_reg_mr(pd, b.buf, 4096, BINDABLE);
+	must(info.mr);
+	expect_eq(post_bind1(&b, one, info), EPERM);
+	must(!ibv_dereg_mr(info.mr));
+	must(!ibv_dealloc_pd(pd));
+	expect(no_wc(b.scq));
+	expect_eq(state_of(&b), IBV_QPS_RTS);
+	drop(one);
+	drop(two);
+	pair_down();
+}
+
+const struct tap_test mw_tests[] = {
+	{ "alloc_mw__types_and_limits", alloc_types },
+	{ "alloc_mw__unbound_opens_nothing", unbound },
+	{ "dealloc_mw__while_bound_and_in_use", dealloc_bound },
+	{ "dereg_mr__while_windows_are_bound", region_is_busy },
+	{ "dealloc_mw__by_the_exit_of_the_process", process_exit },
+	{ "bind_mw__type1_opens_its_range", type1_range },
+	{ "bind_mw__type1_is_for_the_pd", type1_for_the_pd },
+	{ "bind_mw__type1_moves", type1_rebind },
+	{ "bind_mw__type1_without_length_unbinds", type1_unbind },
+	{ "send_with_inv__type1_is_refused", type1_not_invalidated },
+	{ "bind_mw__type2_is_for_one_stream", type2_for_one_stream },
+	{ "bind_mw__type2_dies_with_its_stream", type2_of_a_dead_stream },
+	{ "bind_mw__type2_by_ibv_wr_bind_mw", type2_by_wr_calls },
+	{ "local_inv__type2_300_times", type2_local_inv },
+	{ "send_with_inv__type2", type2_send_inv },
+	{ "send_with_inv__type2_once", type2_send_inv_twice },
+	{ "bind_mw__invalidate_bind_send_in_one_list", type2_chain },
+	{ "bind_mw__rights_of_the_window", rights },
+	{ "bind_mw__region_without_remote_rights", rights_of_local_region },
+	{ "bind_mw__rights_of_the_qp", rights_of_the_qp },
+	{ "bind_mw__key_is_no_local_key", no_local_key },
+	{ "bind_mw__zero_based", zero_based },
+	{ "bind_mw__zero_based_and_iova_regions", offsets_of_the_region },
+	{ "bind_mw__region_must_allow_it", bind_without_right },
+	{ "bind_mw__range_must_be_in_the_region", bind_beyond },
+	{ "bind_mw__region_of_another_pd", bind_foreign_region },
+	{ "bind_mw__window_of_another_pd", bind_foreign_window },
+	{ "bind_mw__dead_key_of_the_region", bind_dead_keys },
+	{ "bind_mw__type2_while_bound", bind2_while_bound },
+	{ "bind_mw__bad_calls_post_nothing", bad_calls },
+};
+const unsigned int mw_count = ARRAY_LEN(mw_tests);
