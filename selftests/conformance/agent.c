@@ -11,6 +11,7 @@
 #include "agent_event.h"
 #include "agent_hook.h"
 #include "agent_mem.h"
+#include "agent_mw.h"
 #include "agent_wr.h"
 
 #include <arpa/inet.h>
@@ -34,6 +35,7 @@ static struct sockaddr_storage device_address;
 static int reset(void)
 {
 	conn_reset();
+	mw_reset();
 	mem_reset();
 	event_reset();
 	dev_reset();
@@ -60,7 +62,7 @@ static const struct command commands[] = {
 	{ "hello", cmd_hello }, { "reset", cmd_reset },
 	{ "set", cmd_set }, { "state", cmd_state }, { "counter", cmd_counter },
 	{ "mr", cmd_mr }, { "dereg", cmd_dereg }, { "peek", cmd_peek },
-	{ "poke", cmd_poke }, { "untouched", cmd_untouched },
+	{ "bind", cmd_bind }, { "poke", cmd_poke }, { "untouched", cmd_untouched },
 	{ "listen", cmd_listen }, { "connect", cmd_connect },
 	{ "accept", cmd_accept }, { "reject", cmd_reject },
 	{ "disconnect", cmd_disconnect }, { "destroy", cmd_destroy },

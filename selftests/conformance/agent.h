@@ -53,7 +53,8 @@ struct agent_mr {
 	size_t len;
 };
 
-/* @access: letters l (local write), r (remote read), w (remote write), a (atomic) */
+/* @access: letters l (local write), r (remote read), w (remote write), a (atomic),
+ * b (windows may be bound) */
 struct agent_mr agent_mr(size_t len, const char *access);
 struct agent_mr agent_mr_pd(size_t len, const char *access, int pd);
 void agent_dereg(const struct agent_mr *mr);
@@ -139,6 +140,12 @@ void agent_post(int conn, uint64_t wr_id, enum agent_op op, unsigned int flags,
 int agent_try_post(int conn, uint64_t wr_id, enum agent_op op, unsigned int flags,
 		   const struct agent_mr *mr, size_t at, size_t len, uint32_t rkey,
 		   uint64_t raddr);
+
+/* Bind a window of @type (2: to @conn's stream, 1: to its protection domain) to a
+ * range of @mr, and wait for it; @access: letters r, w. Return: its STag. Skips the
+ * test when the device has no windows. */
+uint32_t agent_bind(int conn, int type, const struct agent_mr *mr, size_t at,
+		    size_t len, const char *access);
 
 struct agent_wc {
 	uint64_t wr_id;

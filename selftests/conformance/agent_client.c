@@ -513,6 +513,25 @@ int agent_try_post(int conn, uint64_t wr_id, enum agent_op op, unsigned int flag
 	return v == NO ? no_errno : 0;
 }
 
+#define BIND_ID	0xb19d
+
+uint32_t agent_bind(int conn, int type, const struct agent_mr *mr, size_t at,
+		    size_t len, const char *access)
+{
+	enum verdict v = try(0, "bind %d %d %d %d %zu %zu %s", conn, BIND_ID, type,
+			     mr->id, at, len, access);
+	struct agent_wc wc;
+	uint32_t stag;
+
+	if (v == NO && (no_errno == EOPNOTSUPP || no_errno == ENOSYS))
+		skip("the device has no memory windows");
+	if (v != OK)
+		refused();
+	stag = number();
+	agent_expect_wc(BIND_ID, "SUCCESS", &wc);
+	return stag;
+}
+
 void agent_post(int conn, uint64_t wr_id, enum agent_op op, unsigned int flags,
 		const struct agent_mr *mr, size_t at, size_t len, uint32_t rkey,
 		uint64_t raddr)

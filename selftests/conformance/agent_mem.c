@@ -46,7 +46,7 @@ static int arg_access(struct call *c)
 	} letters[] = {
 		{ 'l', IBV_ACCESS_LOCAL_WRITE }, { 'r', IBV_ACCESS_REMOTE_READ },
 		{ 'w', IBV_ACCESS_REMOTE_WRITE }, { 'a', IBV_ACCESS_REMOTE_ATOMIC },
-		{ '-', 0 },
+		{ 'b', IBV_ACCESS_MW_BIND }, { '-', 0 },
 	};
 	const char *word = arg_word(c);
 	size_t i, n = sizeof(letters) / sizeof(*letters);
@@ -192,6 +192,23 @@ int arg_sge(struct call *c, struct ibv_sge *sge, int inside)
 	sge->length = len;
 	sge->lkey = r->lkey;
 	return 1;
+}
+
+struct ibv_mw_bind_info arg_range(struct call *c)
+{
+	struct ibv_mw_bind_info info = { 0 };
+	struct region *r = arg_region(c);
+	size_t at = arg_number(c, UINT32_MAX);
+
+	info.length = arg_number(c, UINT32_MAX);
+	info.mw_access_flags = arg_access(c);
+	if (!c->error && !r->mr)
+		c->error = ENOENT;
+	if (c->error)
+		return info;
+	info.mr = r->mr;
+	info.addr = (uintptr_t)r->at + at;
+	return info;
 }
 
 void mem_reset(void)

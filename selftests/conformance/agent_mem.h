@@ -17,6 +17,9 @@ int cmd_untouched(struct call *c);
  * say may be wrong, for the device to refuse; with @inside it must lie in the MR. */
 int arg_sge(struct call *c, struct ibv_sge *sge, int inside);
 
+/* Take the words MR AT LEN ACCESS: what a window is to open; may be wrong, too */
+struct ibv_mw_bind_info arg_range(struct call *c);
+
 void mem_reset(void);
 
 #endif /* AGENT_MEM_H */

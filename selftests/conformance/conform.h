@@ -114,6 +114,6 @@ extern const struct conform_group self_group, frame_group, private_data_group,
 	size_group, stream_group, close_group, ddp_group, untagged_group, precedence_group,
 	write_group, read_group, response_group, send_group, source_group, term_group,
 	term_ddp_group, term_end_group, term_recv_group, order_group, security_group,
-	stag_group;
+	stag_group, window_group;
 
 #endif /* CONFORM_H */

@@ -9,5 +9,5 @@ const struct conform_group *const conform_groups[] = {
 	&stream_group, &close_group, &ddp_group, &untagged_group, &precedence_group,
 	&write_group, &read_group, &response_group, &send_group, &source_group,
 	&term_group, &term_ddp_group, &term_end_group, &term_recv_group, &order_group,
-	&security_group, &stag_group, NULL
+	&security_group, &stag_group, &window_group, NULL
 };
