@@ -124,12 +124,12 @@ static void retry(struct work_struct *work)
 	struct tern_sock *s = container_of(to_delayed_work(work),
 					   struct tern_sock, retry_work);
 
-	lock_sock(s->sk);
+	tern_sock_lock(s);
 	read_lock_bh(&s->sk->sk_callback_lock);
 	if (s->ops)
 		s->ops->write_space(s->owner);
 	read_unlock_bh(&s->sk->sk_callback_lock);
-	release_sock(s->sk);
+	tern_sock_unlock(s);
 	tern_sock_put(s);
 }
 
@@ -238,9 +238,40 @@ void tern_sock_lock(struct tern_sock *s)
 	lock_sock(s->sk);
 }
 
+/* the peer knows of less than half of the room that there is: a hint unlocked */
+static bool window_is_shut(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 room = max(tcp_space(sk), 0);
+
+	return (1 << READ_ONCE(sk->sk_state)) &
+	       (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2) &&
+	       2 * tcp_receive_window(tp) < min(room, READ_ONCE(tp->rcv_ssthresh));
+}
+
+/*
+ * release_sock() works through what came meanwhile, the backlog, and all of that
+ * counts against the window until it is through. We read it there and then, so
+ * each ACK tells of less room, a peer that goes on finds the window shut in the
+ * end, and nothing is left that would make TCP open it: the next read would, if
+ * something came. Without this the stream rests until the peer's probe.
+ */
+static void open_window(struct sock *sk)
+{
+	local_bh_disable();
+	bh_lock_sock(sk);
+	/* else it is for the one who has the socket now */
+	if (!sock_owned_by_user(sk) && window_is_shut(sk))
+		__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt, 0);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
 void tern_sock_unlock(struct tern_sock *s)
 {
 	release_sock(s->sk);
+	if (window_is_shut(s->sk))
+		open_window(s->sk);
 }
 
 /* sparse cannot follow a lock that is taken on one of two ways out */
