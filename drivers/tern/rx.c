@@ -242,17 +242,15 @@ static int handle_read_req(struct tern_qp *qp, const struct tern_seg *seg)
 static struct tern_read_out *find_failed_read(struct tern_qp *qp,
 					      const struct tern_term_info *info)
 {
-	const struct tern_ddp_untagged *ddp = (const void *)info->ddp;
 	struct tern_readq *rq = &qp->readq;
-	u32 i;
+	u32 i, msn;
 
-	if (!info->has_ddp || ddp->ddp_ctrl & TERN_DDP_TAGGED ||
-	    be32_to_cpu(ddp->qn) != TERN_QN_READ_REQ)
+	if (!tern_term_names_read(info, &msn))
 		return NULL;
 	for (i = 0; i < rq->out_count; i++) {
 		struct tern_read_out *out = tern_readq_out_at(rq, i);
 
-		if (out->msn == be32_to_cpu(ddp->msn) && !out->hidden)
+		if (out->msn == msn && !out->hidden)
 			return out;
 	}
 	return NULL;

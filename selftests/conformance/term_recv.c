@@ -199,21 +199,85 @@ static void is_counted(void)
 
 /* ---- which work request it hits ---- */
 
+#define SECOND_ID	3
+
+static struct open_read read_more(const struct waiting *w)
+{
+	agent_post(w->s.conn, SECOND_ID, AG_READ, AG_SIGNALED, &w->mr, 128, 64, 0x78,
+		   0x1000);
+	return expect_read_request(w->s.p);
+}
+
 /* the second of two Reads: the first one's outcome is not known */
 static void named_read_fails(void)
 {
 	static const struct want_wc want[] = {
 		{ READ_ID, "WR_FLUSH_ERR" }, { RECV_ID, "WR_FLUSH_ERR" },
-		{ 3, "REM_ACCESS_ERR" }, {}
+		{ SECOND_ID, "REM_ACCESS_ERR" }, {}
 	};
 	struct waiting w = start_waiting();
 	struct open_read second;
 
-	agent_post(w.s.conn, 3, AG_READ, AG_SIGNALED, &w.mr, 128, 64, 0x78, 0x1000);
-	second = expect_read_request(w.s.p);
+	second = read_more(&w);
 	send_terminate_for(w.s.p, TRIPLET(0, 1, 2), &second);
 	expect_no_answer(w.s.p);
 	expect_wcs(want);
+}
+
+/* Two Reads wait, and a Terminate of this kind has a copy of the second's header:
+ * it counts where RFC 5040 figure 10 puts one, else the oldest request is hit. */
+#define NAMING(X)						\
+X(rdmap_operation, 0, 2, 0x07, true)				\
+X(ddp_untagged, 1, 2, 0x02, true)				\
+X(rdmap_local, 0, 0, 0x00, false)				\
+X(ddp_local, 1, 0, 0x00, false)					\
+X(ddp_tagged, 1, 1, 0x00, false)				\
+X(mpa, 2, 0, 0x02, false)
+
+static const struct naming {
+	const char *name;
+	int triplet;
+	bool counts;
+} naming[] = {
+#define X(name, layer, etype, code, counts) \
+	{ "term_recv__header_in_" #name, TRIPLET(layer, etype, code), counts },
+	NAMING(X)
+#undef X
+	{}
+};
+
+static void header_counts_where_it_may_be(void)
+{
+	const struct naming *row = ROW_OF_TEST(naming);
+	const struct want_wc want[] = {
+		{ READ_ID, row->counts ? "WR_FLUSH_ERR" : "REM_OP_ERR" },
+		{ RECV_ID, "WR_FLUSH_ERR" },
+		{ SECOND_ID, row->counts ? "REM_OP_ERR" : "WR_FLUSH_ERR" }, {}
+	};
+	struct waiting w = start_waiting();
+	struct open_read second;
+
+	second = read_more(&w);
+	send_terminate_for(w.s.p, row->triplet, &second);
+	expect_no_answer(w.s.p);
+	expect_wcs(want);
+}
+
+/* a Response that found no place at the peer: a tagged header names no Read */
+static void astray_response_names_nothing(void)
+{
+	static const uint8_t header[TAGGED_HDR] = { 0xc1, 0x42, 0, 0, 0, 0x78 };
+	struct waiting w = start_waiting();
+	uint8_t out[ROOM];
+
+	read_more(&w);
+	peer_send_fpdu(w.s.p, out,
+		       seg_terminate_for(w.s.p, TRIPLET(1, 1, 0), HDRCT_M | HDRCT_D,
+					 header, TAGGED_HDR, 2 + TAGGED_HDR, out));
+	expect_no_answer(w.s.p);
+	expect_wcs((const struct want_wc []) {
+		{ READ_ID, "REM_OP_ERR" }, { RECV_ID, "WR_FLUSH_ERR" },
+		{ SECOND_ID, "WR_FLUSH_ERR" }, {} });
 }
 
 /* ... which was answered: then there is no doubt */
@@ -225,14 +289,13 @@ static void answered_read_is_good(void)
 	uint8_t octets[64];
 
 	pattern(octets, sizeof(octets), 7);
-	agent_post(w.s.conn, 3, AG_READ, AG_SIGNALED, &w.mr, 128, 64, 0x78, 0x1000);
-	second = expect_read_request(w.s.p);
+	second = read_more(&w);
 	send_read_resp(w.s.p, w.read.stag, w.read.to, octets, sizeof(octets));
 	send_terminate_for(w.s.p, TRIPLET(0, 1, 2), &second);
 	expect_no_answer(w.s.p);
 	agent_expect_wc(READ_ID, "SUCCESS", &wc);
 	expect_wcs((const struct want_wc []) {
-		{ 3, "REM_ACCESS_ERR" }, { RECV_ID, "WR_FLUSH_ERR" }, {} });
+		{ SECOND_ID, "REM_ACCESS_ERR" }, { RECV_ID, "WR_FLUSH_ERR" }, {} });
 	expect_memory(&w.mr, 64, octets, sizeof(octets));
 }
 
@@ -502,6 +565,15 @@ static const struct conform_test tests[] = {
 	{ "term_recv__stale_header_names_nothing", "RDMAP-082",
 	  "a header of no open Read hits the oldest work request",
 	  RESPONDER, 0, stale_header_names_nothing },
+#define X(name, layer, etype, code, counts)					\
+	{ "term_recv__header_in_" #name, "RDMAP-082 RDMAP-116",			\
+	  "a header copied in " #layer "/" #etype "/" #code " counts where figure 10 " \
+	  "puts one, and nowhere else", RESPONDER, 0, header_counts_where_it_may_be },
+	NAMING(X)
+#undef X
+	{ "term_recv__astray_response_names_nothing", "RDMAP-082 RDMAP-116",
+	  "a Terminate about a Read Response hits the oldest work request",
+	  RESPONDER, 0, astray_response_names_nothing },
 	{ "term_recv__bare_hits_the_oldest", "RDMAP-082 RDMAP-116",
 	  "a Terminate without copies hits the oldest work request",
 	  EITHER, 0, bare_hits_the_oldest },

@@ -205,6 +205,36 @@ TEST(term_parse__any_length_any_bits, "RDMAP-083 RDMAP-028 7.7")
 	}
 }
 
+/* 0/1, 0/2 and 1/2 may be about a Read Request, and then copy its header */
+TEST(term_names_read__by_kind_and_header, "RDMAP-082 RDMAP-116 2.2")
+{
+	u8 b[24] = { 0, 0, 0xc0, 0, 0, 46, 0x41, 0x41 };
+	struct tern_term_info info;
+	u32 msn = 77;
+
+	b[15] = 1;
+	put_unaligned_be32(5, b + 16);
+	for (u32 kind = 0; kind < 0x100; kind++) {
+		bool want = kind == 0x01 || kind == 0x02 || kind == 0x12;
+
+		b[0] = (u8)kind;
+		EQ(tern_term_parse(b, sizeof(b), &info), 0);
+		msn = 77;
+		EQ(tern_term_names_read(&info, &msn), want);
+		EQ(msn, want ? 5 : 77);
+	}
+	b[0] = 0x01;
+	EQ(tern_term_parse(b, sizeof(b) - 1, &info), 0);
+	CHECK(!tern_term_names_read(&info, &msn));
+	b[15] = 0;
+	EQ(tern_term_parse(b, sizeof(b), &info), 0);
+	CHECK(!tern_term_names_read(&info, &msn));
+	b[15] = 1;
+	b[6] = 0xc1;
+	EQ(tern_term_parse(b, sizeof(b), &info), 0);
+	CHECK(!tern_term_names_read(&info, &msn));
+}
+
 TEST(term_parse__every_triplet, "RDMAP-026 2.1")
 {
 	struct tern_term_info info;

@@ -97,6 +97,27 @@ int tern_term_parse(const u8 *body, u32 len, struct tern_term_info *info)
 	return 0;
 }
 
+/* of an untagged message: the rest have a tagged header, or none */
+static bool is_of_untagged(int code)
+{
+	int kind = code & ~0xff;
+
+	return kind == TERN_TERM(0, 1, 0) || kind == TERN_TERM(0, 2, 0) ||
+	       kind == TERN_TERM(1, 2, 0);
+}
+
+bool tern_term_names_read(const struct tern_term_info *info, u32 *msn)
+{
+	const struct tern_ddp_untagged *ddp = (const void *)info->ddp;
+
+	if (!info->has_ddp || !is_of_untagged(info->code) ||
+	    ddp->ddp_ctrl & TERN_DDP_TAGGED ||
+	    be32_to_cpu(ddp->qn) != TERN_QN_READ_REQ)
+		return false;
+	*msn = be32_to_cpu(ddp->msn);
+	return true;
+}
+
 static const struct {
 	int code;
 	const char *name;

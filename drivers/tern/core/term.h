@@ -103,6 +103,19 @@ u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
 int tern_term_parse(const u8 *body, u32 len, struct tern_term_info *info);
 
 /**
+ * tern_term_names_read() - is it about a Read Request, and which one
+ * @info: a Terminate as received
+ * @msn: set to that of the Read Request, if it is about one
+ *
+ * A header counts where RFC 5040 figure 10 lets one be: a local catastrophic
+ * error and one of the LLP copy none, and a tagged error (1/1) is not of a Read
+ * Request, but of a Write or of a Read Response.
+ *
+ * Return: true when it is.
+ */
+bool tern_term_names_read(const struct tern_term_info *info, u32 *msn);
+
+/**
  * tern_term_name() - what a triplet means, for traces and tools
  * @code: any triplet
  *
