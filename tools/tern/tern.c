@@ -31,6 +31,7 @@ static const char usage[] =
  * @text: the kernel's words for it, "" if it has none
  * @offset: octets in the request before the attribute to blame, 0 for none
  * @done: the answer is complete
+ * @gone: the family is no more
  */
 struct talk {
 	struct nl_sock *sk;
@@ -42,6 +43,7 @@ struct talk {
 	char text[256];
 	unsigned int offset;
 	bool done;
+	bool gone;
 };
 
 /* ---- netlink ---------------------------------------------------------------------- */
@@ -253,28 +255,52 @@ static int show_connections(struct talk *c, const char *dev)
 	return list(c, msg, on_conn, dev);
 }
 
+/* generic netlink's own news */
+static bool tells_of_our_end(struct nlmsghdr *hdr)
+{
+	struct nlattr *attrs[CTRL_ATTR_MAX + 1];
+	const struct genlmsghdr *genl = nlmsg_data(hdr);
+
+	return genl->cmd == CTRL_CMD_DELFAMILY &&
+	       !genlmsg_parse(hdr, 0, attrs, CTRL_ATTR_MAX, NULL) &&
+	       attrs[CTRL_ATTR_FAMILY_NAME] &&
+	       !strcmp(nla_data(attrs[CTRL_ATTR_FAMILY_NAME]), TERN_FAMILY_NAME);
+}
+
 static int on_event(struct nl_msg *msg, void *arg)
 {
+	struct nlmsghdr *hdr = nlmsg_hdr(msg);
 	struct talk *c = arg;
 
-	if (conn_print(nlmsg_hdr(msg), true, "", c->json) && c->json)
+	if (hdr->nlmsg_type == GENL_ID_CTRL) {
+		c->gone |= tells_of_our_end(hdr);
+		return NL_OK;
+	}
+	if (conn_print(hdr, true, "", c->json) && c->json)
 		putchar('\n');
 	fflush(stdout);
 	return NL_OK;
 }
 
-/* until it is killed; the kernel drops what we are too slow for */
+static int join(struct talk *c, const char *family, const char *name)
+{
+	int group = genl_ctrl_resolve_grp(c->sk, family, name);
+	int ret = group < 0 ? group : nl_socket_add_membership(c->sk, group);
+
+	if (ret < 0)
+		fprintf(stderr, "tern: %s\n", nl_geterror(ret));
+	return ret;
+}
+
+/* until it is killed, or the module goes; the kernel drops what we are too slow for */
 static int monitor(struct talk *c)
 {
-	int ret, group;
+	int ret = join(c, "nlctrl", "notify");
 
-	group = genl_ctrl_resolve_grp(c->sk, TERN_FAMILY_NAME,
-				      TERN_MCGRP_EVENTS);
-	ret = group < 0 ? group : nl_socket_add_membership(c->sk, group);
-	if (ret < 0) {
-		fprintf(stderr, "tern: %s\n", nl_geterror(ret));
+	if (ret >= 0)
+		ret = join(c, TERN_FAMILY_NAME, TERN_MCGRP_EVENTS);
+	if (ret < 0)
 		return ret;
-	}
 	nl_socket_disable_seq_check(c->sk);
 	nl_socket_modify_cb(c->sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, c);
 	if (!c->json)
@@ -284,9 +310,10 @@ static int monitor(struct talk *c)
 		ret = nl_recvmsgs_default(c->sk);
 		if (ret == -NLE_NOMEM)
 			fprintf(stderr, "tern: events were lost\n");
-	} while (ret >= 0 || ret == -NLE_NOMEM || ret == -NLE_INTR);
-	fprintf(stderr, "tern: %s\n", nl_geterror(ret));
-	return ret;
+	} while (!c->gone && (ret >= 0 || ret == -NLE_NOMEM || ret == -NLE_INTR));
+	fprintf(stderr, "tern: %s\n", c->gone ? "the module was unloaded" :
+						nl_geterror(ret));
+	return -1;
 }
 
 static int put_settings(struct nl_msg *msg, int n, char **words)
