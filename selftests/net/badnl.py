@@ -3,22 +3,24 @@
 """Requests to the generic netlink family tern that no tool would send.
 
 	badnl.py DEVICE
+	badnl.py --hold-dump
 
 For each one line: NAME ERRNO TEXT OF THE KERNEL. Raw sockets: libraries check
-what they send.
+what they send. --hold-dump asks for all connections, says so, and reads none.
 """
 import errno
 import socket
 import struct
 import sys
+import time
 
-NLM_F_REQUEST, NLM_F_ACK = 1, 4
+NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
 NETLINK_GENERIC, SOL_NETLINK = 16, 270
 GENL_ID_CTRL, CTRL_CMD_GETFAMILY = 16, 3
 NESTED = 0x8000
 # tern.yaml: attributes of a device, settings, commands
 NAME, SETTINGS = 2, 5
-GET, SET = 1, 2
+GET, SET, CONN_GET = 1, 2, 3
 
 
 def attr(kind, data):
@@ -42,11 +44,14 @@ class Family:
         self.number, self.attrs = self.find("tern")
 
     def talk(self, family, cmd, payload, flags=NLM_F_REQUEST | NLM_F_ACK):
+        self.say(family, cmd, payload, flags)
+        return self.sock.recv(65536)
+
+    def say(self, family, cmd, payload, flags):
         self.seq += 1
         body = struct.pack("BBH", cmd, 1, 0) + payload
         self.sock.send(struct.pack("IHHII", 16 + len(body), family, flags,
                                    self.seq, 0) + body)
-        return self.sock.recv(65536)
 
     def find(self, name):
         """Its number, and the numbers that its attributes have."""
@@ -79,7 +84,16 @@ class Family:
         print(label, errno.errorcode.get(err, err) if err else "OK", text)
 
 
+def hold_dump():
+    f = Family()
+    f.say(f.number, CONN_GET, b"", NLM_F_REQUEST | NLM_F_DUMP)
+    print("holding", flush=True)
+    time.sleep(1000)
+
+
 def main():
+    if sys.argv[1] == "--hold-dump":
+        return hold_dump()
     device = sys.argv[1].encode() + b"\0"
     name = attr(NAME, device)
     f = Family()

@@ -11,28 +11,6 @@
 conns_of_a() { in_a tern --json show connections --all tern_a; }
 conns_of_b() { in_b tern --json show connections --all tern_b; }
 
-# expect COMMAND KEY=VALUE...: the newest connection that COMMAND shows has them;
-# a value is a word, or what JSON calls null, true and false
-expect()
-{
-	local show=$1
-	shift
-	"$show" | python3 -c '
-import json, sys
-conns = json.load(sys.stdin)
-conn = max(conns, key=lambda c: c["nr"])
-print(conn)
-bad = 0
-for pair in sys.argv[1:]:
-    key, want = pair.split("=")
-    is_ = conn[key]
-    word = is_ if isinstance(is_, str) else json.dumps(is_)
-    if word != want:
-        print(f"{key} is {word}, not {want}")
-        bad = 1
-sys.exit(bad)' "$@"
-}
-
 # count COMMAND EXPRESSION: connections of which it is true
 count()
 {
@@ -86,17 +64,6 @@ afterwards()
 	in_a tern show connections tern_a | tee "$TMP/text"
 	not grep -q CLOSED "$TMP/text"
 	in_a tern show connections --all tern_a | has '^CLOSED'
-}
-
-# soon COMMAND...: within a close and a half; what the last try said is shown
-soon()
-{
-	local tries=$((15 * TERN_TIMEOUT_SCALE))
-	until "$@" >"$TMP/soon" 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || { cat "$TMP/soon"; return 1; }
-		sleep 0.2
-	done
 }
 
 # from_peer CASE KEY=VALUE...: mpa_peer.py on b, rping on a
@@ -219,6 +186,81 @@ device_goes()
 	grep -q 'no tern device of this name' "$TMP/err"
 }
 
+# ---- the module goes ---------------------------------------------------------------
+
+module_back()
+{
+	modprobe tern
+	dev_add a tern_a tern v0a
+	dev_add b tern_b tern v0b
+}
+
+# a monitor holds nothing, and says that it is over
+unload_under_monitor()
+{
+	local monitor json
+	ip netns exec a tern monitor >"$TMP/lines" 2>&1 &
+	monitor=$!
+	ip netns exec b tern --json monitor >"$TMP/events" 2>&1 &
+	json=$!
+	eventually grep -q State "$TMP/lines"
+	sleep 0.2
+	timed 5 rmmod tern
+	ends $monitor $json
+	not wait $monitor
+	not wait $json
+	cat "$TMP/lines" "$TMP/events"
+	grep -qx 'tern: the module was unloaded' "$TMP/lines"
+	[ "$(cat "$TMP/events")" = 'tern: the module was unloaded' ]
+	not tern show connections
+	module_back
+}
+
+# a dump that is not read holds the module until its socket closes
+unload_under_held_dump()
+{
+	local holder
+	ip netns exec b ./badnl.py --hold-dump >"$TMP/holder" 2>&1 &
+	holder=$!
+	eventually grep -q holding "$TMP/holder"
+	timed 5 not rmmod tern 2>"$TMP/err"
+	grep -qi 'in use' "$TMP/err"
+	tern show tern_b
+	kill -9 $holder
+	ends $holder
+	timed 5 rmmod tern
+	module_back
+}
+
+dump_on()
+{
+	local status
+	until [ -e "$TMP/enough" ]; do
+		status=0
+		timeout -k 2 10 tern show connections --all || status=$?
+		[ $status != 124 ] || touch "$TMP/hung"
+	done
+}
+
+# dumps go on all the time: it is refused now and then, and succeeds soon
+unload_under_dumps()
+{
+	local dumpers=()
+	for _ in 1 2; do
+		dump_on >/dev/null 2>&1 &
+		dumpers+=($!)
+	done
+	for _ in 1 2 3; do
+		timed 10 eventually rmmod tern
+		sleep 0.2
+		module_back
+	done
+	touch "$TMP/enough"
+	ends "${dumpers[@]}"
+	not test -e "$TMP/hung"
+	in_a tern show connections --all
+}
+
 topo_up
 in_a tern set tern_a reply-ms 2000
 point "a connection, seen from both ends while it is open, and when it is over" one
@@ -240,5 +282,9 @@ point "tern monitor: an error is told" heard from_peer no_rtr_type error=EPROTO
 point "a Terminate is counted by its code, and traced" terminated
 point "F70: an error behind a shut fence is counted, no Terminate" withheld
 point "300 connections, and 64 that ended" many
+point "rmmod while a dump is held" unload_under_held_dump
+point "rmmod while tern monitor listens" unload_under_monitor
+point "tern monitor after that" heard from_peer no_rtr_type error=EPROTO
+point "rmmod while tern show connections dumps" unload_under_dumps
 point "devices come and go during dumps" device_goes
 finish

@@ -96,6 +96,59 @@ counter()
 	grep -m1 -o " $2 [0-9]*" "$TMP/statistic" | awk '{ print $2 }'
 }
 
+# expect COMMAND KEY=VALUE...: the newest connection that COMMAND shows has them;
+# a value is a word, or what JSON calls null, true and false
+expect()
+{
+	local show=$1
+	shift
+	"$show" | python3 -c '
+import json, sys
+conns = json.load(sys.stdin)
+conn = max(conns, key=lambda c: c["nr"])
+print(conn)
+bad = 0
+for pair in sys.argv[1:]:
+    key, want = pair.split("=")
+    is_ = conn[key]
+    word = is_ if isinstance(is_, str) else json.dumps(is_)
+    if word != want:
+        print(f"{key} is {word}, not {want}")
+        bad = 1
+sys.exit(bad)' "$@"
+}
+
+# soon COMMAND...: within a close and a half; what the last try said is shown
+soon()
+{
+	local tries=$((15 * TERN_TIMEOUT_SCALE))
+	until "$@" >"$TMP/soon" 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || { cat "$TMP/soon"; return 1; }
+		sleep 0.2
+	done
+}
+
+# drop_in_b RULE: what matches does not arrive at b, until undrop
+drop_in_b()
+{
+	in_b nft "destroy table inet t; add table inet t;
+		add chain inet t c { type filter hook input priority 0; };
+		add rule inet t c $1"
+}
+
+undrop() { in_b nft delete table inet t; }
+
+# the first packet of each sender that matches RULE never arrives at b
+lose_once()
+{
+	in_b nft "destroy table inet t; add table inet t; add set inet t seen { type ipv4_addr; };
+		add chain inet t c { type filter hook $1 priority 0; };
+		add rule inet t c $2 ip saddr != @seen add @seen { ip saddr } counter drop"
+}
+
+lost_one() { in_b nft list table inet t | grep 'packets 1 '; }
+
 # capture NETNS DEV: tcpdump into $TMP/pcap until capture_end.
 capture()
 {
