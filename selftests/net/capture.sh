@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# tshark judges what tern says to tern, with and without CRC and markers: no
+# malformed packet, every CRC good, no FPDU unseen. And the judge is judged: it
+# finds what plant.py damages.
+
+. ./lib.sh
+. ./scene.sh
+. ./judge.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern's own octets"
+
+settings()
+{
+	local end
+
+	for end in a b; do
+		ip netns exec $end tern set tern_$end mpa-rev 2 crc on markers off p2p on \
+			rtr write,read,send
+		[ $# = 0 ] || ip netns exec $end tern set tern_$end "$@"
+	done
+}
+
+# with SETTINGS -- WANT_CRC
+with()
+{
+	local words=()
+
+	while [ "$1" != -- ]; do words+=("$1"); shift; done
+	settings "${words[@]}"
+	captured "$2" small_traffic
+}
+
+# markers towards a only: what b sends has them
+markers_of_one()
+{
+	settings
+	in_a tern set tern_a markers on
+	captured crc small_traffic
+}
+
+# a judge never seen to condemn proves nothing. finds KIND SETTINGS...
+finds()
+{
+	settings "${@:2}"
+	capture a v0a
+	small_traffic
+	capture_end
+	judge >/dev/null
+	./plant.py "$1" "$TMP/pcap"
+	not judge
+}
+
+topo_up
+segments_as_sent
+point "item 6: tshark finds tern well-formed, every CRC good" with -- crc
+point "item 6: the same with markers" with markers on -- crc
+point "item 6: the same with markers one way" markers_of_one
+point "item 6: the same without CRC" with crc off -- nocrc
+point "item 6: the same without CRC, with markers" with crc off markers on -- nocrc
+point "item 6: the same with revision 1" with mpa-rev 1 -- crc
+point "item 6: the same with a Read as RTR" with rtr read -- crc
+point "item 6: the same with the client-server model" with p2p off -- crc
+point "item 6: tshark finds a planted octet" finds payload
+point "item 6: tshark finds a planted octet among markers" finds payload markers on
+point "item 6: tshark finds a planted CRC" finds crc
+point "item 6: tshark finds a planted marker" finds marker markers on
+point "item 6: tshark finds a planted marker without CRC" finds marker markers on crc off
+point "item 6: tshark finds a planted length" finds length crc off
+finish

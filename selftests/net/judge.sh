@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Sourced behind scene.sh by tests that let tshark judge what was on the wire.
+
+# What tshark makes of the capture: FPDUs, those with a CRC that it found good,
+# bad ones, and everything that it calls malformed or a protocol error. It loses
+# its way among markers: unmark.py takes them out, and says what is wrong there.
+judge()
+{
+	./unmark.py "$TMP/pcap" "$TMP/unmarked" || return 1
+	tshark -n -r "$TMP/unmarked" -o tcp.desegment_tcp_streams:TRUE \
+		-o tcp.reassemble_out_of_order:TRUE --disable-protocol infiniband \
+		-V 2>"$TMP/tshark" >"$TMP/dissected" || { cat "$TMP/tshark"; return 1; }
+	fpdus=$(grep -c 'ULPDU length' "$TMP/dissected" || true)
+	good=$(grep -c 'CRC.*(Good CRC32)\|CRC check: .*Good\|\[Good CRC32\]' "$TMP/dissected" || true)
+	bad=$(grep -c 'Bad CRC32\|Bad CRC' "$TMP/dissected" || true)
+	grep -nE 'Malformed|\[Expert Info \((Error|Warning)/(Malformed|Checksum|Protocol)' "$TMP/dissected" |
+		grep -v 'Rev field is NOT set to one' | head -20 >"$TMP/malformed" || true
+	cat "$TMP/malformed"
+	echo "FPDUs $fpdus, good CRCs $good, bad CRCs $bad"
+	[ ! -s "$TMP/malformed" ] && [ "$bad" = 0 ] && [ "$fpdus" -ge 20 ]
+}
+
+# FPDUs that tern's device, it has the one of the two ends, sent and received
+moved()
+{
+	local dev=$DEV_A
+
+	[ "$TERN_TYPE" = tern ] || dev=$DEV_B
+	echo $(($(counter "$dev" tx_fpdu) + $(counter "$dev" rx_fpdu)))
+}
+
+# Captured is what leaves the host: not GSO's big segments, in which tshark finds
+# the first FPDU only, once there are markers.
+segments_as_sent()
+{
+	in_a ethtool -K v0a tso off gso off gro off
+	in_b ethtool -K v0b tso off gso off gro off
+}
+
+# captured crc|nocrc COMMAND...: capture while it runs, and judge: each FPDU is seen
+captured()
+{
+	local crc=$1 status=0 before
+	shift
+	before=$(moved)
+	capture a v0a
+	"$@" || status=$?
+	capture_end
+	[ $status = 0 ] || return $status
+	judge
+	[ "$fpdus" = $(($(moved) - before)) ] || { echo "of $(($(moved) - before))"; return 1; }
+	case $crc in
+	crc)	[ "$good" = "$fpdus" ] ;;
+	nocrc)	[ "$good" = 0 ] ;;
+	esac
+}
+
+# shellcheck disable=SC2154 # scene.sh has vtraffic
+small_traffic()
+{
+	pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
+		$vtraffic client -a $IP_B -p @PORT@ -m mixed -n 15 -x 3000 -d 1 -l 1
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""A capture of MPA streams with markers in, one without them out:
+
+	unmark.py IN OUT
+
+for a judge that cannot follow markers. Each marker has to be where it belongs and
+to point to its FPDU, each CRC to be good. In OUT the frames ask for no markers and
+the CRCs are those of the FPDUs without them; the rest is as it was. The capture is
+tcpdump's, Ethernet and IPv4, nothing lost and nothing sent twice.
+"""
+import struct
+import sys
+
+EVERY, MARKER = 512, 4
+FLAG_M, FLAG_C = 0x80, 0x40
+
+
+def crc_table():
+    for n in range(256):
+        for _ in range(8):
+            n = n >> 1 ^ (0x82f63b78 if n & 1 else 0)
+        yield n
+
+
+TABLE = list(crc_table())
+
+
+def crc32c(octets):
+    crc = 0xffffffff
+    for octet in octets:
+        crc = TABLE[(crc ^ octet) & 255] ^ crc >> 8
+    return struct.pack("<I", crc ^ 0xffffffff)
+
+
+class Packet:
+    def __init__(self, record):
+        ip = 16 + 14
+        tcp = ip + (record[ip] & 15) * 4
+        self.record = record
+        self.flow = record[ip + 12:ip + 20] + record[tcp:tcp + 4]
+        self.back = record[ip + 16:ip + 20] + record[ip + 12:ip + 16] + \
+            record[tcp + 2:tcp + 4] + record[tcp:tcp + 2]
+        self.seq = struct.unpack_from(">I", record, tcp + 4)[0]
+        self.ack = struct.unpack_from(">I", record, tcp + 8)[0]
+        self.tcp = tcp
+        self.data = tcp + (record[tcp + 12] >> 4) * 4
+        self.end = ip + struct.unpack_from(">H", record, ip + 2)[0]
+
+    def octets(self):
+        return self.record[self.data:self.end]
+
+    def rewritten(self, seq, ack, octets):
+        """The same packet with other octets, at other places of the streams."""
+        head = bytearray(self.record[:self.data])
+        struct.pack_into("<II", head, 8, *[len(head) - 16 + len(octets)] * 2)
+        struct.pack_into(">H", head, 16 + 14 + 2, len(head) - 16 - 14 + len(octets))
+        struct.pack_into(">II", head, self.tcp + 4, seq, ack)
+        return bytes(head) + octets
+
+
+def packets(data):
+    at = 24
+    while at + 16 <= len(data):
+        size = struct.unpack_from("<I", data, at + 8)[0]
+        yield Packet(data[at:at + 16 + size])
+        at += 16 + size
+
+
+class Stream:
+    """One direction, behind its MPA frame."""
+
+    def __init__(self, begin):
+        self.begin = begin
+        self.marked = self.crc = False
+        self.octets = b""
+        self.plain = b""
+
+    def check_marker(self, at, fpdu):
+        reserved, pointer = struct.unpack_from(">HH", self.octets, at)
+        if reserved or pointer != at - fpdu:
+            sys.exit(f"marker at {at}: {reserved:#x}, {pointer}, its FPDU is at {fpdu}")
+
+    def take(self, at, count, fpdu):
+        """@count octets of the FPDU from @at on, and where the next one is."""
+        out = bytearray()
+        while len(out) < count:
+            if at % EVERY == 0:
+                self.check_marker(at, fpdu)
+                at += MARKER
+            end = min(at + count - len(out), (at // EVERY + 1) * EVERY)
+            out += self.octets[at:end]
+            at = end
+        return bytes(out), at
+
+    def fpdu(self, at):
+        head, _ = self.take(at, 2, at)
+        size = 2 + struct.unpack(">H", head)[0]
+        size += -size % 4
+        body, end = self.take(at, size, at)
+        crc, last = self.take(end, 4, at)
+        if self.crc and crc32c(self.octets[at:last - 4]) != crc:
+            sys.exit(f"FPDU at {at}: bad CRC")
+        self.plain += body + (crc32c(body) if self.crc else crc)
+        return last
+
+    def unmark(self):
+        if not self.marked:
+            self.plain = self.octets
+            return
+        at = 0
+        try:
+            while at < len(self.octets):
+                at = self.fpdu(at)
+        except struct.error:
+            sys.exit(f"FPDU at {at}: cut short")
+
+    def place(self, seq):
+        """Where @seq of the marked stream is in the plain one."""
+        at = (seq - self.begin) % 2**32
+        if not self.marked or at >= 2**31:
+            return seq
+        inside = min(at, len(self.octets))
+        marks = inside // EVERY * MARKER + min(inside % EVERY, MARKER)
+        return (seq - marks) % 2**32
+
+
+def read_streams(pkts):
+    """Flags of a frame are of both ways: C if either asks, M asks the other."""
+    streams, flags = {}, {}
+    for p in pkts:
+        octets = p.octets()
+        if octets.startswith(b"MPA ID Re"):
+            size = 20 + struct.unpack_from(">H", octets, 18)[0]
+            streams[p.flow] = Stream(p.seq + size)
+            flags[p.flow] = octets[16]
+            octets = octets[size:]
+        if octets and p.flow in streams:
+            streams[p.flow].octets += octets
+    for p in pkts:
+        if p.flow in streams and p.back in streams:
+            streams[p.flow].marked = bool(flags[p.back] & FLAG_M)
+            streams[p.flow].crc = bool((flags[p.flow] | flags[p.back]) & FLAG_C)
+    return streams
+
+
+def rewrite(p, streams):
+    if p.flow not in streams or p.back not in streams:
+        return p.record
+    stream, octets = streams[p.flow], p.octets()
+    seq, ack = stream.place(p.seq), streams[p.back].place(p.ack)
+    if octets.startswith(b"MPA ID Re"):
+        octets = octets[:16] + bytes([octets[16] & ~FLAG_M]) + octets[17:]
+    elif octets:
+        start = (seq - stream.begin) % 2**32
+        end = (stream.place(p.seq + len(octets)) - stream.begin) % 2**32
+        octets = stream.plain[start:end]
+    return p.rewritten(seq, ack, octets)
+
+
+def main():
+    with open(sys.argv[1], "rb") as f:
+        data = f.read()
+    pkts = list(packets(data))
+    streams = read_streams(pkts)
+    for stream in streams.values():
+        stream.unmark()
+    with open(sys.argv[2], "wb") as f:
+        f.write(data[:24] + b"".join(rewrite(p, streams) for p in pkts))
+
+
+main()
