@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Item 6, odd segmentation: FPDUs in the smallest segments, octet by octet, cut
+# anywhere, and many in one lump; every octet of the payload is verified.
+
+. ./lib.sh
+. ./scene.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern's own segments"
+
+conns_of_a() { in_a tern --json show connections --all tern_a; }
+conns_of_b() { in_b tern --json show connections --all tern_b; }
+
+settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }
+
+# verified MODE [OPTION]...
+verified()
+{
+	pair 60 $vtraffic server -b 0.0.0.0 -p @PORT@ -- \
+		$vtraffic client -a $IP_B -p @PORT@ -m "$1" "${@:2}"
+	grep -q ' operations' "$TMP/client"
+}
+
+# ---- small segments -------------------------------------------------------------
+
+# advmss A B: the largest segment that each end asks of the other
+advmss()
+{
+	ip -n a route change 10.7.0.0/24 dev v0a src $IP_A advmss "$1"
+	ip -n b route change 10.7.0.0/24 dev v0b src $IP_B advmss "$2"
+}
+
+# mss_is CONNS LOW HIGH
+mss_is()
+{
+	"$1" | python3 -c '
+import json, sys
+mss = max(json.load(sys.stdin), key=lambda c: c["nr"])["mss"]
+print("mss", mss)
+sys.exit(not int(sys.argv[1]) <= mss <= int(sys.argv[2]))' "$2" "$3"
+}
+
+# TCP's options take 12 octets of the 88, or of the 1460
+small_segments()
+{
+	advmss 88 88
+	verified "$1" -n 40 -x 20000
+	mss_is conns_of_a 48 88
+	mss_is conns_of_b 48 88
+}
+
+small_segments_one_way()
+{
+	advmss 1460 88
+	verified mixed -n 40 -x 20000
+	mss_is conns_of_a 48 88
+	mss_is conns_of_b 1400 1460
+}
+
+# ---- a middle box that cuts --------------------------------------------------------
+
+# through TO_SERVER TO_CLIENT OPTION...: through cutter.py, which listens in b too
+through()
+{
+	local cutter between
+
+	server -k 1
+	between=$(new_port)
+	ip netns exec b ./cutter.py $IP_B "$between" $port "$1" "$2" >"$TMP/cut" 2>&1 &
+	cutter=$!
+	wait_for_listen "$between" || { cat "$TMP/cut"; return 1; }
+	limit 60 in_a $vtraffic client -a $IP_B -p "$between" "${@:3}" >"$TMP/client" 2>&1 ||
+		{ cat "$TMP/client" "$TMP/server" "$TMP/cut"; return 1; }
+	ends $server_pid
+	eventually test -s "$TMP/cut"
+	kill $cutter
+	cat "$TMP/cut"
+}
+
+segments_in() { ip netns exec "$1" cat /proc/net/snmp | awk '/^Tcp: [0-9]/ { print $11 }'; }
+
+# no window of ours makes TCP gather octets that are sent one by one
+send_each_octet()
+{
+	ip -n b route change 10.7.0.0/24 dev v0b src $IP_B initcwnd 10000
+	ip -n b route change local $IP_B dev lo table local scope host src $IP_B initcwnd 10000
+	in_b sysctl -qw net.ipv4.tcp_autocorking=0
+}
+
+# octet_by_octet OPTION...: both hosts see as many segments as octets
+octet_by_octet()
+{
+	local before_a before_b to_server to_client
+
+	before_a=$(segments_in a)
+	before_b=$(segments_in b)
+	through octets octets "$@"
+	read -r to_server to_client <"$TMP/cut"
+	echo "a: $(($(segments_in a) - before_a)) segments, b: $(($(segments_in b) - before_b))"
+	[ $(($(segments_in a) - before_a)) -ge $((to_client * 9 / 10)) ]
+	[ $(($(segments_in b) - before_b)) -ge $((to_server * 9 / 10)) ]
+}
+
+# ---- GRO ---------------------------------------------------------------------------
+
+# packets leave one by one, a delay gathers them, GRO joins what comes together
+joined()
+{
+	local joined
+
+	in_a ethtool -K v0a tso off gso off
+	in_b ethtool -K v0b tso off gso off gro on
+	in_a ethtool -K v0a gro on
+	in_a tc qdisc add dev v0a root netem delay 3ms
+	in_b tc qdisc add dev v0b root netem delay 3ms
+	capture b v0b
+	verified "$@"
+	capture_end
+	in_a tc qdisc del dev v0a root
+	in_b tc qdisc del dev v0b root
+	joined=$(tcpdump -nr "$TMP/pcap" "greater 2000 and dst $IP_B" 2>/dev/null | wc -l)
+	echo "$joined packets were joined"
+	[ "$joined" -gt 0 ]
+}
+
+topo_up
+for mode in send write read; do
+	point "item 6: MSS 88, $mode" small_segments $mode
+done
+point "item 6: MSS 88 one way" small_segments_one_way
+settings markers on
+point "item 6: MSS 88, markers" small_segments mixed
+settings markers off
+advmss 1460 1460
+for mode in send write read; do
+	point "item 6: cut anywhere, $mode" through random random -m $mode -n 40 -x 30000
+	point "item 6: in lumps, $mode" through lumps lumps -m $mode -n 60 -x 300000 -d 16
+done
+settings markers on
+point "item 6: cut anywhere, markers" through random random -m mixed -n 40 -x 30000
+settings markers off
+point "item 6: joined by GRO" joined mixed -n 60 -x 300000 -d 16
+send_each_octet
+for mode in send write read; do
+	point "item 6: octet by octet, $mode" octet_by_octet -m $mode -n 8 -x 400
+done
+settings markers on
+point "item 6: octet by octet, markers" octet_by_octet -m mixed -n 8 -x 1500
+finish
