@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Item 6, connections that start and end over a network that loses packets: each
+# comes up, each goes, and nothing is left.
+
+. ./lib.sh
+. ./scene.sh
+. ./netem.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "two terns"
+
+# rounds N: connections one after the other, each with a little traffic
+rounds()
+{
+	local i
+	server -k "$1"
+	for ((i = 0; i < $1; i++)); do
+		limit 30 in_a $vtraffic client -a $IP_B -p $port -n 3 -x 5000 -s "$i"
+	done
+	ends $server_pid
+	nothing_left
+	timed 20 eventually no_tcp a
+	timed 20 eventually no_tcp b
+}
+
+# lost_once HOOK RULE: a connection comes up all the same
+lost_once()
+{
+	server -k 1
+	lose_once "$1" "tcp $2"
+	client -n 20 -x 2000
+	timed 10 eventually ended $client_pid
+	ends $server_pid
+	lost_one
+	undrop
+	grep -q operations "$TMP/client"
+	nothing_left
+}
+
+# WHO is killed, or loses its device, while packets are lost; nothing stays
+killed()
+{
+	traffic -m "$1"
+	kill -9 "${!2}"
+	timed 20 eventually ended $client_pid
+	timed 20 eventually ended $server_pid
+	nothing_left
+}
+
+device_goes()
+{
+	traffic
+	timed 10 rdma link delete tern_a
+	no_device tern_a
+	timed 20 eventually ended $client_pid
+	timed 20 eventually ended $server_pid
+	dev_add a tern_a tern v0a
+	rounds 1
+}
+
+topo_up
+packets_as_on_a_wire
+point "item 6: 10 connections, 5% lost" under RetransSegs loss 5% -- rounds 10
+# an MPA frame begins with "MPA ID Re", behind 32 octets of TCP; the RTR is a
+# Write without data: ULPDU of 14, DDP and RDMAP 0xc1 0x40
+point "item 6: the SYN lost once" lost_once input "flags & (syn|ack) == syn"
+point "item 6: the SYN's answer lost once" lost_once output "flags & (syn|ack) == syn|ack"
+point "item 6: the Request lost once" lost_once input "sport > 0 @th,256,64 == 0x4d50412049442052"
+point "item 6: the Reply lost once" lost_once output "sport > 0 @th,256,64 == 0x4d50412049442052"
+point "item 6: the RTR lost once" lost_once input "sport > 0 @th,256,32 == 0x000ec140"
+for mode in write read; do
+	point "item 6: kill -9 of the client, 5% lost, $mode" \
+		under RetransSegs loss 5% -- killed $mode client_pid
+	point "item 6: kill -9 of the server, 5% lost, $mode" \
+		under RetransSegs loss 5% -- killed $mode server_pid
+done
+point "item 6: a device goes, 5% lost" under RetransSegs loss 5% -- device_goes
+finish

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Sourced behind scene.sh by tests over a bad network: it has to be shown that it
+# was as bad as a point says.
+
+bad_network()
+{
+	in_a tc qdisc replace dev v0a root netem "$@"
+	in_b tc qdisc replace dev v0b root netem "$@"
+}
+
+good_network()
+{
+	in_a tc qdisc del dev v0a root
+	in_b tc qdisc del dev v0b root
+}
+
+# tcp_counter NETNS NAME: of /proc/net/netstat and snmp
+tcp_counter()
+{
+	ip netns exec "$1" cat /proc/net/netstat /proc/net/snmp | awk -v name="$2" '
+		$1 != prefix { prefix = $1; split($0, names); next }
+		{ for (i = 2; i <= NF; i++) if (names[i] == name && $1 ~ /^Tcp/) sum += $i
+		  prefix = "" }
+		END { print sum + 0 }'
+}
+
+both_counters() { echo $(($(tcp_counter a "$1") + $(tcp_counter b "$1"))); }
+
+# under PROOF NETEM... -- COMMAND...: while it runs, TCP's counter PROOF moves, and
+# nothing damaged comes as far as MPA. Where chance spares all packets, it runs again.
+under()
+{
+	local proof=$1 words=() before try
+	shift
+	while [ "$1" != -- ]; do words+=("$1"); shift; done
+	shift
+	bad_network "${words[@]}"
+	before=$(both_counters "$proof")
+	for try in 1 2 3; do
+		"$@"
+		[ "$(both_counters "$proof")" = "$before" ] || break
+	done
+	good_network
+	echo "$proof: $before, then $(both_counters "$proof"), try $try"
+	[ "$(both_counters "$proof")" -gt "$before" ]
+	[ "$(counter tern_a rx_crc_err)" = 0 ]
+	[ "$(counter tern_b rx_crc_err)" = 0 ]
+}
+
+# netem is to see packets as they are on a wire, not GSO's large ones
+packets_as_on_a_wire()
+{
+	in_a ethtool -K v0a tso off gso off
+	in_b ethtool -K v0b tso off gso off
+}
