@@ -15,7 +15,7 @@ judge()
 	good=$(grep -c 'CRC.*(Good CRC32)\|CRC check: .*Good\|\[Good CRC32\]' "$TMP/dissected" || true)
 	bad=$(grep -c 'Bad CRC32\|Bad CRC' "$TMP/dissected" || true)
 	grep -nE 'Malformed|\[Expert Info \((Error|Warning)/(Malformed|Checksum|Protocol)' "$TMP/dissected" |
-		grep -v 'Rev field is NOT set to one' | head -20 >"$TMP/malformed" || true
+		grep -v 'Rev field is NOT set to one' >"$TMP/malformed" || true
 	cat "$TMP/malformed"
 	echo "FPDUs $fpdus, good CRCs $good, bad CRCs $bad"
 	[ ! -s "$TMP/malformed" ] && [ "$bad" = 0 ] && [ "$fpdus" -ge 20 ]
