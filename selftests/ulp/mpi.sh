@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck disable=SC2154 # set in hosts.sh
+# Open MPI between two hosts, by Documentation/recipes/mpi.rst: collective
+# operations, each result checked, and all of it over tern.
+
+. ../net/lib.sh
+. ../net/scene.sh
+. ./lib.sh
+. ./hosts.sh
+
+# small: a guest under TCG computes the sums too
+most=$((1048576 / TERN_TIMEOUT_SCALE))
+
+# the hosts' names, and ssh's place: mpirun says HOST COMMAND...
+prepare()
+{
+	printf '%s hosta\n%s hostb\n' "$IP_A" "$IP_B" >>/etc/hosts
+	cat >"$TMP/agent" <<-'END'
+		#!/bin/bash
+		exec ip netns exec "${1#host}" unshare --uts env FI_VERBS_DEVICE_NAME="$DEV_B" \
+			bash -c 'hostname "$0"; eval "$@"' "$@"
+	END
+	chmod +x "$TMP/agent"
+}
+
+# run RANKS: so many on each host
+run()
+{
+	( on a 120 mpi run HOSTS="hosta:$1,hostb:$1" PROGRAM="./mpi_coll $most" \
+		PRTE_MCA_plm_ssh_agent="$TMP/agent" \
+		OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ) >"$TMP/mpi" 2>&1 || {
+		tr -d '\0' <"$TMP/mpi"
+		return 1
+	}
+}
+
+sent_by_first() { sed -n "s/^mpi_coll: $1 ranks, \([0-9]*\) octets.*/\1/p" "$TMP/mpi"; }
+
+# about OCTETS SENT: headers, rendezvous and the barrier come on top
+about() { [ "$1" -ge "$2" ] && [ "$1" -le $(($2 + $2 / 5 + 100000)) ]; }
+
+# with one rank each, all that the first sends goes to b, and as much comes back
+one_each()
+{
+	local sent
+	meanwhile run 1
+	sent=$(sent_by_first 2)
+	echo "the first rank sent $sent"
+	about "$tern_rx" "$sent"
+	about "$tern_tx" "$sent"
+	all_by_tern
+}
+
+# with two, at least its part of each alltoall does
+two_each()
+{
+	local sent
+	meanwhile run 2
+	sent=$(sent_by_first 4)
+	echo "the first rank sent $sent"
+	[ "$tern_rx" -ge $((sent / 2)) ]
+	[ "$tern_tx" -ge $((sent / 2)) ]
+	all_by_tern
+}
+
+without_device()
+{
+	rdma link delete "$DEV_A"
+	rdma link delete "$DEV_B"
+	if run 1; then
+		echo "it ran"
+		return 1
+	fi
+	not grep -aq '^mpi_coll: ' "$TMP/mpi"
+}
+
+command -v mpirun >/dev/null || skip_all "no Open MPI here"
+topo_up
+prepare
+point "one rank on each host: every element right, all of it over tern" one_each
+point "two ranks on each host: every element right, all of it over tern" two_each
+point "nothing is left of them" nothing_left
+point "without a device it fails, rather than take TCP" without_device
+finish

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Collective operations over a range of sizes, each result checked element by
+ * element:
+ *
+ *	mpi_coll [MOST [ROUNDS]]
+ *
+ * MOST is the largest message in octets (1 MiB), ROUNDS how often each size is
+ * done (4). Rank 0 prints `mpi_coll: N ranks on M hosts, K octets sent by each`
+ * at the end, and the status is 0 if every element was right.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, ranks;
+static size_t sent;
+
+static void *room(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p) {
+		fprintf(stderr, "mpi_coll: no memory\n");
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+	return p;
+}
+
+/* another value for each rank, place and round; small enough to be summed */
+static int value(int who, size_t at, int round)
+{
+	return (int)((who * 7919u + at * 31u + round * 131u) & 0xffff);
+}
+
+static void wrong(const char *what, size_t n, size_t at, int is, int want)
+{
+	fprintf(stderr, "mpi_coll: rank %d: %s of %zu: [%zu] is %d, not %d\n",
+		rank, what, n, at, is, want);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void check(const char *what, size_t n, size_t at, int is, int want)
+{
+	if (is != want)
+		wrong(what, n, at, is, want);
+}
+
+static void allreduce(size_t n, int round)
+{
+	int *mine = room(n, sizeof(*mine)), *sum = room(n, sizeof(*sum));
+
+	for (size_t i = 0; i < n; i++)
+		mine[i] = value(rank, i, round);
+	MPI_Allreduce(mine, sum, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	for (size_t i = 0; i < n; i++) {
+		int want = 0;
+
+		for (int r = 0; r < ranks; r++)
+			want += value(r, i, round);
+		check("allreduce", n, i, sum[i], want);
+	}
+	sent += n * sizeof(*mine);
+	free(mine);
+	free(sum);
+}
+
+/* n elements to each; from each its own n for us */
+static void alltoall(size_t n, int round)
+{
+	int *out = room(n * ranks, sizeof(*out)), *in = room(n * ranks, sizeof(*in));
+
+	for (size_t i = 0; i < n * ranks; i++)
+		out[i] = value(rank, i, round);
+	MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, MPI_COMM_WORLD);
+	for (int r = 0; r < ranks; r++)
+		for (size_t i = 0; i < n; i++)
+			check("alltoall", n, r * n + i, in[r * n + i],
+			      value(r, rank * n + i, round));
+	sent += n * (ranks - 1) * sizeof(*out);
+	free(out);
+	free(in);
+}
+
+/* from each rank in turn */
+static void bcast(size_t n, int round)
+{
+	int root = round % ranks, *buf = room(n, sizeof(*buf));
+
+	for (size_t i = 0; rank == root && i < n; i++)
+		buf[i] = value(root, i, round);
+	MPI_Bcast(buf, n, MPI_INT, root, MPI_COMM_WORLD);
+	for (size_t i = 0; i < n; i++)
+		check("bcast", n, i, buf[i], value(root, i, round));
+	if (rank == root)
+		sent += n * sizeof(*buf);
+	free(buf);
+}
+
+static void gather(size_t n, int round)
+{
+	int root = round % ranks, *mine = room(n, sizeof(*mine));
+	int *all = room(n * ranks, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		mine[i] = value(rank, i, round);
+	MPI_Gather(mine, n, MPI_INT, all, n, MPI_INT, root, MPI_COMM_WORLD);
+	for (size_t i = 0; rank == root && i < n * ranks; i++)
+		check("gather", n, i, all[i], value(i / n, i % n, round));
+	if (rank != root)
+		sent += n * sizeof(*mine);
+	free(mine);
+	free(all);
+}
+
+int main(int argc, char **argv)
+{
+	size_t most = argc > 1 ? strtoul(argv[1], NULL, 0) : 1 << 20;
+	int rounds = argc > 2 ? atoi(argv[2]) : 4;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	for (size_t size = sizeof(int); size <= most; size *= 4) {
+		for (int round = 0; round < rounds; round++) {
+			allreduce(size / sizeof(int), round);
+			alltoall(size / sizeof(int), round);
+			bcast(size / sizeof(int), round);
+			gather(size / sizeof(int), round);
+		}
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!rank)
+		printf("mpi_coll: %d ranks, %zu octets sent by the first\n",
+		       ranks, sent);
+	MPI_Finalize();
+	return 0;
+}
