@@ -36,7 +36,7 @@ static const char *agent_port = AGENT_PORT;
 static const char *only, *without;
 static enum role only_role = EITHER;
 static double scale = 1;
-static bool list_only;
+static bool list_only, stop_at_failure;
 
 static const struct conform_test *running;
 static enum role running_role;
@@ -276,6 +276,8 @@ static void run(const struct conform_group *g, const struct conform_test *t,
 	enum outcome outcome;
 
 	(void)g;
+	if (stop_at_failure && count[FAILED] + count[HUNG])
+		return;
 	running = t;
 	running_role = role;
 	outcome = guarded(t->run, t->needs & NEED_SLOW ? HANG_SLOW_S : HANG_S);
@@ -350,7 +352,7 @@ static void __attribute__((noreturn)) usage(void)
 	fprintf(stderr,
 		"usage: tern-conform --target ADDRESS [--agent-port PORT] [--local ADDRESS]\n"
 		"           [--role initiator|responder] [--only ID|NAME|GROUP,...]\n"
-		"           [--skip ID|NAME|GROUP,...] [--scale FACTOR] [--list]\n");
+		"           [--skip ID|NAME|GROUP,...] [--stop] [--scale FACTOR] [--list]\n");
 	exit(2);
 }
 
@@ -382,6 +384,7 @@ static void parse(int argc, char **argv)
 		{ "role", required_argument, NULL, 'r' },
 		{ "only", required_argument, NULL, 'o' },
 		{ "skip", required_argument, NULL, 'x' },
+		{ "stop", no_argument, NULL, 'S' },
 		{ "scale", required_argument, NULL, 's' },
 		{ "list", no_argument, NULL, 'L' },
 		{ 0 }
@@ -407,6 +410,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'x':
 			without = optarg;
+			break;
+		case 'S':
+			stop_at_failure = true;
 			break;
 		case 's':
 			scale = scale_of(optarg);
