@@ -99,22 +99,34 @@ static void close__what_came_before_fin_counts(void)
 	expect_disconnected(&s);
 }
 
+#define MANY	16
+#define LARGE	64000
+
+/* more than TCP takes while we do not read: some has not begun when the close comes */
 static void close__device_sends_what_it_has_then_fin(void)
 {
-	struct session s = session_default();
+	struct session s = SESSION_DEFAULT;
+	unsigned int i, at = 0, done = 0;
 	struct agent_mr mr;
-	unsigned int i;
 	struct fpdu f;
 
-	pattern(data, 8192, 2);
-	mr = flow_mr("l", data, 8192);
-	for (i = 0; i < 4; i++)
-		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, 1000 + i, 0, 0);
+	s.tcp.rcvbuf = 8192;
+	session_start(&s);
+	pattern(data, LARGE, 2);
+	mr = flow_mr("l", data, LARGE);
+	for (i = 0; i < MANY; i++)
+		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, LARGE - i, 0, 0);
 	agent_disconnect(s.conn);
-	for (i = 0; i < 4; i++) {
+	while (done < MANY) {
 		expect_op(s.p, &f, OP_SEND);
-		expect_eq("octets", f.seg.len, 1000 + i);
-		expect_octets("payload", f.seg.data, data, f.seg.len);
+		expect_eq("the offset", f.seg.mo, at);
+		expect_octets("payload", f.seg.data, data + at, f.seg.len);
+		at += f.seg.len;
+		if (!seg_last(&f.seg))
+			continue;
+		expect_eq("octets", at, LARGE - done);
+		done++;
+		at = 0;
 	}
 	expect_fin_silently(s.p);
 }
