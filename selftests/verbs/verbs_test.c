@@ -30,6 +30,7 @@ int main(int argc, char **argv)
 	if (!over_siw) {
 		ADD(mr);
 		ADD(mw);
+		ADD(mw_rights);
 	}
 	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
 }

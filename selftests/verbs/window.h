@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory windows of b, in few words: the tests of mw.c and mw_rights.c. */
+#ifndef VERBS_WINDOW_H
+#define VERBS_WINDOW_H
+
+#include "pair.h"
+
+#define READ	IBV_ACCESS_REMOTE_READ
+#define WRITE	IBV_ACCESS_REMOTE_WRITE
+#define BOTH	(READ | WRITE)
+#define BINDABLE (ALL_RIGHTS | IBV_ACCESS_MW_BIND)
+
+/* where windows begin in b's buffer, and how long they are: on no boundary */
+#define OFF	5001
+#define LEN	3000
+
+/* b's memory allows windows */
+extern const struct want bindable;
+
+/* an address in b's buffer */
+uint64_t at(size_t off);
+/* so much of b's memory, with these rights */
+struct ibv_mw_bind_info range(size_t off, uint64_t len, int access);
+
+struct ibv_mw *window(enum ibv_mw_type type);
+void drop(struct ibv_mw *mw);
+
+/* wr_id 20: bind a type 2 window by e's QP */
+void post_bind2(struct end *e, struct ibv_mw *mw, uint32_t key,
+		struct ibv_mw_bind_info info);
+/* the next key of the window, which is what programs use, waited for; Return: it */
+uint32_t bind2(struct end *e, struct ibv_mw *mw, struct ibv_mw_bind_info info);
+/* wr_id 10: a type 1 window; 0 or an errno */
+int post_bind1(struct end *e, struct ibv_mw *mw, struct ibv_mw_bind_info info);
+uint32_t bind1(struct end *e, struct ibv_mw *mw, struct ibv_mw_bind_info info);
+/* what e's request that changes memory comes to */
+void expect_done(struct end *e, enum ibv_wc_opcode opcode);
+
+#endif /* VERBS_WINDOW_H */
