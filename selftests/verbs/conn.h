@@ -25,7 +25,6 @@
  * @own_srq: receive from an SRQ of its own, of @cap.max_recv_wr entries
  * @share: take PD and buffer of this end
  * @cqs: complete to the CQs of this end
- * @send_ops: not 0: the QP can be posted to with ibv_wr_*()
  * @ird: Reads the peer may have open here
  * @ord: Reads open from here
  * @pdata: private data of our connect, accept or reject
@@ -42,7 +41,6 @@ struct want {
 	bool own_srq;
 	const struct end *share;
 	const struct end *cqs;
-	uint64_t send_ops;
 	uint8_t ird;
 	uint8_t ord;
 	const void *pdata;
