@@ -6,6 +6,7 @@
 #	make conform		the conformance suite; ARGS="MPA-082 G3": those alone
 #	make coverage		which requirements are tested
 #	make check-conform-faults	planted faults, which its groups have to find
+#	make check-ulp		NFS and the like, at length
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
@@ -23,8 +24,8 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 	ibverbs-providers rdmacm-utils
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
-.PHONY: help demo check check-vm check-debug check-debug-short check-conform-faults \
-	conform coverage bench lab-shell \
+.PHONY: help demo check check-vm check-ulp check-debug check-debug-short \
+	check-conform-faults conform coverage bench lab-shell \
 	module install uninstall packages clean
 help:
 	@sed -n 's/^#\t//p' Makefile
@@ -35,7 +36,7 @@ demo:
 check:
 	@selftests/check $(PARTS)
 
-check-vm check-debug check-debug-short check-conform-faults:
+check-vm check-ulp check-debug check-debug-short check-conform-faults:
 	@selftests/check $(@:check-%=%)
 
 conform:

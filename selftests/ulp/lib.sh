@@ -5,6 +5,9 @@
 
 RECIPES=${RECIPES:-$(dirname "${BASH_SOURCE[0]}")/../../recipes}
 
+# short: `make check` wants a short form of each test.
+short() { [ -n "${TERN_SET_ULP_SHORT:-}" ]; }
+
 # recipe FILE NAME: the commands of the block NAME of the recipe FILE
 recipe()
 {
@@ -23,4 +26,19 @@ follow()
 	local commands
 	commands=$(recipe "$1" "$2")
 	env "${@:3}" bash -euxc "$commands"
+}
+
+# follow_in NETNS ...: the same on that host. `ip netns exec` would give it
+# mounts of its own, which end with it; the two hosts share one set here.
+follow_in()
+{
+	local ns=$1 commands
+	commands=$(recipe "$2" "$3")
+	limit 60 nsenter --net="/run/netns/$ns" env "${@:4}" bash -euxc "$commands"
+}
+
+# needs_modules MODULE...: the test applies where the kernel has them.
+needs_modules()
+{
+	modprobe -qan "$@" 2>/dev/null || skip_all "this kernel lacks one of: $*"
 }
