@@ -1,0 +1,208 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# NFS over RDMA, by Documentation/recipes/nfs.rst: server in b, client in a,
+# every version; data verified, a tree built, and what goes wrong under load.
+#
+# TERN_SET_NFS_VERSIONS ("4.2 4.1 4.0 3") chooses versions, TERN_SET_ULP_SHORT
+# the short form. An argument is a glob that picks points by name:
+# run --args '*deleted*' ulp:nfs.sh
+
+cd "$(dirname "$0")" || exit 1
+. ../net/lib.sh
+. ../net/scene.sh
+. ./lib.sh
+. ./nfs_lib.sh
+
+pick=${1:-*}
+
+# ---- data ---------------------------------------------------------------------
+
+mounts()
+{
+	ready
+	over_rdma
+}
+
+# several jobs and sizes at once; what was verified then also is at the server
+data()
+{
+	ready
+	over_tern $((9 * mib)) verified_jobs
+	same_at_server
+}
+
+# the sources of this project's conformance agent
+unpack()
+{
+	rm -rf "${1:?}/src"
+	mkdir -p "$1/src/selftests/conformance"
+	tar -C ../conformance -c --exclude='tern-conform*' . |
+		tar -C "$1/src/selftests/conformance" -x
+	cp ../lib.mk "$1/src/selftests/"
+}
+
+build()
+{
+	limit 60 make -s -j2 -C "$1/src/selftests/conformance" \
+		OUTPUT=. CFLAGS="-O0 -std=gnu11" ./tern-conform-agent
+}
+
+tree_on()
+{
+	unpack "$1"
+	build "$1"
+}
+
+tree()
+{
+	ready
+	over_tern $mib tree_on "$MOUNTPOINT"
+	forget_cache
+	sums "$MOUNTPOINT/src" | diff "$TMP/reference" -
+	sums "$EXPORT/src" | diff "$TMP/reference" -
+	rm -r "$MOUNTPOINT/src"
+}
+
+reference()
+{
+	mkdir "$TMP/local"
+	tree_on "$TMP/local"
+	sums "$TMP/local/src" >"$TMP/reference"
+	grep -q 'tern-conform-agent$' "$TMP/reference"
+}
+
+# ---- under load ---------------------------------------------------------------
+
+server_restart()
+{
+	load
+	server_stop
+	timed 5 eventually no_qp
+	load_stands
+	server_start
+	load_ends
+	same_at_server
+}
+
+link_down_and_up()
+{
+	load
+	in_b ip link set v0b down
+	sleep 3
+	load_stands
+	in_b ip link set v0b up
+	load_ends
+	same_at_server
+}
+
+# device_deleted NETNS DEVICE NETDEV: and made anew, under a mounted NFS
+device_deleted()
+{
+	load
+	timed 5 limit 20 rdma link delete "$2"
+	timed 5 eventually no_qp
+	load_stands
+	dev_add "$1" "$2" "$TERN_TYPE" "$3"
+	load_ends
+	same_at_server
+	over_rdma
+}
+
+# it says busy; lazily it goes with the last user
+umount_busy()
+{
+	load
+	timed 5 not limit 20 umount "$MOUNTPOINT"
+	timed 5 limit 20 umount -l "$MOUNTPOINT"
+	over_tern 65536 sleep 1
+	load_ends
+	timed 5 eventually no_volume
+	timed 5 eventually no_qp
+}
+
+# the server is gone for good
+umount_forced()
+{
+	load direct
+	server_stop
+	timed 10 limit 40 umount -f -l "$MOUNTPOINT"
+	load_kill
+	timed 20 eventually load_killed
+	timed 5 eventually nothing_left
+	server_start
+}
+
+# nor comes the wire back: both devices go with it
+wire_gone()
+{
+	load direct
+	in_b ip link set v0b down
+	load_kill
+	timed 5 limit 20 ip -n b link delete v0b
+	timed 5 eventually no_device "$DEV_A"
+	timed 5 eventually no_device "$DEV_B"
+	timed 10 limit 40 umount -f -l "$MOUNTPOINT"
+	timed 20 eventually load_killed
+}
+
+# ---- the end ------------------------------------------------------------------
+
+unmount()
+{
+	ready
+	timed 5 limit 20 umount "$MOUNTPOINT"
+	timed 5 eventually no_qp
+}
+
+all_gone()
+{
+	timed 5 server_stop
+	timed 5 eventually nothing_left
+	share_down
+	topo_down
+	timed 5 modprobe -r tern
+	modprobe tern
+}
+
+# step NAME COMMAND...: a point, if it was picked
+step()
+{
+	# shellcheck disable=SC2053 # a glob is meant
+	[[ $1 != $pick ]] || point "$@"
+}
+
+rounds()
+{
+	local version
+	for version in $versions; do
+		step "NFS $version: mount, and the transport is RDMA" mounts
+		step "NFS $version: fio, jobs of several sizes verified" data
+		if ! short; then
+			step "NFS $version: a source tree unpacked, built, compared" tree
+			step "NFS $version: server stopped and started under load" server_restart
+		fi
+		step "NFS $version: umount closes the connection" unmount
+	done
+}
+
+faults()
+{
+	step "link down and up under load" link_down_and_up
+	step "server's device deleted and made anew under load" \
+		device_deleted b "$DEV_B" v0b
+	step "client's device deleted and made anew under load" \
+		device_deleted a "$DEV_A" v0a
+	step "umount under load" umount_busy
+	step "forced umount under load, server stopped" umount_forced
+	step "wire deleted under load" wire_gone
+}
+
+needs_modules nfs nfsd rpcrdma loop ext4
+trap 'share_down; on_exit' EXIT
+topo_up
+point "a server from nothing, listens for RDMA" share_up
+short || step "the reference tree is built" reference
+rounds
+short || faults
+point "NFS stops, the devices and the module go" all_gone
+finish

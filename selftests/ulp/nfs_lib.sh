@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # read by those that source this
+# Sourced by nfs.sh and bench/nfs.sh, behind the other libraries: a share, its
+# server in b, its client in a.
+
+mib=1048576
+if short; then versions=${TERN_SET_NFS_VERSIONS:-4.2 3}; fi
+versions=${versions:-${TERN_SET_NFS_VERSIONS:-4.2 4.1 4.0 3}}
+hung_task=/proc/sys/kernel/hung_task_timeout_secs
+export EXPORT=/srv/share MOUNTPOINT=/run/share CLIENTS=10.7.0.0/24 SERVER=$IP_B
+
+# An NFS that waits for its server is no hung task.
+[ ! -e $hung_task ] || echo $((40 * TERN_TIMEOUT_SCALE)) >$hung_task
+
+# ---- server -------------------------------------------------------------------
+
+# a real file system for it; clients come back after a short grace, and a slow
+# machine may renew late
+share_up()
+{
+	modprobe -a loop ext4
+	truncate -s 192M "$TMP/disk"
+	mkfs.ext4 -q -E nodiscard "$TMP/disk"
+	mkdir -p "$EXPORT"
+	mount -o loop "$TMP/disk" "$EXPORT"
+	mkdir -p /etc/nfs.conf.d
+	printf '[nfsd]\ngrace-time=10\nlease-time=30\n' >/etc/nfs.conf.d/test.conf
+	follow_in b nfs export
+	follow_in b nfs config
+	server_start
+	follow_in b nfs listening
+}
+
+server_start()	{ follow_in b nfs start; }
+server_stop()	{ follow_in b nfs stop; }
+
+# share_down: whatever state it is in; keeps the status that it finds
+share_down()
+{
+	local status=$? dir
+	umount -f -l "$MOUNTPOINT" 2>/dev/null || true
+	! grep -qs '[1-9]' /proc/fs/nfsd/threads || server_stop >/dev/null 2>&1 || true
+	ip netns pids b 2>/dev/null | xargs -r kill 2>/dev/null || true
+	for dir in /proc/fs/nfsd /run/rpc_pipefs "$EXPORT"; do
+		umount -l $dir 2>/dev/null || true
+	done
+	rm -f /etc/nfs.conf.d/*.conf /etc/exports.d/tern.exports
+	return "$status"
+}
+
+# ---- client -------------------------------------------------------------------
+
+# mount_share VERSION
+mount_share()
+{
+	case $1 in
+	3)	follow_in a nfs mount-v3 ;;
+	*)	follow_in a nfs mount VERS="$1" ;;
+	esac
+}
+
+# ready: the share is mounted, whatever became of the last point
+ready() { mountpoint -q "$MOUNTPOINT" || mount_share "${version:-4.2}"; }
+
+# The mount says so, its transport does, and no TCP connection goes to NFS.
+over_rdma()
+{
+	follow_in a nfs look
+	grep -q " $MOUNTPOINT nfs.*[ ,]proto=rdma," /proc/mounts
+	! in_a ss -Htn 'dport = :2049' | grep . || return 1
+}
+
+# octets of FPDUs that the client's device, if there is one, sent and received
+octets()
+{
+	local dir=/sys/class/infiniband/$DEV_A/ports/1/hw_counters tx=0 rx=0
+	if [ -e $dir ]; then
+		tx=$(<$dir/tx_bytes)
+		rx=$(<$dir/rx_bytes)
+	fi
+	echo $((tx + rx))
+}
+
+# over_tern OCTETS COMMAND...: at least that many went over the device
+over_tern()
+{
+	local least=$1 before
+	before=$(octets)
+	shift
+	"$@"
+	[ $(($(octets) - before)) -ge "$least" ] ||
+		{ echo "only $(($(octets) - before)) octets went over $DEV_A"; return 1; }
+}
+
+# what a lazy umount left behind is gone too
+no_volume() { ! nsenter --net=/run/netns/a cat /proc/net/nfsfs/volumes | has '^v[0-9]'; }
+
+no_qp() { ! counts | has -E ' qp [1-9]'; }
+
+# ---- data ---------------------------------------------------------------------
+
+# fio with what all our runs share, on new files: what was not written shows as
+# no header. Paths are relative, so that they are the share's after umount -l.
+# In a subshell of its own, since it becomes fio.
+verifying()
+{
+	rm -rf "$MOUNTPOINT/fio"
+	mkdir "$MOUNTPOINT/fio"
+	cd "$MOUNTPOINT/fio" || exit
+	exec timeout -k 2 $((90 * TERN_TIMEOUT_SCALE)) fio --directory=. --aux-path="$TMP" \
+		--verify=crc32c --verify_fatal=1 --randrepeat=0 \
+		--ioengine=libaio --fallocate=none --minimal "$@"
+}
+
+# 9 MiB, written and read
+verified_jobs()
+(
+	verifying --size=1m \
+		--name=small --rw=randwrite --bs=4k --direct=1 --iodepth=8 --numjobs=2 \
+		--name=odd --rw=write --bsrange=512-96k --bs_unaligned --iodepth=4 --end_fsync=1 \
+		--name=cached --rw=randwrite --bs=16k --end_fsync=1 --size=2m \
+		--name=large --rw=write --bs=1m --direct=1 --iodepth=2 --size=4m
+)
+
+forget_cache()
+{
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+}
+
+sums() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum); }
+
+same_at_server()
+{
+	forget_cache
+	sums "$MOUNTPOINT" >"$TMP/sums.client"
+	sums "$EXPORT" | diff "$TMP/sums.client" -
+	[ -s "$TMP/sums.client" ]
+}
+
+# load [direct]: fio in the background, $load_pid, that has begun and has some
+# seconds to go. direct leaves no dirty pages: a hard mount keeps those for a
+# server that may never come, and sync waits for it.
+load()
+{
+	local cached=(--name=load-cached --rw=randwrite --bs=16k --fsync=16)
+
+	[ "${1:-}" != direct ] || cached=()
+	ready
+	load_from=$(octets)
+	(verifying --size=2m --rate=,500k --iodepth=4 \
+		--name=load-small --rw=randwrite --bs=4k --direct=1 \
+		--name=load-large --rw=write --bs=128k --direct=1 \
+		"${cached[@]}") &
+	load_pid=$!
+	eventually load_moved
+}
+
+load_moved() { [ $(($(octets) - load_from)) -gt 500000 ]; }
+
+# it waits: neither ended nor gets anywhere
+load_stands()
+{
+	local before
+	before=$(octets)
+	sleep 1
+	kill -0 "$load_pid"
+	[ $(($(octets) - before)) -lt 20000 ]
+}
+
+load_ends() { wait "$load_pid"; }
+
+# timeout leads a process group of its own
+load_kill()	{ kill -9 -- "-$load_pid"; }
+load_killed()	{ ! kill -0 -- "-$load_pid" 2>/dev/null; }
