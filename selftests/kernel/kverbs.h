@@ -164,6 +164,7 @@ extern const struct kv_case kv_drain_cases[];
 extern const struct kv_case kv_srq_cases[];
 extern const struct kv_case kv_fault_cases[];
 extern const struct kv_case kv_window_cases[];
+extern const struct kv_case kv_ulp_cases[];
 
 /* main.c: what the reader of the log sees when a case fails; returns @ret */
 __printf(2, 3) int kv_fail(int ret, const char *fmt, ...);

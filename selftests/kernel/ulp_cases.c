@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What upper layers take for granted, beyond the verbs. */
+#include <linux/inetdevice.h>
+#include <linux/kthread.h>
+
+#include "kverbs.h"
+
+/* ---- buffers that change while they are on their way ----------------------- */
+
+#define ROUNDS	40
+#define LEN	100000
+
+/* page cache under write-back: its pages are written again meanwhile */
+static int scribble(void *arg)
+{
+	struct kv_mem *m = arg;
+	u8 value = 0;
+
+	while (!kthread_should_stop()) {
+		memset(m->va, value++, m->size);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int send(struct kv_test *t, struct kv_mem *src, struct kv_mem *dst,
+		struct kv_op *op)
+{
+	struct ib_sge s = kv_sge(src, 0, LEN), d = kv_sge(dst, 0, LEN);
+
+	return kv_post_recv(&t->pair.b, &op[0], &d, 1) ?:
+	       kv_post_send(&t->pair.a, &op[1], IB_WR_SEND, IB_SEND_SIGNALED,
+			    &s, 1, 0) ?:
+	       kv_ok(&t->pair.a, &op[1]) ?: kv_ok(&t->pair.b, &op[0]);
+}
+
+/* a Write, and a Read of the place it came from: both ends copy and sum */
+static int write_read(struct kv_test *t, struct kv_mem *src,
+		      struct kv_mem *dst, struct kv_op *op)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct ib_sge s = kv_sge(src, 0, LEN), d = kv_sge(dst, 0, LEN);
+
+	return kv_post_rdma(a, &op[0], IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, &s,
+			    1, dst->dma, b->pd->unsafe_global_rkey) ?:
+	       kv_ok(a, &op[0]) ?:
+	       kv_post_rdma(b, &op[1], IB_WR_RDMA_READ, IB_SEND_SIGNALED, &d,
+			    1, src->dma, a->pd->unsafe_global_rkey) ?:
+	       kv_ok(b, &op[1]);
+}
+
+/* a CRC over other octets than the peer gets would end the connection */
+static int changing(struct kv_test *t,
+		    int (*move)(struct kv_test *t, struct kv_mem *src,
+				struct kv_mem *dst, struct kv_op *op))
+{
+	struct kv_mem *src = kv_mem(&t->pair.a, LEN);
+	struct kv_mem *dst = kv_mem(&t->pair.b, LEN);
+	struct kv_op *op = kv_ops(t, 2 * ROUNDS);
+	struct task_struct *task;
+	int i, ret = 0;
+
+	if (!src || !dst || !op)
+		return -ENOMEM;
+	task = kthread_run(scribble, src, "kverbs/scribble");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	for (i = 0; i < ROUNDS && !ret; i++)
+		ret = move(t, src, dst, &op[2 * i]);
+	kthread_stop(task);
+	return ret ?: kv_pair_works(&t->pair);
+}
+
+static int changing_send(struct kv_test *t)
+{
+	return changing(t, send);
+}
+
+static int changing_rdma(struct kv_test *t)
+{
+	return changing(t, write_read);
+}
+
+/* ---- the device that carries a netdev's connections ------------------------- */
+
+/* SMB Direct and others go from an interface to its device */
+static int device_by_netdev(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct sockaddr_in *sin = (struct sockaddr_in *)kv_addr(a);
+	struct net_device *netdev;
+	struct ib_device *ibdev;
+	bool same;
+
+	netdev = __ip_dev_find(kv_net(a), sin->sin_addr.s_addr, true);
+	if (!netdev)
+		return kv_fail(-ENODEV, "no netdev has the address");
+	ibdev = ib_device_get_by_netdev(netdev, RDMA_DRIVER_UNKNOWN);
+	dev_put(netdev);
+	if (!ibdev)
+		return kv_fail(-ENODEV, "no device for the netdev");
+	same = ibdev == a->id->device;
+	ib_device_put(ibdev);
+	return same ? 0 : kv_fail(-EXDEV, "another device");
+}
+
+const struct kv_case kv_ulp_cases[] = {
+	{ "ulp__send_of_a_changing_buffer", changing_send },
+	{ "ulp__write_and_read_of_a_changing_buffer", changing_rdma },
+	{ "ulp__device_by_netdev", device_by_netdev },
+	{}
+};
