@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Sourced by the tests of block storage, behind net/lib.sh and lib.sh. These
+# layers know the initial netns only, so either the two ends are two machines
+# (TERN_ROLE says which one this is), or one kernel talks to itself:
+#
+#	 client                           server          both (no TERN_ROLE)
+#	+-----------------+   wire   +-----------------+  +--------------------+
+#	| tern0 over eth0 +----------+ tern0 over eth0 |  | tern0 over dummy0, |
+#	|        10.7.0.1 | MTU 1500 | 10.7.0.2        |  | 10.7.0.2, by lo    |
+#	+-----------------+          +-----------------+  +--------------------+
+#
+# A test defines its functions and calls hosts_up, which on a server never comes
+# back: it runs the functions that the client names with `server`. One argument
+# `short` asks for the short form.
+
+CONTROL=7
+DISK=/dev/nullb0
+SIZE=$((8 << 20))
+# Load lasts so long that an event of a few seconds falls into it.
+LOAD=$((6 * TERN_TIMEOUT_SCALE))
+SHORT=
+[ "${1:-}" != short ] || SHORT=1
+trap 'hosts_down; on_exit' EXIT
+
+# ---- the two ends ---------------------------------------------------------
+
+# server FUNCTION ARG...: there.
+server()
+{
+	local line
+
+	[ -n "${TERN_ROLE:-}" ] || { "$@"; return; }
+	printf '%s\n' "${*@Q}" >&"$control"
+	while IFS= read -r -u "$control" line; do
+		case $line in
+		"status "*) return "${line#status }" ;;
+		*) echo "server:$line" ;;
+		esac
+	done
+	echo "the server is gone"
+	return 1
+}
+
+both()
+{
+	server "$@"
+	[ -z "${TERN_ROLE:-}" ] || "$@"
+}
+
+# serve: a line is a command; the answer is what it wrote, indented, and its
+# status. Ends the test on this machine.
+serve()
+{
+	local line status
+
+	# shellcheck disable=SC2034 # known as WIRE
+	coproc WIRE { exec busybox nc -l -p $CONTROL; }
+	while read -r -u "${WIRE[0]}" line && [ "$line" != bye ]; do
+		echo "$line"
+		status=0
+		( set -e; eval "$line" ) >"$TMP/out" 2>&1 </dev/null &
+		wait $! || status=$?
+		{ sed 's/^/ /' "$TMP/out"; echo "status $status"; } >&"${WIRE[1]}"
+	done
+	ktap_done=1
+	[ "$line" = bye ] || { echo "the client is gone"; exit 1; }
+	exit 0
+}
+
+join()
+{
+	exec {control}<>"/dev/tcp/$IP_B/$CONTROL"
+}
+
+# one_kernel: over lo, but with the MTU of a wire.
+one_kernel()
+{
+	netdev=dummy0
+	ip link set lo mtu 1500
+	ip link add dummy0 mtu 1500 type dummy
+	ip addr add $IP_B/24 dev dummy0
+}
+
+# one_of_two ADDRESS
+one_of_two()
+{
+	netdev=eth0
+	modprobe virtio_net
+	eventually ip link show eth0 >/dev/null
+	ip addr replace "$1/24" dev eth0
+}
+
+hosts_up()
+{
+	local netdev
+
+	case ${TERN_ROLE:-} in
+	server)	one_of_two $IP_B ;;
+	client)	one_of_two $IP_A; ktap_header ;;
+	*)	one_kernel; ktap_header ;;
+	esac
+	ip link set $netdev up
+	follow index device NETDEV=$netdev
+	modprobe null_blk nr_devices=1 gb=1 memory_backed=1
+	modprobe configfs
+	mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+	[ "${TERN_ROLE:-}" != server ] || serve
+	[ "${TERN_ROLE:-}" != client ] || eventually join
+}
+
+hosts_down()
+{
+	local status=$?
+
+	[ -z "${control:-}" ] || echo bye >&"$control" || true
+	rdma link delete tern0 2>/dev/null || true
+	ip link delete dummy0 2>/dev/null || true
+	ip link set lo mtu 65536
+	return $status
+}
+
+# ---- what a test asks for -------------------------------------------------
+
+# counter NAME: of tern0 on this machine.
+counter()
+{
+	rdma statistic show link tern0/1 | awk -v name="$1" '$1 == name { print $2 }'
+}
+
+octets()
+{
+	echo $(($(counter tx_bytes) + $(counter rx_bytes)))
+}
+
+# by_rdma OCTETS COMMAND...: so many at least went over tern meanwhile, and
+# nothing went wrong on the way.
+by_rdma()
+{
+	local want=$1 before now
+	shift
+	before=$(octets)
+	"$@"
+	now=$(octets)
+	echo "$((now - before)) octets over tern0"
+	[ $((now - before)) -ge "$want" ]
+	both unharmed
+}
+
+# unharmed: no FPDU was bad, since the last time that a connection was cut.
+unharmed()
+{
+	local name
+
+	for name in rx_crc_err rx_marker_err rx_ddp_err rx_rdmap_err; do
+		[ "$(counter $name)" = 0 ] || { echo "$name $(counter $name)"; return 1; }
+	done
+}
+
+# verify DEVICE: write all of SIZE in random pieces, read it back, compare.
+verify()
+{
+	limit 60 fio --name=verify --filename="$1" --size=$SIZE --direct=1 \
+		--rw=randwrite --bsrange=512-128k --blockalign=512 --ioengine=libaio \
+		--iodepth=16 --verify=crc32c --do_verify=1 --output-format=terse >"$TMP/fio"
+	cut -c1-120 "$TMP/fio"
+}
+
+# load DEVICE: the same without end, in the background; $loader is its process.
+load()
+{
+	fio --name=load --filename="$1" --size=$SIZE --direct=1 --rw=randwrite --bs=4k \
+		--ioengine=libaio --iodepth=16 --verify=crc32c --verify_backlog=64 \
+		--time_based --runtime=$LOAD >"$TMP/load" 2>&1 &
+	loader=$!
+	eventually moved "$(octets)"
+}
+
+moved() { [ "$(octets)" -gt $(($1 + SIZE / 16)) ]; }
+
+# load_ends_well: it had not ended before, and no octet was wrong.
+load_ends_well()
+{
+	kill -0 $loader || { echo "the load ended too early"; cat "$TMP/load"; return 1; }
+	wait $loader || { tail -n 20 "$TMP/load"; return 1; }
+}
+
+# load_fails: as a program must when its disk goes away, and at once.
+load_fails()
+{
+	local status=0
+
+	eventually not kill -0 $loader
+	wait $loader || status=$?
+	[ $status != 0 ] || { echo "fio noticed nothing"; return 1; }
+}
+
+# ext4 DEVICE: pages of a file are written again while they are on their way:
+# two programs change what a third one is told to write back. Then a file that
+# nobody touches, read back from the disk.
+ext4()
+{
+	local dir=$TMP/mnt
+
+	mkfs.ext4 -q -F "$1" 64M
+	mkdir -p "$dir"
+	mount "$1" "$dir"
+	limit 60 fio --name=change --filename="$dir/changing" --size=2M --numjobs=2 --thread \
+		--ioengine=mmap --rw=randwrite --bs=512 --time_based \
+		--runtime=$((LOAD / 2)) --group_reporting --output-format=terse \
+		--name=flush --filename="$dir/changing" --size=2M --ioengine=sync --new_group \
+		--rw=write --bs=4k --fsync=16 --time_based --runtime=$((LOAD / 2)) >"$TMP/fio"
+	dd if=/dev/urandom of="$TMP/file" bs=1M count=4 status=none
+	cp "$TMP/file" "$dir/file"
+	sync -f "$dir"
+	echo 3 >/proc/sys/vm/drop_caches
+	cmp "$TMP/file" "$dir/file"
+	umount "$dir"
+	fsck.ext4 -fn "$1"
+}
+
+# unused: no object of an upper layer is left at tern0. (The core keeps the CQs
+# of its pool until the device goes.)
+unused()
+{
+	rdma resource show | grep -E 'tern0: pd 0 cq [0-9]+ qp 0 cm_id 0 mr 0 .* srq 0 ' >/dev/null
+}
+
+# nothing_left MODULE...: all of it can go.
+nothing_left()
+{
+	modprobe -r "$@"
+	eventually unused || { rdma resource show; return 1; }
+	rdma link delete tern0
+	modprobe -r null_blk
+	modprobe -r tern
+}

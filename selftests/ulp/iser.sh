@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# iSER, kernel to kernel: data verified, a file system on it, and what happens
+# when the portal or the session goes away under load.
+
+. ../net/lib.sh
+. ./lib.sh
+. ./block.sh
+
+IQN=iqn.2026-01.org.example:tern
+TPG=/sys/kernel/config/target/iscsi/$IQN/tpgt_1
+# targetcli does not start without a system bus, where it looks for tcmu-runner
+# and goes on when that is not there; nor does the lab's guest have a bus.
+no_bus()
+{
+	mkdir "$TMP/bin"
+	cat >"$TMP/bin/targetcli" <<-END
+	#!/usr/bin/python3
+	import runpy
+	from gi.repository import Gio
+	Gio.bus_get_sync = lambda *ignored: None
+	runpy.run_path("$(command -v targetcli)", run_name="__main__")
+	END
+	chmod +x "$TMP/bin/targetcli"
+	PATH=$TMP/bin:$PATH
+}
+
+target_up()	{ follow iser target DISK=$DISK SERVER=$IP_B IQN=$IQN; }
+target_down()	{ follow iser target-down IQN=$IQN; }
+
+portal_off()
+{
+	echo 0 >$TPG/enable
+	echo 0 >$TPG/np/$IP_B:3260/iser
+}
+
+portal_on()
+{
+	echo 1 >$TPG/np/$IP_B:3260/iser
+	echo 1 >$TPG/enable
+}
+
+disk() { echo /dev/"$(basename /sys/block/sd*)"; }
+ready() { [ -b "$(disk)" ]; }
+logged_in() { grep -q LOGGED_IN /sys/class/iscsi_session/session*/state; }
+
+# start: the daemon, as systemd would, and the record of the target. The
+# defaults suspect a connection that is silent for 5 s.
+start()
+{
+	mkdir -p /run/lock
+	modprobe sd_mod
+	iscsid
+	follow iser node IQN=$IQN SERVER=$IP_B
+	iscsiadm -m node -T $IQN -p $IP_B -o update \
+		-n 'node.conn[0].timeo.noop_out_timeout' -v $((5 * TERN_TIMEOUT_SCALE))
+}
+
+login()
+{
+	follow iser login IQN=$IQN SERVER=$IP_B
+	iscsiadm -m session | grep '^iser:'
+	eventually ready
+}
+
+logout()
+{
+	follow iser logout IQN=$IQN SERVER=$IP_B
+	eventually not ready
+}
+
+portal_restored_under_load()
+{
+	load "$(disk)"
+	server portal_off
+	eventually not logged_in
+	server portal_on
+	eventually logged_in
+	load_ends_well
+	unharmed
+}
+
+logout_under_load()
+{
+	load "$(disk)"
+	logout
+	load_fails
+}
+
+stop()
+{
+	iscsiadm -m node -T $IQN -p $IP_B -o delete
+	iscsiadm -k 0
+}
+
+nothing_left_of_iser() { nothing_left ib_iser ib_isert; }
+
+[ -S /run/dbus/system_bus_socket ] || no_bus
+hosts_up
+point "iser: the target is up" server target_up
+point "iser: the initiator knows it" start
+point "iser: login" login
+point "iser: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
+if [ -z "$SHORT" ]; then
+	point "iser: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
+	point "iser: the portal goes under load and comes back" portal_restored_under_load
+	point "iser: logout under load" logout_under_load
+	point "iser: login again" login
+fi
+point "iser: logout" logout
+point "iser: the initiator forgets it" stop
+point "iser: the target is removed" server target_down
+point "iser: nothing is left" both nothing_left_of_iser
+finish

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# NVMe over Fabrics, kernel to kernel: data verified, a file system on it, and
+# what happens when either end goes away under load.
+
+. ../net/lib.sh
+. ./lib.sh
+. ./block.sh
+
+NQN=nqn.2014-08.org.nvmexpress:tern
+target_up()	{ follow nvme target DISK=$DISK SERVER=$IP_B NQN=$NQN; }
+target_down()	{ follow nvme target-down NQN=$NQN; }
+port_off()	{ rm /sys/kernel/config/nvmet/ports/1/subsystems/$NQN; }
+port_on()	{ ln -s /sys/kernel/config/nvmet/subsystems/$NQN /sys/kernel/config/nvmet/ports/1/subsystems/; }
+
+# What the recipe leaves at its default waits for 5 s here and 10 s there.
+options="--reconnect-delay=1 --keep-alive-tmo=$((5 * TERN_TIMEOUT_SCALE))"
+
+disk() { echo /dev/"$(basename /sys/class/nvme-subsystem/*/nvme*n1)"; }
+ready() { [ -b "$(disk)" ]; }
+live() { grep -q live /sys/class/nvme/nvme*/state; }
+
+connect()
+{
+	follow nvme connect SERVER=$IP_B NQN=$NQN OPTIONS="$options"
+	eventually ready
+}
+
+disconnect()
+{
+	follow nvme disconnect NQN=$NQN
+	eventually not live
+}
+
+reset_under_load()
+{
+	local ctrl
+
+	ctrl=$(basename /sys/class/nvme/nvme*)
+	load "$(disk)"
+	for _ in 1 2 3; do
+		echo 1 >"/sys/class/nvme/$ctrl/reset_controller"
+		eventually live
+	done
+	load_ends_well
+	unharmed
+}
+
+target_restored_under_load()
+{
+	load "$(disk)"
+	server port_off
+	eventually not live
+	server port_on
+	eventually live
+	load_ends_well
+	unharmed
+}
+
+disconnect_under_load()
+{
+	load "$(disk)"
+	disconnect
+	load_fails
+}
+
+# The host keeps trying; it must let go all the same.
+target_removed_under_load()
+{
+	load "$(disk)"
+	server target_down
+	eventually not live
+	disconnect
+	load_fails
+}
+
+nothing_left_of_nvme() { nothing_left nvme-rdma nvmet-rdma; }
+
+hosts_up
+point "nvme: the target is up" server target_up
+point "nvme: a host connects" connect
+point "nvme: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
+if [ -z "$SHORT" ]; then
+	point "nvme: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
+	point "nvme: the controller is reset under load" reset_under_load
+	point "nvme: the target goes under load and comes back" target_restored_under_load
+	point "nvme: disconnect under load" disconnect_under_load
+	point "nvme: a host connects again" connect
+	point "nvme: the target is removed under load" target_removed_under_load
+else
+	point "nvme: disconnect" disconnect
+	point "nvme: the target is removed" server target_down
+fi
+point "nvme: nothing is left" both nothing_left_of_nvme
+finish

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# SRP over rdma_cm, kernel to kernel, with data verified.
+
+. ../net/lib.sh
+. ./lib.sh
+. ./block.sh
+
+target_up()	{ follow srp target DISK=$DISK CLIENT="$1"; }
+target_down()	{ follow srp target-down CLIENT="$1"; }
+target_id()	{ follow srp target-id 2>/dev/null; }
+client_id()	{ follow srp client-id 2>/dev/null; }
+
+disk() { echo /dev/"$(basename /sys/block/sd*)"; }
+ready() { [ -b "$(disk)" ]; }
+
+login()
+{
+	local id
+
+	id=$(server target_id)
+	modprobe sd_mod
+	follow srp login TARGET="${id##* }" SERVER=$IP_B
+	eventually ready
+}
+
+logout()
+{
+	follow srp logout
+	eventually not ready
+}
+
+logout_under_load()
+{
+	load "$(disk)"
+	logout
+	load_fails
+}
+
+nothing_left_of_srp() { nothing_left ib_srp ib_srpt target_core_iblock; }
+
+hosts_up
+point "srp: the target is up" server target_up "$(client_id)"
+point "srp: login" login
+point "srp: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
+point "srp: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
+point "srp: logout under load" logout_under_load
+point "srp: login again" login
+point "srp: logout" logout
+point "srp: the target is removed" server target_down "$(client_id)"
+point "srp: nothing is left" both nothing_left_of_srp
+finish
