@@ -55,6 +55,7 @@ static void free_mr(struct tern_mr *mr)
 
 	if (mr->umem)
 		tern_umem_put(mr->umem);
+	kvfree(mr->reg_pages);
 	kvfree(mr->fr_pages);
 	kfree(mr);
 	atomic_dec(&dev->num_mr);
@@ -235,7 +236,8 @@ struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_CAST(mr);
 	mr->fr_max = max_num_sg;
 	mr->fr_pages = kvcalloc(max_num_sg, sizeof(*mr->fr_pages), GFP_KERNEL);
-	if (!mr->fr_pages) {
+	mr->reg_pages = kvcalloc(max_num_sg, sizeof(*mr->reg_pages), GFP_KERNEL);
+	if (!mr->fr_pages || !mr->reg_pages) {
 		free_mr(mr);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -252,15 +254,17 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/* the offset is kept here: the user may choose another iova afterwards */
+/*
+ * What is mapped takes effect by REG_MR. The offset is kept here: the user may
+ * choose another iova afterwards.
+ */
 int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		   unsigned int *offset)
 {
 	struct tern_mr *mr = to_tern_mr(ibmr);
 	int n;
 
-	if (mr->mem.kind != TERN_MEM_FAST || READ_ONCE(mr->mem.map.valid) ||
-	    ibmr->page_size != PAGE_SIZE)
+	if (mr->mem.kind != TERN_MEM_FAST || ibmr->page_size != PAGE_SIZE)
 		return -EINVAL;
 	mr->fr_count = 0;
 	n = ib_sg_to_pages(ibmr, sg, nents, offset, add_page);
@@ -279,7 +283,7 @@ static int make_valid(struct tern_qp *qp, struct tern_mem *mem, u32 key,
 		.stag = key, .valid = true, .pd = mem->map.pd,
 		.owner = qp->serial, .access = tern_access_from_ib(access),
 		.base = iova, .len = mr->fr_len,
-		.pages = mr->fr_pages, .offset = mr->fr_offset,
+		.pages = mr->reg_pages, .offset = mr->fr_offset,
 	};
 
 	lockdep_assert_held(&mem->lock);
@@ -287,6 +291,8 @@ static int make_valid(struct tern_qp *qp, struct tern_mem *mem, u32 key,
 		return -EINVAL;
 	if (!mr->fr_count || access & ~ACCESS_SUPPORTED)
 		return -EINVAL;
+	memcpy(mr->reg_pages, mr->fr_pages,
+	       mr->fr_count * sizeof(*mr->reg_pages));
 	tern_mem_set(mem, &map);
 	return 0;
 }

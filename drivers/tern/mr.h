@@ -17,11 +17,13 @@ struct tern_umem;
  * @umem: user MR: pinned pages, whose list the entry's is
  * @access: user MR: enum ib_access_flags
  * @iova: user MR: first TO, were it not zero-based
- * @fr_pages: fast registration: a list of @fr_max elements
- * @fr_max: its size
+ * @reg_pages: fast registration: the entry's list, @fr_max elements
+ * @fr_pages: what map_mr_sg filled in: the next REG_MR's. The MR may still be
+ *	valid then, with its LOCAL_INV posted but not executed
+ * @fr_max: elements of each
  * @fr_count: elements that map_mr_sg filled in
- * @fr_offset: of the first octet in the first page
- * @fr_len: octets
+ * @fr_offset: it: of the first octet in the first page
+ * @fr_len: it: octets
  */
 struct tern_mr {
 	struct ib_mr ibmr;
@@ -29,6 +31,7 @@ struct tern_mr {
 	struct tern_umem *umem;
 	int access;
 	u64 iova;
+	struct page **reg_pages;
 	struct page **fr_pages;
 	u32 fr_max;
 	u32 fr_count;
