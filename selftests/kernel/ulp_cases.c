@@ -81,6 +81,62 @@ static int changing_rdma(struct kv_test *t)
 	return changing(t, write_read);
 }
 
+/* ---- mapping an MR that is valid still -------------------------------------- */
+
+#define MAPPED	(4 * PAGE_SIZE)
+
+static int read_back(struct kv_test *t, struct kv_mr *m, u32 key, size_t from,
+		     size_t len)
+{
+	struct kv_mem *dst = kv_mem(&t->pair.a, MAPPED);
+	struct kv_op *op = kv_ops(t, 1);
+	struct ib_sge d;
+
+	if (!dst || !op)
+		return -ENOMEM;
+	d = kv_sge(dst, 0, len);
+	return kv_post_rdma(&t->pair.a, op, IB_WR_RDMA_READ, IB_SEND_SIGNALED,
+			    &d, 1, m->mr->iova, key) ?:
+	       kv_ok(&t->pair.a, op) ?: kv_check(dst->va, len, 31, from);
+}
+
+/*
+ * iSER maps an MR, then posts LOCAL_INV and REG_MR together; SRP maps behind a
+ * LOCAL_INV that it does not wait for. What is mapped counts from REG_MR on.
+ */
+static int map_while_valid(struct kv_test *t)
+{
+	struct kv_end *b = &t->pair.b;
+	struct kv_mr *m = kv_mr(b, 0, MAPPED, 0);
+	struct kv_op *op = kv_ops(t, 2);
+	u64 iova;
+	u32 old;
+	int n, ret;
+
+	if (!m || !op)
+		return -ENOMEM;
+	kv_mr_fill(m, 31);
+	ret = kv_reg(b, m, IB_ACCESS_REMOTE_READ);
+	if (ret)
+		return ret;
+	old = m->mr->rkey;
+	iova = m->mr->iova;
+	n = ib_map_mr_sg(m->mr, m->sg + 1, m->mapped - 1, NULL, PAGE_SIZE);
+	if (n != 3)
+		return kv_fail(-EIO, "ib_map_mr_sg: %d of 3 pages", n);
+	swap(m->mr->iova, iova);
+	ret = read_back(t, m, old, 0, MAPPED);
+	swap(m->mr->iova, iova);
+	if (ret)
+		return kv_fail(ret, "the mapping that was valid is not");
+	ib_update_fast_reg_key(m->mr, ib_inc_rkey(old));
+	return kv_post_inv(b, &op[0], 0, old) ?:
+	       kv_post_reg(b, &op[1], IB_SEND_SIGNALED, m, m->mr->rkey,
+			   IB_ACCESS_REMOTE_READ) ?:
+	       kv_ok(b, &op[1]) ?:
+	       read_back(t, m, m->mr->rkey, PAGE_SIZE, MAPPED - PAGE_SIZE);
+}
+
 /* ---- the device that carries a netdev's connections ------------------------- */
 
 /* SMB Direct and others go from an interface to its device */
@@ -107,6 +163,7 @@ static int device_by_netdev(struct kv_test *t)
 const struct kv_case kv_ulp_cases[] = {
 	{ "ulp__send_of_a_changing_buffer", changing_send },
 	{ "ulp__write_and_read_of_a_changing_buffer", changing_rdma },
+	{ "ulp__map_mr_sg_while_valid", map_while_valid },
 	{ "ulp__device_by_netdev", device_by_netdev },
 	{}
 };
