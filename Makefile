@@ -6,7 +6,7 @@
 #	make conform		the conformance suite; ARGS="MPA-082 G3": those alone
 #	make coverage		which requirements are tested
 #	make check-conform-faults	planted faults, which its groups have to find
-#	make check-ulp		NFS and the like, at length
+#	make check-ulp		NFS, iSER, NVMe-oF, MPI and the like, at length
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
@@ -36,8 +36,11 @@ demo:
 check:
 	@selftests/check $(PARTS)
 
-check-vm check-ulp check-debug check-debug-short check-conform-faults:
+check-vm check-debug check-debug-short check-conform-faults:
 	@selftests/check $(@:check-%=%)
+
+check-ulp:
+	@selftests/check ulp pair
 
 conform:
 	@$(LAB)/run --lane vm --type tern --args '$(ARGS)' $(if $(ARGS),conformance:conform.sh,conformance)

@@ -21,7 +21,7 @@ serve()
 	port=$(new_port)
 	( cd "$TMP/b" && on b 300 rsockets "$2" \
 		COMMAND="$files $1 $IP_B $port" ) >"$TMP/served" 2>&1 &
-	server=$!
+	serving=$!
 	wait_for_listen "$port"
 }
 
@@ -111,7 +111,7 @@ forked()
 	serve fork fork
 	block=fork meanwhile get_big
 	same "$TMP/b/big" "$TMP/got"
-	wait "$server"
+	wait "$serving"
 	[ "$tern_tx" -ge $mib16 ]
 }
 
