@@ -5,11 +5,13 @@
 # What tshark makes of the capture: FPDUs, those with a CRC that it found good,
 # bad ones, and everything that it calls malformed or a protocol error. It loses
 # its way among markers: unmark.py takes them out, and says what is wrong there.
+# Heuristics first, for the client's port may be some other protocol's (44818).
 judge()
 {
 	./unmark.py "$TMP/pcap" "$TMP/unmarked" || return 1
 	tshark -n -r "$TMP/unmarked" -o tcp.desegment_tcp_streams:TRUE \
-		-o tcp.reassemble_out_of_order:TRUE --disable-protocol infiniband \
+		-o tcp.reassemble_out_of_order:TRUE -o tcp.try_heuristic_first:TRUE \
+		--disable-protocol infiniband \
 		-V 2>"$TMP/tshark" >"$TMP/dissected" || { cat "$TMP/tshark"; return 1; }
 	fpdus=$(grep -c 'ULPDU length' "$TMP/dissected" || true)
 	good=$(grep -c 'CRC.*(Good CRC32)\|CRC check: .*Good\|\[Good CRC32\]' "$TMP/dissected" || true)
