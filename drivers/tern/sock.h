@@ -96,6 +96,9 @@ void tern_sock_put(struct tern_sock *s);
  */
 void tern_sock_release(struct tern_sock *s);
 
+/* make room for a whole FPDU, before the socket connects or listens */
+void tern_sock_grow_rcvbuf(struct sock *sk);
+
 /* module init and exit; behind exit() all sockets were released */
 int tern_sock_init(void);
 void tern_sock_exit(void);

@@ -17,7 +17,7 @@ receive='rx|place|skb_cursor'
 connect='cm|cep|listen|event|conn'
 engines="$send|$receive|$connect"
 top_layer='main|link|nl|nl_conn|nl_gen'
-services='sock|mem|umem|mr|mw|sgl|readq|recvq|queue|complete|stats|trace|settings|wishes|sq'
+services='sock|sock_open|mem|umem|mr|mw|sgl|readq|recvq|queue|complete|stats|trace|settings|wishes|sq'
 failed=0 n=0
 
 # verdict NAME: what is on stdin breaks the rule NAME
@@ -87,7 +87,7 @@ upwards()
 
 sockets()
 {
-	grep -nE 'struct socket\b' ./*.[ch] | grep -vE '^\./sock\.'
+	grep -nE 'struct socket\b' ./*.[ch] | grep -vE '^\./sock(_open)?\.'
 }
 
 versions()

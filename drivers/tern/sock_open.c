@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * How connections begin: connect, listen and accept, and the MPA frames, which
+ * are sent and received before the socket is a stream.
+ */
+#include <linux/net.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "sock.h"
+
+/* ---- startup ------------------------------------------------------------ */
+
+static int addr_len(const struct sockaddr_storage *addr)
+{
+	return addr->ss_family == AF_INET ? sizeof(struct sockaddr_in) :
+					    sizeof(struct sockaddr_in6);
+}
+
+static __be16 addr_port(const struct sockaddr_storage *addr)
+{
+	return addr->ss_family == AF_INET ?
+	       ((const struct sockaddr_in *)addr)->sin_port :
+	       ((const struct sockaddr_in6 *)addr)->sin6_port;
+}
+
+static int bind_to(struct socket *sock, const struct sockaddr_storage *addr)
+{
+	struct sockaddr_storage copy = *addr;
+
+	return kernel_bind(sock, tern_sockaddr(&copy), addr_len(&copy));
+}
+
+int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr)
+{
+	struct sockaddr_storage to = addr->remote;
+	int rc;
+
+	/* leave the choice of a port to connect(), which knows the peer */
+	if (!addr_port(&addr->local))
+		inet_set_bit(BIND_ADDRESS_NO_PORT, s->sk);
+	else
+		sock_set_reuseaddr(s->sk);
+	rc = bind_to(s->sock, &addr->local);
+	if (rc)
+		return rc;
+	rc = kernel_connect(s->sock, tern_sockaddr(&to), addr_len(&to),
+			    O_NONBLOCK);
+	return rc == -EINPROGRESS ? 0 : rc;
+}
+
+void tern_sock_set_tos(struct tern_sock *s, u8 tos)
+{
+	ip_sock_set_tos(s->sk, tos);
+#if IS_ENABLED(CONFIG_IPV6)
+	lock_sock(s->sk);
+	if (s->sk->sk_family == AF_INET6)
+		inet6_sk(s->sk)->tclass = tos;
+	release_sock(s->sk);
+#endif
+}
+
+static void unmap(struct sockaddr_storage *addr)
+{
+	const struct sockaddr_in6 *in6 = (void *)addr;
+	struct sockaddr_in in = { .sin_family = AF_INET };
+
+	if (addr->ss_family != AF_INET6 || !ipv6_addr_v4mapped(&in6->sin6_addr))
+		return;
+	in.sin_port = in6->sin6_port;
+	in.sin_addr.s_addr = in6->sin6_addr.s6_addr32[3];
+	memset(addr, 0, sizeof(*addr));
+	memcpy(addr, &in, sizeof(in));
+}
+
+int tern_sock_names(struct tern_sock *s, struct tern_sock_addr *addr)
+{
+	int rc;
+
+	memset(addr, 0, sizeof(*addr));
+	rc = kernel_getsockname(s->sock, (struct sockaddr *)&addr->local);
+	if (rc < 0)
+		return rc;
+	rc = kernel_getpeername(s->sock, (struct sockaddr *)&addr->remote);
+	if (rc < 0)
+		return rc;
+	unmap(&addr->local);
+	unmap(&addr->remote);
+	return 0;
+}
+
+enum tern_sock_phase tern_sock_phase(struct tern_sock *s)
+{
+	switch (inet_sk_state_load(s->sk)) {
+	case TCP_SYN_SENT:
+	case TCP_SYN_RECV:
+		return TERN_SOCK_CONNECTING;
+	case TCP_CLOSE:
+		return TERN_SOCK_DEAD;
+	default:
+		return TERN_SOCK_OPEN;
+	}
+}
+
+int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek)
+{
+	struct kvec vec = { .iov_base = buf, .iov_len = len };
+	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (peek ? MSG_PEEK : 0);
+	struct msghdr msg = {};
+
+	return kernel_recvmsg(s->sock, &msg, &vec, 1, len, flags);
+}
+
+int tern_sock_send(struct tern_sock *s, const void *buf, size_t len)
+{
+	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	int rc;
+
+	rc = kernel_sendmsg(s->sock, &msg, &vec, 1, len);
+	if (rc < 0)
+		return rc;
+	/* the send buffer of a starting connection holds any frame */
+	return rc == len ? 0 : -ENOBUFS;
+}
+
+/* ---- listening ---------------------------------------------------------- */
+
+/**
+ * struct tern_listen_sock - a listening TCP socket
+ * @sock: the socket
+ * @ready: whom to tell
+ * @arg: its argument
+ * @saved_data_ready: TCP's own, which accepted sockets get back
+ */
+struct tern_listen_sock {
+	struct socket *sock;
+	void (*ready)(void *arg);
+	void *arg;
+	void (*saved_data_ready)(struct sock *sk);
+};
+
+/*
+ * Also the callback of connections that nobody has accepted: they inherit it,
+ * but not sk_user_data.
+ */
+static void listen_data_ready(struct sock *sk)
+{
+	struct tern_listen_sock *l;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	rcu_read_lock();
+	l = rcu_dereference_sk_user_data(sk);
+	rcu_read_unlock();
+	/* the lock keeps it: it changes under that lock only */
+	if (l && sk->sk_state == TCP_LISTEN)
+		l->ready(l->arg);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void listen_set_callbacks(struct tern_listen_sock *l)
+{
+	struct sock *sk = l->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	l->saved_data_ready = sk->sk_data_ready;
+	sk->sk_data_ready = listen_data_ready;
+	__rcu_assign_sk_user_data_with_flags(sk, l, SK_USER_DATA_NOCOPY);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static int listen_start(struct tern_listen_sock *l,
+			const struct sockaddr_storage *addr, bool v6only,
+			int backlog)
+{
+	int rc;
+
+	sock_set_reuseaddr(l->sock->sk);
+	tern_sock_grow_rcvbuf(l->sock->sk);
+	if (addr->ss_family == AF_INET6 && v6only) {
+		rc = ip6_sock_set_v6only(l->sock->sk);
+		if (rc)
+			return rc;
+	}
+	rc = bind_to(l->sock, addr);
+	if (rc)
+		return rc;
+	listen_set_callbacks(l);
+	return kernel_listen(l->sock, backlog);
+}
+
+struct tern_listen_sock *tern_listen_sock_open(struct net *net,
+					       const struct sockaddr_storage *addr,
+					       bool v6only, int backlog,
+					       void (*ready)(void *arg),
+					       void *arg)
+{
+	struct tern_listen_sock *l;
+	int rc;
+
+	l = kzalloc_obj(*l, GFP_KERNEL);
+	if (!l)
+		return ERR_PTR(-ENOMEM);
+	l->ready = ready;
+	l->arg = arg;
+	rc = sock_create_kern(net, addr->ss_family, SOCK_STREAM, IPPROTO_TCP,
+			      &l->sock);
+	if (rc)
+		goto err_free;
+	rc = listen_start(l, addr, v6only, backlog);
+	if (rc)
+		goto err_close;
+	return l;
+
+err_close:
+	tern_listen_sock_close(l);
+	return ERR_PTR(rc);
+err_free:
+	kfree(l);
+	return ERR_PTR(rc);
+}
+
+void tern_listen_sock_backlog(struct tern_listen_sock *l, int backlog)
+{
+	if (backlog > READ_ONCE(l->sock->sk->sk_max_ack_backlog))
+		kernel_listen(l->sock, backlog);
+}
+
+static void restore_child(struct tern_listen_sock *l, struct sock *sk)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_data_ready == listen_data_ready)
+		sk->sk_data_ready = l->saved_data_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l)
+{
+	struct socket *sock;
+	struct tern_sock *s;
+	int rc;
+
+	rc = kernel_accept(l->sock, &sock, O_NONBLOCK);
+	if (rc)
+		return ERR_PTR(rc);
+	restore_child(l, sock->sk);
+	s = tern_sock_wrap(sock);
+	if (IS_ERR(s))
+		sock_release(sock);
+	return s;
+}
+
+void tern_listen_sock_close(struct tern_listen_sock *l)
+{
+	struct sock *sk = l->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_data_ready == listen_data_ready)
+		sk->sk_data_ready = l->saved_data_ready;
+	rcu_assign_sk_user_data(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock_release(l->sock);
+	kfree(l);
+}
