@@ -9,8 +9,10 @@ LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$LAB/../.." && pwd)
 TERN_CACHE=${TERN_CACHE:-$HOME/.cache/tern}
 mkdir -p "$TERN_CACHE"
+# A user's has no chroot, mke2fs or depmod in it.
+PATH=$PATH:/usr/sbin:/sbin
 # Everything that the tree holds is made by these; their text is its key.
-export LAB TOP TERN_CACHE
+export LAB TOP TERN_CACHE PATH
 
 lab_t0=$SECONDS
 
@@ -56,8 +58,7 @@ need()
 
 	for item; do
 		prog=${item%%=*}
-		PATH=$PATH:/usr/sbin:/sbin command -v "$prog" >/dev/null ||
-			missing+=("${item##*=}")
+		command -v "$prog" >/dev/null || missing+=("${item##*=}")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
 	say "installing on this machine: ${missing[*]}"
