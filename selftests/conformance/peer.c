@@ -176,19 +176,32 @@ struct peer *peer_connect(uint16_t port, const struct peer_tcp *how)
 	return p;
 }
 
-uint16_t peer_listen(const struct peer_tcp *how)
+/* Return: a port of the kernel's choice that the last of listeners[] listens at */
+static uint16_t listen_somewhere(const struct peer_tcp *how)
 {
 	struct sockaddr_storage sa;
 	socklen_t len;
 	int fd;
 
-	expect(nr_listeners < LISTENERS, "too many listeners");
 	resolve(options.local, 0, &sa, &len);
 	fd = new_socket(sa.ss_family, how);
 	listeners[nr_listeners++] = fd;
 	check_sys(bind(fd, (struct sockaddr *)&sa, len));
 	check_sys(listen(fd, LISTENERS));
 	return local_port(fd);
+}
+
+/* A port serves once: a device remembers for a while who answers plainly. */
+uint16_t peer_listen(const struct peer_tcp *how)
+{
+	static bool served[UINT16_MAX + 1];
+	uint16_t port;
+
+	expect(nr_listeners < LISTENERS, "too many listeners");
+	while (served[port = listen_somewhere(how)])
+		close(listeners[--nr_listeners]);
+	served[port] = true;
+	return port;
 }
 
 struct peer *peer_accept(int ms)
