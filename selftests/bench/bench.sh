@@ -106,11 +106,5 @@ if [ "${TERN_SET_BENCH_RPS:-1}" = 1 ]; then
 	in_b sh -c 'echo 3 >/sys/class/net/v0b/queues/rx-0/rps_cpus'
 fi
 modprobe -r siw 2>/dev/null || true
-for ((round = 1; round <= rounds; round++)); do
-	echo "round $round of $rounds"
-	for c in $candidates; do
-		measure "$c"
-	done
-done
-echo "kernel $(uname -r), $(nproc) CPUs, lane $TERN_LANE, MTU 1500, median of $rounds"
-table
+# shellcheck disable=SC2086 # words
+every_round "lane $TERN_LANE, MTU 1500" $candidates

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # candidates and rows are the script's
-# Sourced by the scripts of this folder: candidates, medians, the table. A script
-# sets candidates and rows, "NAME UNIT high|low TOOL OPTIONS...", and leaves the
-# figures of a row in $TMP/NAME.CANDIDATE, one a line.
+# shellcheck disable=SC2154 # rounds, candidates and rows are the script's
+# Sourced by the scripts of this folder: candidates, rounds, medians, the table. A
+# script sets rounds, candidates and rows, "NAME UNIT high|low TOOL OPTIONS...", and
+# its measure CANDIDATE leaves the figures of a row in $TMP/NAME.CANDIDATE, one a line.
 
 cd "$(dirname "$0")/../net" || exit 1
 # shellcheck source=../net/lib.sh
@@ -47,6 +47,22 @@ down()
 		rdma link delete "dev_$host"
 	done
 	[ "$TERN_PEER" != siw ] || rmmod siw
+}
+
+# every_round WHERE CANDIDATE...: measure each in every round, then the table
+every_round()
+{
+	local round c where=$1
+
+	shift
+	for ((round = 1; round <= rounds; round++)); do
+		echo "round $round of $rounds, $where"
+		for c; do
+			measure "$c"
+		done
+	done
+	echo "kernel $(uname -r), $(nproc) CPUs, $where, median of $rounds"
+	table
 }
 
 tcp_bw()

@@ -88,20 +88,11 @@ measure()
 # compare PLACE CANDIDATE...
 compare()
 {
-	local round c
-
 	place "$1"
 	shift
 	local candidates=$*
 	rm -f "$TMP"/*-[0-9]*.*
-	for ((round = 1; round <= rounds; round++)); do
-		echo "round $round of $rounds, $where"
-		for c; do
-			measure "$c"
-		done
-	done
-	echo "kernel $(uname -r), $(nproc) CPU, $where, median of $rounds"
-	table
+	every_round "$where" "$@"
 }
 
 seconds=1

@@ -109,7 +109,7 @@ port_of_tcp()
 {
 	local pid
 	sleep 1000 | ip netns exec b busybox nc -l -p 30003 >/dev/null &
-	eventually in_b sh -c "ss -Hltn sport = :30003 | grep ."
+	wait_for_listen 30003
 	refused 'in use' in_b timeout 20 $vtraffic server -b 0.0.0.0 -p 30003
 	pid=$(ip netns pids b)
 	[ -z "$pid" ] || kill -9 $pid

@@ -51,7 +51,7 @@ write_bw()
 tcp_bw()
 {
 	in_b iperf3 -s -1 -p 5201 >/dev/null &
-	eventually in_b sh -c "ss -Hltn sport = :5201 | grep . >/dev/null"
+	wait_for_listen 5201
 	in_a iperf3 -c "$IP_B" -p 5201 -t 2 -J >"$TMP/iperf"
 	awk '/"sum_received"/ { sum = 1 }
 	     sum && /"bits_per_second"/ { gsub(/[^0-9.e+]/, "", $2); print $2 / 8 / 1048576; exit }' "$TMP/iperf"

@@ -199,7 +199,7 @@ reply_timer()
 	set_a reply-ms 700
 	port=$((port + 1))
 	sleep 1000 | ip netns exec b busybox nc -l -p $port >/dev/null &
-	eventually in_b sh -c "ss -Hltn sport = :$port | grep ."
+	wait_for_listen "$port"
 	t0=$(now_ms)
 	not in_a timeout $((20 * TERN_TIMEOUT_SCALE)) $vtraffic client -a $IP_B -p $port
 	t1=$(($(now_ms) - t0))

@@ -56,7 +56,7 @@ silent_listener()
 {
 	port=$((port + 1))
 	sleep 1000 | ip netns exec b busybox nc -l -p $port >/dev/null &
-	eventually in_b sh -c "ss -Hltn sport = :$port | grep ."
+	wait_for_listen "$port"
 }
 
 connecting_client()

@@ -15,6 +15,7 @@
 # `short` asks for the short form.
 
 CONTROL=7
+COUNTED=tern0
 DISK=/dev/nullb0
 SIZE=$((8 << 20))
 # Load lasts so long that an event of a few seconds falls into it.
@@ -128,22 +129,11 @@ counter()
 	rdma statistic show link tern0/1 | awk -v name="$1" '$1 == name { print $2 }'
 }
 
-octets()
-{
-	echo $(($(counter tx_bytes) + $(counter rx_bytes)))
-}
-
 # by_rdma OCTETS COMMAND...: so many at least went over tern meanwhile, and
 # nothing went wrong on the way.
 by_rdma()
 {
-	local want=$1 before now
-	shift
-	before=$(octets)
-	"$@"
-	now=$(octets)
-	echo "$((now - before)) octets over tern0"
-	[ $((now - before)) -ge "$want" ]
+	over_tern "$@"
 	both unharmed
 }
 

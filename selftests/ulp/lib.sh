@@ -42,3 +42,26 @@ needs_modules()
 {
 	modprobe -qan "$@" 2>/dev/null || skip_all "this kernel lacks one of: $*"
 }
+
+# octets of FPDUs that $COUNTED, this end's device, sent and received; it may be gone
+octets()
+{
+	local dir=/sys/class/infiniband/$COUNTED/ports/1/hw_counters tx=0 rx=0
+	if [ -e "$dir" ]; then
+		tx=$(<"$dir/tx_bytes")
+		rx=$(<"$dir/rx_bytes")
+	fi
+	echo $((tx + rx))
+}
+
+# over_tern OCTETS COMMAND...: at least that many went over the device
+over_tern()
+{
+	local least=$1 before moved
+	before=$(octets)
+	shift
+	"$@"
+	moved=$(($(octets) - before))
+	echo "$moved octets went over $COUNTED"
+	[ "$moved" -ge "$least" ]
+}

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # read by those that source this
-# Sourced by nfs.sh and bench/nfs.sh, behind the other libraries: a share, its
-# server in b, its client in a.
+# Sourced by nfs.sh behind the other libraries: a share, its server in b, its
+# client in a.
 
 mib=1048576
+COUNTED=$DEV_A
 if short; then versions=${TERN_SET_NFS_VERSIONS:-4.2 3}; fi
 versions=${versions:-${TERN_SET_NFS_VERSIONS:-4.2 4.1 4.0 3}}
 hung_task=/proc/sys/kernel/hung_task_timeout_secs
@@ -69,28 +70,6 @@ over_rdma()
 	follow_in a nfs look
 	grep -q " $MOUNTPOINT nfs.*[ ,]proto=rdma," /proc/mounts
 	! in_a ss -Htn 'dport = :2049' | grep . || return 1
-}
-
-# octets of FPDUs that the client's device, if there is one, sent and received
-octets()
-{
-	local dir=/sys/class/infiniband/$DEV_A/ports/1/hw_counters tx=0 rx=0
-	if [ -e $dir ]; then
-		tx=$(<$dir/tx_bytes)
-		rx=$(<$dir/rx_bytes)
-	fi
-	echo $((tx + rx))
-}
-
-# over_tern OCTETS COMMAND...: at least that many went over the device
-over_tern()
-{
-	local least=$1 before
-	before=$(octets)
-	shift
-	"$@"
-	[ $(($(octets) - before)) -ge "$least" ] ||
-		{ echo "only $(($(octets) - before)) octets went over $DEV_A"; return 1; }
 }
 
 # what a lazy umount left behind is gone too
