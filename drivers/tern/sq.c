@@ -96,8 +96,12 @@ static int fetch_payload(const struct tern_qp *qp, const struct tern_sqe *sqe,
 int tern_sq_pending(const struct tern_qp *qp)
 {
 	const struct tern_sq *sq = &qp->sq;
+	int avail = tern_ring_avail(&sq->q.hdr->prod, sq->head, sq->q.size);
 
-	return tern_ring_avail(&sq->q.hdr->prod, sq->head, sq->q.size);
+	/* those in progress still have their slots: no entry takes one from them */
+	if (avail > 0 && sq->head - sq->tail + avail > sq->q.size)
+		return -EOVERFLOW;
+	return avail;
 }
 
 int tern_sq_fetch(struct tern_qp *qp, struct tern_wqe *wqe)

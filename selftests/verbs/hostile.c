@@ -30,6 +30,39 @@ static void sq_prod_wild(void)
 	}
 }
 
+static void put_rdma(uint32_t index, uint8_t opcode, uint32_t flags)
+{
+	struct tern_sqe *sqe = sqe_at(index);
+
+	memset(sqe, 0, sq_stride);
+	sqe->opcode = opcode;
+	sqe->flags = flags;
+	sqe->wr_id = 100 + index;
+}
+
+/*
+ * A Read whose Response is on its way keeps all entries behind it, sent as they
+ * are, from completing: the queue is full, whatever the program says.
+ */
+static void sq_lapped(void)
+{
+	uint32_t from, i;
+
+	vandal_up();
+	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 500ms"));
+	from = sq->prod;
+	put_rdma(from, TERN_WR_RDMA_READ, TERN_WR_SIGNALED);
+	for (i = 1; i < ENTRIES; i++)
+		put_rdma(from + i, TERN_WR_RDMA_WRITE, 0);
+	publish(sq, from + ENTRIES);
+	expect_eq(state_of(&v), IBV_QPS_RTS);
+	put_rdma(from, TERN_WR_RDMA_WRITE, TERN_WR_SIGNALED);
+	publish(sq, from + ENTRIES + 1);
+	expect_error_state(&v);
+	must(!system("ip netns exec b tc qdisc del dev v0b root"));
+	expect_caught();
+}
+
 static void rq_prod_wild(void)
 {
 	static const uint32_t wild[] = { 1000, 0x80000000u, -1 };
@@ -524,6 +557,7 @@ static void resize_twice_at_once(void)
 
 static const struct tap_test tests[] = {
 	{ "item 3: a wild producer index in the SQ: ERROR", sq_prod_wild },
+	{ "item 3: entries posted before older ones completed: ERROR", sq_lapped },
 	{ "item 3: a wild producer index in the RQ: ERROR", rq_prod_wild },
 	{ "item 3: the kernel reads neither its own indices nor flags", consumers_wild },
 	{ "item 3: a wild consumer index in the CQ: overflow, ERROR", cq_cons_wild },
