@@ -144,6 +144,7 @@ enum tern_tx_source {
  * @again: look once more before you end
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
  *	which will run the engine
+ * @yielded: entries that send nothing were done, and more may be there
  * @burst: FPDUs built and not yet taken by TCP
  * @burst_head: SQ entries before this index are done when @burst is sent
  * @prefer_wqe: the last message was a Response: an SQ entry is next
@@ -165,6 +166,7 @@ struct tern_tx {
 	bool active;
 	bool again;
 	bool stalled;
+	bool yielded;
 	struct tern_burst burst;
 	u32 burst_head;
 	bool prefer_wqe;

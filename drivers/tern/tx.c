@@ -264,6 +264,8 @@ static bool go_idle(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
 
+	if (tx->yielded)
+		return false;
 	if (qp->state == QP_CLOSING && drained(qp)) {
 		tern_qp_event(qp, QP_EV_DRAINED);
 		return true;
@@ -293,8 +295,12 @@ static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 				return TERN_TX_NOMEM;
 			if (!tx->burst.nr && go_idle(qp))
 				return TERN_TX_IDLE;
-			if (!tx->burst.nr)
+			if (!tx->burst.nr) {
+				/* what sent nothing took time as well */
+				if (!--*bursts)
+					return TERN_TX_MORE;
 				continue;
+			}
 		}
 		ret = send_burst(qp);
 		if (ret == -EAGAIN)

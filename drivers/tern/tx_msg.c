@@ -16,6 +16,9 @@
 #define RTR_STAG	1
 #define RTR_TO		1
 
+/* entries done in a row that put nothing on the wire: a program may add as fast */
+#define LOCALS_PER_TURN	64
+
 static bool sq_entry_failed(struct tern_qp *qp, enum ib_wc_status status)
 {
 	struct tern_tx *tx = &qp->tx;
@@ -194,9 +197,13 @@ static bool may_start_wqe(const struct tern_qp *qp)
 static bool start_wqe(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
+	u32 locals = 0;
 	int ret;
 
 	while (may_start_wqe(qp)) {
+		tx->yielded = locals++ == LOCALS_PER_TURN;
+		if (tx->yielded)
+			return false;
 		ret = tern_sq_fetch(qp, &tx->wqe);
 		if (ret == -ENOENT)
 			return false;
@@ -276,6 +283,7 @@ bool tern_tx_start_message(struct tern_qp *qp)
 	struct tern_tx *tx = &qp->tx;
 
 	tx->stalled = false;
+	tx->yielded = false;
 	if (qp->state == QP_TERMINATE)
 		return start_terminate(qp);
 	if (qp->state != QP_RTS && qp->state != QP_CLOSING)
