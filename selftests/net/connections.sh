@@ -66,6 +66,15 @@ afterwards()
 	in_a tern show connections --all tern_a | has '^CLOSED'
 }
 
+over_ipv6()
+{
+	pair 20 rping -s -a "$IP6_B" -p @PORT@ -C 2 -- \
+		rping -c -a "$IP6_B" -p @PORT@ -C 2
+	soon expect conns_of_a ended=true local=$IP6_A remote=$IP6_B error=null
+	soon expect conns_of_b ended=true local=$IP6_B remote=$IP6_A error=null
+	in_a tern show connections --all tern_a | has "\\[$IP6_A\\]:[0-9]* *\\[$IP6_B\\]:[0-9]"
+}
+
 # from_peer CASE KEY=VALUE...: mpa_peer.py on b, rping on a
 from_peer()
 {
@@ -264,6 +273,7 @@ unload_under_dumps()
 topo_up
 in_a tern set tern_a reply-ms 2000
 point "a connection, seen from both ends while it is open, and when it is over" one
+point "a connection over IPv6" over_ipv6
 point "H11, MPA-180: a rejected one" from_peer reject state=CLOSED \
 	error=ECONNREFUSED peer_flags=0x70 peer_ird=4 peer_ord=4 \
 	peer_control=ABCD peer_pd_len=2 version=null rtr=null
