@@ -14,7 +14,7 @@ cd "$src"
 
 send='tx|tx_msg|tx_sched|burst'
 receive='rx|place|skb_cursor'
-connect='cm|cep|listen|event|conn'
+connect='cm|cep|cep_impl|listen|startup|peer|event|conn'
 engines="$send|$receive|$connect"
 top_layer='main|link|nl|nl_conn|nl_gen'
 services='sock|sock_open|mem|umem|mr|mw|sgl|readq|recvq|queue|complete|stats|trace|settings|wishes|sq'
