@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../net" || exit 1
 # shellcheck disable=SC2034 # lib.sh looks at it
 ktap_done=1
 
-load()
+load_driver()
 {
 	case $1 in
 	tern*)	 modprobe tern ;;
@@ -27,12 +27,28 @@ kind() { echo "${1%%-*}"; }
 # those that have a device; its netdev is v0a, v0b
 hosts="a b"
 
+# one_host MTU: a and b are names of this very host, with a device at b, and what
+# they say to each other goes by lo
+one_host()
+{
+	topo_down
+	# on_exit would kill all that runs there
+	trap 'ip netns delete a; ip netns delete b; on_exit' EXIT
+	ip netns attach a $$
+	ip netns attach b $$
+	ip link set lo mtu "$1" up
+	hosts=b
+	ip link add v0b mtu 1500 type dummy
+	ip addr add "$IP_B/24" dev v0b
+	ip link set v0b up
+}
+
 up()
 {
 	local host
 
 	TERN_PEER=$(kind "$1")
-	load "$1"
+	load_driver "$1"
 	for host in $hosts; do
 		dev_add "$host" "dev_$host" "$TERN_PEER" "v0$host"
 		[ "$1" != tern-nocrc ] || tern set "dev_$host" crc off
@@ -88,22 +104,27 @@ ratio()
 	awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN { printf "%.2f", d == "high" ? a / b : b / a }'
 }
 
+# columns of ratios: HEADING OURS THEIRS, of candidates
+ratios=("on/siw tern siw-crc" "off/siw tern-nocrc siw")
+
 table()
 {
-	local row name unit better c
+	local row name unit better c r ours theirs
 
-	printf '%-16s %-7s' row unit
+	printf '%-18s %-7s' row unit
 	for c in $candidates; do printf ' %10s' "$c"; done
-	printf ' %9s %9s\n' on/siw off/siw
+	for r in "${ratios[@]}"; do printf ' %8s' "${r%% *}"; done
+	echo
 	for row in "${rows[@]}"; do
 		read -r name unit better _ <<<"$row"
-		printf '%-16s %-7s' "$name" "$unit"
+		printf '%-18s %-7s' "$name" "$unit"
 		for c in $candidates; do
 			printf ' %10s' "$(median "$TMP/$name.$c")"
 		done
-		printf ' %9s' "$(ratio "$(median "$TMP/$name.tern")" \
-			"$(median "$TMP/$name.siw-crc")" "$better")"
-		printf ' %9s\n' "$(ratio "$(median "$TMP/$name.tern-nocrc")" \
-			"$(median "$TMP/$name.siw")" "$better")"
+		for r in "${ratios[@]}"; do
+			read -r _ ours theirs <<<"$r"
+			printf ' %8s' "$(ratio "$(median "$TMP/$name.$ours")" "$(median "$TMP/$name.$theirs")" "$better")"
+		done
+		echo
 	done
 }
