@@ -142,6 +142,19 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 	queue_work(system_dfl_wq, &cq->overflow_work);
 }
 
+u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog)
+{
+	unsigned long flags;
+	u32 prod;
+
+	/* the ring may be replaced */
+	spin_lock_irqsave(&cq->lock, flags);
+	prod = cq->prod;
+	*backlog = unpolled(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return prod - *backlog;
+}
+
 static void overflow_work(struct work_struct *work)
 {
 	struct tern_cq *cq = container_of(work, struct tern_cq, overflow_work);

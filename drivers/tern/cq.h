@@ -69,6 +69,15 @@ static inline struct tern_cq *to_tern_cq(struct ib_cq *ibcq)
  */
 void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n);
 
+/**
+ * tern_cq_polled() - how far a program has polled
+ * @cq: the queue
+ * @backlog: how many completions it has left there
+ *
+ * Both are the program's word. Context: as tern_cq_push().
+ */
+u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog);
+
 /* verbs */
 int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		   struct uverbs_attr_bundle *attrs);

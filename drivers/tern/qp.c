@@ -245,7 +245,7 @@ err_count:
  * 3. nobody finds the QP by its number any more, and who did has a reference;
  * 4. the last reference goes: iw_cm's with its CLOSE, or failed startup, event;
  *    the endpoint's startup work; a doorbell that was rung;
- * 5. its works are disabled: only the above queued them.
+ * 5. its timer and works are disabled: only the above started them.
  */
 int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
@@ -442,5 +442,6 @@ int tern_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 void tern_qp_doorbell(struct tern_qp *qp)
 {
-	tern_tx_run_here(qp);
+	if (!tern_tx_defer(qp))
+		tern_tx_run_here(qp);
 }

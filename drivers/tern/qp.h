@@ -3,6 +3,7 @@
 #define TERN_QP_H
 
 #include <linux/completion.h>
+#include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
@@ -145,6 +146,7 @@ enum tern_tx_source {
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
  *	which will run the engine
  * @yielded: entries that send nothing were done, and more may be there
+ * @idle_at: when the program was last told to ring, tern_tx_now(); a hint
  * @burst: FPDUs built and not yet taken by TCP
  * @burst_head: SQ entries before this index are done when @burst is sent
  * @prefer_wqe: the last message was a Response: an SQ entry is next
@@ -167,6 +169,7 @@ struct tern_tx {
 	bool again;
 	bool stalled;
 	bool yielded;
+	u32 idle_at;
 	struct tern_burst burst;
 	u32 burst_head;
 	bool prefer_wqe;
@@ -254,6 +257,10 @@ struct tern_startup {
  * @term_tx: error found, and sent as a Terminate unless the fence is shut
  * @bh_work: runs the send engine in BH context
  * @work: runs it, and flushes, where a process must wait for the socket
+ * @linger: runs it some microseconds behind a doorbell, see tern_tx_defer()
+ * @doorbells: how many came as a stream, up to a few; with @polled a hint that
+ *	nothing guards
+ * @polled: how far the program had polled @scq at the last doorbell
  * @ib_state: IB_QPS_RESET, INIT or RTR while @state is IDLE
  * @params: of the stream
  * @wishes: in place of the device's settings; not changed while there is @cep
@@ -284,6 +291,9 @@ struct tern_qp {
 	int term_tx;
 	struct work_struct bh_work;
 	struct delayed_work work;
+	struct hrtimer linger;
+	u8 doorbells;
+	u32 polled;
 	enum ib_qp_state ib_state;
 	struct tern_stream_params params;
 	struct tern_qp_wishes wishes;

@@ -29,6 +29,7 @@
 	X(CQ_OVERFLOW, "cq_overflow", "completion lost to a full CQ")	\
 	X(MW_BIND, "mw_bind", "memory window bound or unbound")	\
 	X(DOORBELL, "doorbell", "doorbell system call")			\
+	X(DOORBELL_LATER, "doorbell_later", "doorbell left to the timer, as one of many") \
 	X(CM_CONNECT, "cm_connect", "connection attempt started")	\
 	X(CM_ACCEPT, "cm_accept", "connection request accepted")	\
 	X(CM_REJECT_TX, "cm_reject_tx", "connection request rejected")	\

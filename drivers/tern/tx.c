@@ -272,6 +272,9 @@ static bool go_idle(struct tern_qp *qp)
 	}
 	if (qp->state != QP_RTS || tx->stalled)
 		return true;
+	/* a clock costs: look at it for what may be a stream */
+	if (READ_ONCE(qp->doorbells))
+		WRITE_ONCE(tx->idle_at, tern_tx_now());
 	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
 	smp_mb(); /* flags before prod */
 	if (!tern_sq_pending(qp))

@@ -3,6 +3,7 @@
 #ifndef TERN_TX_H
 #define TERN_TX_H
 
+#include <linux/timekeeping.h>
 #include <linux/types.h>
 
 struct tern_qp;
@@ -34,6 +35,12 @@ enum tern_tx_result {
  * lock is ours; does not sleep.
  */
 enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts);
+
+/* ns, for spans of up to 4 s */
+static inline u32 tern_tx_now(void)
+{
+	return ktime_get_mono_fast_ns();
+}
 
 /* nothing of an FPDU is half handed to TCP: a FIN may follow */
 bool tern_tx_at_boundary(const struct tern_qp *qp);

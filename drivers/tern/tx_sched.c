@@ -4,11 +4,22 @@
 #include <linux/workqueue.h>
 
 #include "complete.h"
+#include "cq.h"
+#include "device.h"
 #include "qp.h"
 #include "sock.h"
 
 /* bursts sent before the socket lock is released to let received data in */
 #define BURSTS_PER_LOCK	4
+
+/* posts are a stream behind so many doorbells of which none begins anew */
+#define STREAM_DOORBELLS	8
+/* completions that a program leaves while it posts: it does not wait for them */
+#define STREAM_BACKLOG		2
+/* with nothing to send for so long, what comes is not of the stream */
+#define STREAM_PAUSE_NS		(50 * NSEC_PER_USEC)
+/* the wait for more of a stream: some dozen posts, and less than a packet costs */
+#define LINGER_NS		(5 * NSEC_PER_USEC)
 
 /*
  * Beside system_bh_wq, for what must be able to wait for a socket. Two queues
@@ -56,9 +67,8 @@ void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result)
 		queue_delayed_work(wq, &qp->work, 1);
 }
 
-static void bh_work_fn(struct work_struct *work)
+static void run_bh(struct tern_qp *qp)
 {
-	struct tern_qp *qp = container_of(work, struct tern_qp, bh_work);
 	/* pairs with the release in tern_qp_attach() */
 	struct tern_sock *s = smp_load_acquire(&qp->sock);
 
@@ -69,6 +79,75 @@ static void bh_work_fn(struct work_struct *work)
 	}
 	/* a process has the socket, or there is none: one must wait for it */
 	queue_delayed_work(wq, &qp->work, 0);
+}
+
+static void bh_work_fn(struct work_struct *work)
+{
+	run_bh(container_of(work, struct tern_qp, bh_work));
+}
+
+static enum hrtimer_restart linger_fn(struct hrtimer *timer)
+{
+	run_bh(container_of(timer, struct tern_qp, linger));
+	return HRTIMER_NORESTART;
+}
+
+/* Writes and Reads; a Send is there to wake somebody. The entry is a hint. */
+static bool is_one_sided(const struct tern_queue *sq)
+{
+	const struct tern_sqe *last;
+
+	last = tern_queue_entry(sq, READ_ONCE(sq->hdr->prod) - 1);
+	switch (READ_ONCE(last->opcode)) {
+	case TERN_WR_RDMA_WRITE:
+	case TERN_WR_RDMA_READ:
+	case TERN_WR_READ_WITH_INV:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * What somebody may wait for must not wait for us. A program may, when it rings
+ * behind a pause, when a message of the peer's came since (judge_segment()), or
+ * when it has polled what there was: the count begins anew.
+ */
+static bool is_stream(struct tern_qp *qp)
+{
+	u32 backlog, polled = tern_cq_polled(qp->scq, &backlog);
+	u8 n = READ_ONCE(qp->doorbells);
+
+	if (tern_tx_now() - READ_ONCE(qp->tx.idle_at) > STREAM_PAUSE_NS ||
+	    (polled != READ_ONCE(qp->polled) && backlog < STREAM_BACKLOG))
+		n = 0;
+	WRITE_ONCE(qp->polled, polled);
+	WRITE_ONCE(qp->doorbells, min(n + 1, STREAM_DOORBELLS));
+	return n == STREAM_DOORBELLS;
+}
+
+/* a failed QP is flushed at once; and a coarse timer comes far too late */
+static bool may_linger(const struct tern_qp *qp)
+{
+	return READ_ONCE(qp->state) == QP_RTS && is_one_sided(&qp->sq.q) &&
+	       hrtimer_resolution <= LINGER_NS;
+}
+
+bool tern_tx_defer(struct tern_qp *qp)
+{
+	if (!may_linger(qp) || !is_stream(qp))
+		return false;
+	tern_stat_inc(qp->dev, DOORBELL_LATER);
+	/*
+	 * No more doorbells until go_idle() or a flush asks for them. Whoever does
+	 * that just now, the timer comes behind the flag, and so behind each post
+	 * that has seen it.
+	 */
+	preempt_disable();
+	WRITE_ONCE(qp->sq.q.hdr->flags, TERN_RING_BUSY);
+	hrtimer_start(&qp->linger, LINGER_NS, HRTIMER_MODE_REL_SOFT);
+	preempt_enable();
+	return true;
 }
 
 void tern_tx_run_here(struct tern_qp *qp)
@@ -94,10 +173,14 @@ void tern_tx_sched_init_qp(struct tern_qp *qp)
 {
 	INIT_WORK(&qp->bh_work, bh_work_fn);
 	INIT_DELAYED_WORK(&qp->work, work_fn);
+	hrtimer_setup(&qp->linger, linger_fn, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 void tern_tx_sched_exit_qp(struct tern_qp *qp)
 {
+	/* it queues work; no doorbell can start it any more */
+	hrtimer_cancel(&qp->linger);
 	/* either may queue the other: disabled, they stay off */
 	disable_work_sync(&qp->bh_work);
 	disable_delayed_work_sync(&qp->work);

@@ -21,6 +21,15 @@ void tern_tx_kick(struct tern_qp *qp);
 /* go on as @result of a run says; Context: any */
 void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result);
 
+/**
+ * tern_tx_defer() - a doorbell rang: leave it, if it is one of a stream of posts
+ * @qp: of a program
+ *
+ * The engine runs some microseconds later then, for all that is posted until then
+ * without a doorbell. Context: process. Return: true when it will run.
+ */
+bool tern_tx_defer(struct tern_qp *qp);
+
 /* a doorbell: run in the caller; Context: process, may sleep */
 void tern_tx_run_here(struct tern_qp *qp);
 
