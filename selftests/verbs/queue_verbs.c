@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The verbs of queues that issue 5 completes: resize, moderation, extended CQs
- * and QPs, SRQs, async events, fork, and whether the tools tell the truth. Run by
- * queue_verbs.sh, which makes the hosts; both are played by this one process.
+ * and QPs, SRQs, async events, fork, and whether the tools tell the truth; and
+ * posts that come as a stream. Run by queue_verbs.sh, which makes the hosts; both
+ * are played by this one process.
  *
  *	queue_verbs [WORD]	only the tests whose name holds WORD
  */
@@ -160,6 +161,7 @@ int main(int argc, char **argv)
 	ADD(srq);
 	ADD(fork);
 	ADD(truth);
+	ADD(stream);
 	ADD(event);	/* last: it takes the device away */
 	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
 }

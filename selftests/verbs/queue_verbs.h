@@ -27,9 +27,9 @@ bool says(const char *command, const char *const *words);
 
 extern const struct tap_test resize_tests[], moderate_tests[], cq_ex_tests[];
 extern const struct tap_test wr_ex_tests[], srq_tests[], fork_tests[];
-extern const struct tap_test truth_tests[], event_tests[];
+extern const struct tap_test truth_tests[], event_tests[], stream_tests[];
 extern const unsigned int resize_count, moderate_count, cq_ex_count;
 extern const unsigned int wr_ex_count, srq_count, fork_count;
-extern const unsigned int truth_count, event_count;
+extern const unsigned int truth_count, event_count, stream_count;
 
 #endif /* VERBS_QUEUE_VERBS_H */

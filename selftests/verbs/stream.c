@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * A program that posts and posts: its doorbells may be left to a timer, and what
+ * it waits for must come all the same. hw_counters tell which were left to it.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "queue_verbs.h"
+
+#define DEV_A	getenv("DEV_A")
+#define DEPTH	256
+
+static void up(void)
+{
+	static const struct want want = { .cap.max_send_wr = DEPTH };
+
+	pair_up(&want, NULL);
+}
+
+/* a word of a's hw_counters */
+static long counter(const char *name)
+{
+	char command[128];
+	long value = 0;
+	FILE *out;
+
+	snprintf(command, sizeof(command),
+		 "rdma statistic show link %s/1 | sed -n 's/.*\\<%s \\([0-9]*\\).*/\\1/p'",
+		 DEV_A, name);
+	out = popen(command, "r");
+	must(out);
+	expect_eq(fscanf(out, "%ld", &value), 1);
+	expect_eq(pclose(out), 0);
+	return value;
+}
+
+/* @n Requests of which the last alone completes, as @id */
+static void stream(enum ibv_wr_opcode op, int n, uint64_t id)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		post_rdma(&a, &b, op, id, 0, 8, 64,
+			  i == n - 1 ? IBV_SEND_SIGNALED : 0);
+}
+
+/* in a slow guest a program pauses between two posts: there is no stream */
+static bool is_slow(void)
+{
+	return patience_ms() > 5000;
+}
+
+/* streams of @op: the last entry is sent though no doorbell follows it */
+static void all_go_out(enum ibv_wr_opcode op)
+{
+	long before;
+	int n;
+
+	up();
+	before = counter("doorbell_later");
+	for (n = 1; n <= DEPTH; n += 7) {
+		stream(op, n, n);
+		expect_wc(a.scq, n, IBV_WC_SUCCESS);
+	}
+	expect(is_slow() || counter("doorbell_later") > before);
+	pair_down();
+}
+
+static void writes_go_out(void)
+{
+	all_go_out(IBV_WR_RDMA_WRITE);
+}
+
+static void reads_go_out(void)
+{
+	all_go_out(IBV_WR_RDMA_READ);
+}
+
+/* what is not held goes out behind what is, in order */
+static void send_behind_writes(void)
+{
+	int i, n = DEPTH - 1;
+
+	up();
+	for (i = 1; i <= 50; i++) {
+		post_recv(&b, i, 4096, 64);
+		memset(a.buf, i, 64);
+		stream(IBV_WR_RDMA_WRITE, n - i, 1000);
+		post_send(&a, i, 0, 8, IBV_SEND_SIGNALED);
+		expect_recv(&b, i, 8);
+		expect_eq(b.buf[64], i);
+		expect_wc(a.scq, 1000, IBV_WC_SUCCESS);
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+	}
+	pair_down();
+}
+
+/* a Send wakes somebody: many of them are as many doorbells as before */
+static void sends_are_not_held(void)
+{
+	long before;
+	int i;
+
+	up();
+	before = counter("doorbell_later");
+	for (i = 0; i < 16; i++)
+		post_recv(&b, i, 4096, 64);
+	for (i = 0; i < 16; i++)
+		post_send(&a, i, 0, 8, IBV_SEND_SIGNALED);
+	for (i = 0; i < 16; i++) {
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+		expect_recv(&b, i, 8);
+	}
+	expect_eq(counter("doorbell_later"), before);
+	pair_down();
+}
+
+/* one that waits for each answer is told at once, also behind a stream */
+static void ping_pong_is_not_held(void)
+{
+	long before;
+	int i;
+
+	up();
+	for (i = 0; i < 20; i++) {
+		stream(IBV_WR_RDMA_READ, 100, 1);
+		expect_wc(a.scq, 1, IBV_WC_SUCCESS);
+		before = counter("doorbell_later");
+		stream(IBV_WR_RDMA_READ, 1, 2);
+		expect_wc(a.scq, 2, IBV_WC_SUCCESS);
+		stream(IBV_WR_RDMA_READ, 1, 3);
+		expect_wc(a.scq, 3, IBV_WC_SUCCESS);
+		expect_eq(counter("doorbell_later"), before);
+	}
+	pair_down();
+}
+
+/* each of a stream completes, whatever ends the connection under it */
+static void ends_under_it(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	int round, i, n;
+
+	for (round = 0; round < 20; round++) {
+		n = 40 + round;
+		up();
+		for (i = 0; i < n; i++)
+			post_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, 8, 0,
+				  IBV_SEND_SIGNALED);
+		must(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE));
+		/* the flush asks for doorbells again */
+		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, n, 0, 8, 0,
+			  IBV_SEND_SIGNALED);
+		for (i = 0; i <= n; i++)
+			expect_eq(next_wc(a.scq).wr_id, i);
+		pair_down();
+	}
+}
+
+/* nothing of the QP is left behind to run */
+static void destroyed_under_it(void)
+{
+	int round;
+
+	for (round = 0; round < 20; round++) {
+		up();
+		stream(IBV_WR_RDMA_WRITE, 40 + round, 1);
+		pair_down();
+	}
+}
+
+static volatile bool enough;
+
+static void *resize(void *arg)
+{
+	int cqe;
+
+	for (cqe = DEPTH; !enough; cqe ^= 3 * DEPTH) {
+		expect_eq(ibv_resize_cq(a.scq, cqe), 0);
+		usleep(200);
+	}
+	return arg;
+}
+
+/* the doorbell looks at the CQ, which is another one meanwhile */
+static void resized_under_it(void)
+{
+	pthread_t thread;
+	int i;
+
+	up();
+	enough = false;
+	must(!pthread_create(&thread, NULL, resize, NULL));
+	for (i = 0; i < 100; i++) {
+		stream(IBV_WR_RDMA_WRITE, 60, i);
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+	}
+	enough = true;
+	must(!pthread_join(thread, NULL));
+	pair_down();
+}
+
+const struct tap_test stream_tests[] = {
+	{ "stream: of Writes goes out to the last one", writes_go_out },
+	{ "stream: of Reads goes out to the last one", reads_go_out },
+	{ "stream: a Send behind Writes keeps the order", send_behind_writes },
+	{ "stream: Sends are not held", sends_are_not_held },
+	{ "stream: a ping-pong is not held", ping_pong_is_not_held },
+	{ "stream: all complete when the QP fails", ends_under_it },
+	{ "stream: the QP may be destroyed", destroyed_under_it },
+	{ "stream: the CQ may be resized", resized_under_it },
+};
+
+const unsigned int stream_count = ARRAY_LEN(stream_tests);
