@@ -11,8 +11,7 @@
 #	+-----------------+          +-----------------+  +--------------------+
 #
 # A test defines its functions and calls hosts_up, which on a server never comes
-# back: it runs the functions that the client names with `server`. One argument
-# `short` asks for the short form.
+# back: it runs the functions that the client names with `server`.
 
 CONTROL=7
 COUNTED=tern0
@@ -21,7 +20,7 @@ SIZE=$((8 << 20))
 # Load lasts so long that an event of a few seconds falls into it.
 LOAD=$((6 * TERN_TIMEOUT_SCALE))
 SHORT=
-[ "${1:-}" != short ] || SHORT=1
+! short || SHORT=1
 trap 'hosts_down; on_exit' EXIT
 
 # ---- the two ends ---------------------------------------------------------
