@@ -16,7 +16,8 @@ port_on()	{ ln -s /sys/kernel/config/nvmet/subsystems/$NQN /sys/kernel/config/nv
 # What the recipe leaves at its default waits for 5 s here and 10 s there.
 options="--reconnect-delay=1 --keep-alive-tmo=$((5 * TERN_TIMEOUT_SCALE))"
 
-disk() { echo /dev/"$(basename /sys/class/nvme-subsystem/*/nvme*n1)"; }
+# disk: whether the kernel has CONFIG_NVME_MULTIPATH or not
+disk() { echo /dev/"$(basename /sys/block/nvme[0-9]n1)"; }
 ready() { [ -b "$(disk)" ]; }
 live() { grep -q live /sys/class/nvme/nvme*/state; }
 
