@@ -40,7 +40,7 @@ check-vm check-debug check-debug-short check-conform-faults:
 	@selftests/check $(@:check-%=%)
 
 check-ulp:
-	@selftests/check ulp pair
+	@selftests/check ulp pair smb
 
 conform:
 	@$(LAB)/run --lane vm --type tern --args '$(ARGS)' $(if $(ARGS),conformance:conform.sh,conformance)

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# SMB Direct, ksmbd and cifs: data verified, and both ends let go of the device.
+
+. ../net/lib.sh
+. ./lib.sh
+. ./block.sh
+
+export EXPORT=/srv/share MOUNTPOINT=/run/share NAME=root PASSWORD=iwarp SERVER=$IP_B
+
+# share_up: a real file system for it
+share_up()
+{
+	modprobe ext4
+	mkfs.ext4 -q -F $DISK 256M
+	mkdir -p $EXPORT
+	mount $DISK $EXPORT
+	follow smb config
+	follow smb start
+	eventually follow smb listening
+}
+
+share_down()
+{
+	follow smb stop
+	umount $EXPORT
+}
+
+mounts()
+{
+	follow smb mount
+	follow smb look
+	[ -n "$(rdma resource show qp link tern0/1)" ]
+}
+
+has_sum() { sha256sum -c <<<"$2  $EXPORT/$1"; }
+
+# copy LENGTH: there and back, the client's cache forgotten in between
+copy()
+{
+	local sum
+
+	head -c "$1" /dev/urandom >"$TMP/file"
+	cp "$TMP/file" "$MOUNTPOINT/file"
+	sync -f "$MOUNTPOINT"
+	sum=$(sha256sum <"$TMP/file")
+	server has_sum file "${sum%% *}"
+	echo 3 >/proc/sys/vm/drop_caches
+	cmp "$TMP/file" "$MOUNTPOINT/file"
+	rm "$MOUNTPOINT/file"
+}
+
+# clean_up: whatever state it is in; keeps the status that it finds
+clean_up()
+{
+	local status=$?
+
+	umount -l "$MOUNTPOINT" 2>/dev/null || true
+	! pidof ksmbd.mountd >/dev/null || follow smb stop 2>/dev/null || true
+	umount -l $EXPORT 2>/dev/null || true
+	return $status
+}
+
+nothing_left_of_smb() { nothing_left cifs ksmbd; }
+
+needs_modules smbdirect
+trap 'clean_up; hosts_down; on_exit' EXIT
+hosts_up
+point "smb: the server is up" server share_up
+point "smb: mount, and the transport is RDMA" mounts
+for length in 1 1340 9999 5000001; do
+	point "smb: a file of $length octets, there and back" by_rdma $((2 * length)) copy "$length"
+done
+point "smb: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$MOUNTPOINT/fio"
+point "smb: umount" umount "$MOUNTPOINT"
+point "smb: the server stops" server share_down
+point "smb: nothing is left" both nothing_left_of_smb
+finish
