@@ -291,7 +291,7 @@ static void leave_early(void)
 	end_free(&listener);
 }
 
-const struct tap_test cm_tests[] = {
+static const struct tap_test tests[] = {
 	{ "item 4: private data of 0 to 255 octets, both ways", private_data },
 	{ "item 4: reject, with private data of 0 to 255 octets", reject },
 	{ "item 4: a port where nobody listens: REJECTED, ECONNREFUSED", nobody_listens },
@@ -304,4 +304,4 @@ const struct tap_test cm_tests[] = {
 	{ "item 4: 16 connections at once", many_connections },
 	{ "item 4: QP and id destroyed while connecting", leave_early },
 };
-const unsigned int cm_count = ARRAY_LEN(cm_tests);
+const struct tap_theme cm_theme = { tests, ARRAY_LEN(tests) };

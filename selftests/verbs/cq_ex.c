@@ -237,7 +237,7 @@ static void single_threaded(void)
 	ex_down();
 }
 
-const struct tap_test cq_ex_tests[] = {
+static const struct tap_test tests[] = {
 	{ "cq_ex__every_field_is_there", fields },
 	{ "cq_ex__the_walk_and_plain_polls_follow_one_another", walk },
 	{ "cq_ex__an_empty_queue_and_a_failure", failures },
@@ -245,4 +245,4 @@ const struct tap_test cq_ex_tests[] = {
 	{ "cq_ex__refuses_what_it_cannot_do", refused },
 	{ "cq_ex__single_threaded", single_threaded },
 };
-const unsigned int cq_ex_count = ARRAY_LEN(cq_ex_tests);
+const struct tap_theme cq_ex_theme = { tests, ARRAY_LEN(tests) };

@@ -349,7 +349,7 @@ static void both_ways(void)
 	pair_down();
 }
 
-const struct tap_test data_tests[] = {
+static const struct tap_test tests[] = {
 	{ "item 3: Send, 1 B to 8 MiB, both ways, IPv4", send_ipv4 },
 	{ "item 3: Send, 1 B to 64 KiB, both ways, IPv6", send_ipv6 },
 	{ "item 3: RDMA Write, 1 B to 8 MiB", write_sizes },
@@ -365,4 +365,4 @@ const struct tap_test data_tests[] = {
 	{ "item 3: 64 Reads with an ORD of 3 complete in order", many_reads },
 	{ "item 3: Writes and Reads of both sides cross each other", both_ways },
 };
-const unsigned int data_count = ARRAY_LEN(data_tests);
+const struct tap_theme data_theme = { tests, ARRAY_LEN(tests) };

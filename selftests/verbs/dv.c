@@ -3,7 +3,7 @@
  * terndv.h over the devices of a and b, both played by this one process: what a
  * program can ask for, what comes of it, and what it is told. Run by dv.sh.
  *
- *	dv [WORD]	only the tests whose name holds WORD
+ *	dv [WORD...]	only the tests whose name holds one of them
  */
 #define _GNU_SOURCE
 #include "dv.h"
@@ -152,20 +152,14 @@ void dv_traffic(void)
 
 int main(int argc, char **argv)
 {
-	static struct tap_test all[64];
-	unsigned int n = 0;
+	static const struct tap_theme *const themes[] = {
+		&dv_wish_theme, &dv_wire_theme, &dv_abi_theme, NULL,
+	};
 
 	enter_netns(NULL);
 	if (!dv_load()) {
 		printf("Bail out! libtern.so.1 does not load\n");
 		return 1;
 	}
-#define ADD(theme) do {							\
-	memcpy(all + n, theme##_tests, theme##_count * sizeof(*all));	\
-	n += theme##_count;						\
-} while (0)
-	ADD(dv_wish);
-	ADD(dv_wire);
-	ADD(dv_abi);
-	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
+	return tap_run(themes, argc - 1, argv + 1);
 }

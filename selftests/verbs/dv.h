@@ -42,7 +42,6 @@ void dv_traffic(void);
 
 int new_port(void);
 
-extern const struct tap_test dv_wish_tests[], dv_wire_tests[], dv_abi_tests[];
-extern const unsigned int dv_wish_count, dv_wire_count, dv_abi_count;
+extern const struct tap_theme dv_wish_theme, dv_wire_theme, dv_abi_theme;
 
 #endif /* VERBS_DV_H */

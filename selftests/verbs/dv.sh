@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # dv over the devices of a and b: what programs ask for through terndv.h. With
-# an argument, only the tests whose name holds it.
+# arguments, only the tests whose name holds one of them.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh

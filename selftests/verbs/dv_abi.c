@@ -420,7 +420,7 @@ static void race_with_connect(void)
 	}
 }
 
-const struct tap_test dv_abi_tests[] = {
+static const struct tap_test tests[] = {
 	{ "MPA-152: wishes of other sizes: EINVAL, EOPNOTSUPP", sizes_in },
 	{ "MPA-151: answers of other sizes: EINVAL, zeros", sizes_out },
 	{ "MPA-152: wishes and answers at bad addresses: EFAULT", bad_memory },
@@ -436,4 +436,4 @@ const struct tap_test dv_abi_tests[] = {
 	{ "MPA-152: random wishes: documented errnos alone", random_wishes },
 	{ "MPA-152: wishes change until the connect, and not after it", race_with_connect },
 };
-const unsigned int dv_abi_count = ARRAY_LEN(dv_abi_tests);
+const struct tap_theme dv_abi_theme = { tests, ARRAY_LEN(tests) };

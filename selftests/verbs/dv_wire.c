@@ -297,10 +297,10 @@ static void rtr_timeout(void)
 	pair_down();
 }
 
-const struct tap_test dv_wire_tests[] = {
+static const struct tap_test tests[] = {
 	{ "MPA-153: who asked for peer-to-peer is not asked for less: the peer closes (4.5)", no_retry_when_closed },
 	{ "MPA-153: nor is one whose peer answers plainly (4.5)", no_retry_when_plain },
 	{ "MPA-161: who left it to the device is; the next is asked plainly at once", retry_by_default },
 	{ "MPA-153: the time to wait for an RTR", rtr_timeout },
 };
-const unsigned int dv_wire_count = ARRAY_LEN(dv_wire_tests);
+const struct tap_theme dv_wire_theme = { tests, ARRAY_LEN(tests) };

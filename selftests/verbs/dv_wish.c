@@ -432,7 +432,7 @@ static void depths_are_told(void)
 	pair_down();
 }
 
-const struct tap_test dv_wish_tests[] = {
+static const struct tap_test tests[] = {
 	{ "MPA-149: query_device: markers, versions, choices, limits", device_tells },
 	{ "MPA-149: query_device follows the device's settings", device_follows_settings },
 	{ "MPA-149: structs may be shorter or longer than the library's", sizes_of_programs },
@@ -454,4 +454,4 @@ const struct tap_test dv_wish_tests[] = {
 	{ "MPA-180: frames of a rejected connect are told", rejected_is_told },
 	{ "MPA-179: IRD and ORD of both ends are told", depths_are_told },
 };
-const unsigned int dv_wish_count = ARRAY_LEN(dv_wish_tests);
+const struct tap_theme dv_wish_theme = { tests, ARRAY_LEN(tests) };

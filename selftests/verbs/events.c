@@ -141,11 +141,11 @@ static void device_gone(void)
 		    getenv("DEV_A")));
 }
 
-const struct tap_test event_tests[] = {
+static const struct tap_test tests[] = {
 	{ "async__access_error_to_the_qp_that_refused", access_error },
 	{ "async__request_error_to_the_qp_that_had_no_receive", request_error },
 	{ "async__cq_error_once_and_fatal_to_its_qp", cq_error },
 	{ "async__port_error_and_active_at_both_ends", port_down_and_up },
 	{ "async__device_fatal_when_the_link_is_deleted", device_gone },
 };
-const unsigned int event_count = ARRAY_LEN(event_tests);
+const struct tap_theme event_theme = { tests, ARRAY_LEN(tests) };

@@ -131,9 +131,9 @@ static void in_flight(void)
 	pair_down();
 }
 
-const struct tap_test fork_tests[] = {
+static const struct tap_test tests[] = {
 	{ "fork__children_that_live_on_see_copies", children_live },
 	{ "fork__system_between_messages", children_exit },
 	{ "fork__while_receives_wait_and_reads_run", in_flight },
 };
-const unsigned int fork_count = ARRAY_LEN(fork_tests);
+const struct tap_theme fork_theme = { tests, ARRAY_LEN(tests) };

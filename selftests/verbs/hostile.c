@@ -586,6 +586,8 @@ static const struct tap_test tests[] = {
 
 int main(int argc, char **argv)
 {
+	static const struct tap_theme all = { tests, ARRAY_LEN(tests) };
+
 	enter_netns(NULL);
-	return tap_run(tests, ARRAY_LEN(tests), argc > 1 ? argv[1] : NULL);
+	return tap_run((const struct tap_theme *[]) { &all, NULL }, argc - 1, argv + 1);
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# A program that abuses the memory it shares with the kernel: hostile.c. With an
-# argument, only the tests whose name holds it.
+# A program that abuses the memory it shares with the kernel: hostile.c. With
+# arguments, only the tests whose name holds one of them.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh

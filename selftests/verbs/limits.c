@@ -340,7 +340,7 @@ static void share_of_memory(void)
 	pair_down();
 }
 
-const struct tap_test limit_tests[] = {
+static const struct tap_test tests[] = {
 	{ "item 3: QP limits hold: at them it works, beyond them it is refused", qp_limits },
 	{ "item 3: inline limit", inline_limit },
 	{ "item 3: QP types other than RC are refused", qp_types },
@@ -354,4 +354,4 @@ const struct tap_test limit_tests[] = {
 	{ "item 3: 200 of each object", many_objects },
 	{ "item 3: a process pins no more memory than it may lock", share_of_memory },
 };
-const unsigned int limit_count = ARRAY_LEN(limit_tests);
+const struct tap_theme limit_theme = { tests, ARRAY_LEN(tests) };

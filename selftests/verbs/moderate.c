@@ -224,7 +224,7 @@ static void limits_and_errors(void)
 	pair_down();
 }
 
-const struct tap_test moderate_tests[] = {
+static const struct tap_test tests[] = {
 	{ "modify_cq__an_event_waits_for_the_period", waits_for_the_period },
 	{ "modify_cq__the_count_ends_the_wait", ends_with_the_count },
 	{ "modify_cq__the_count_starts_anew_with_each_event", counts_anew },
@@ -237,4 +237,4 @@ const struct tap_test moderate_tests[] = {
 	{ "modify_cq__destroyed_while_an_event_waits", destroyed_while_it_waits },
 	{ "modify_cq__limits_and_errors", limits_and_errors },
 };
-const unsigned int moderate_count = ARRAY_LEN(moderate_tests);
+const struct tap_theme moderate_theme = { tests, ARRAY_LEN(tests) };

@@ -352,7 +352,7 @@ static void rereg_iova(void)
 	pair_down();
 }
 
-const struct tap_test mr_tests[] = {
+static const struct tap_test tests[] = {
 	{ "rereg_mr__translation", rereg_translation },
 	{ "rereg_mr__access", rereg_access },
 	{ "rereg_mr__pd", rereg_pd },
@@ -367,4 +367,4 @@ const struct tap_test mr_tests[] = {
 	{ "rereg_mr__keeps_its_iova", rereg_iova },
 	{ "reg_mr__zero_based", zero_based },
 };
-const unsigned int mr_count = ARRAY_LEN(mr_tests);
+const struct tap_theme mr_theme = { tests, ARRAY_LEN(tests) };

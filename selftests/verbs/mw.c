@@ -442,7 +442,7 @@ static void type2_chain(void)
 	pair_down();
 }
 
-const struct tap_test mw_tests[] = {
+static const struct tap_test tests[] = {
 	{ "alloc_mw__types_and_limits", alloc_types },
 	{ "alloc_mw__unbound_opens_nothing", unbound },
 	{ "dealloc_mw__while_bound_and_in_use", dealloc_bound },
@@ -461,4 +461,4 @@ const struct tap_test mw_tests[] = {
 	{ "send_with_inv__type2_once", type2_send_inv_twice },
 	{ "bind_mw__invalidate_bind_send_in_one_list", type2_chain },
 };
-const unsigned int mw_count = ARRAY_LEN(mw_tests);
+const struct tap_theme mw_theme = { tests, ARRAY_LEN(tests) };

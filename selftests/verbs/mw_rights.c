@@ -318,7 +318,7 @@ static void bad_calls(void)
 	pair_down();
 }
 
-const struct tap_test mw_rights_tests[] = {
+static const struct tap_test tests[] = {
 	{ "bind_mw__rights_of_the_window", rights },
 	{ "bind_mw__region_without_remote_rights", rights_of_local_region },
 	{ "bind_mw__rights_of_the_qp", rights_of_the_qp },
@@ -333,4 +333,4 @@ const struct tap_test mw_rights_tests[] = {
 	{ "bind_mw__type2_while_bound", bind2_while_bound },
 	{ "bind_mw__bad_calls_post_nothing", bad_calls },
 };
-const unsigned int mw_rights_count = ARRAY_LEN(mw_rights_tests);
+const struct tap_theme mw_rights_theme = { tests, ARRAY_LEN(tests) };

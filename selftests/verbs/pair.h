@@ -87,12 +87,8 @@ void drop_async(struct end *e);
 void fill(uint8_t *p, size_t len, uint32_t seed);
 bool filled(const uint8_t *p, size_t len, uint32_t seed);
 
-/* the themes' tables */
-extern const struct tap_test data_tests[], queue_tests[], rights_tests[];
-extern const struct tap_test limit_tests[], cm_tests[], mr_tests[], mw_tests[];
-extern const struct tap_test mw_rights_tests[];
-extern const unsigned int data_count, queue_count, rights_count;
-extern const unsigned int limit_count, cm_count, mr_count, mw_count;
-extern const unsigned int mw_rights_count;
+/* the themes */
+extern const struct tap_theme data_theme, queue_theme, rights_theme, limit_theme;
+extern const struct tap_theme cm_theme, mr_theme, mw_theme, mw_rights_theme;
 
 #endif /* VERBS_PAIR_H */

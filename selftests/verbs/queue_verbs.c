@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The verbs of queues that issue 5 completes: resize, moderation, extended CQs
- * and QPs, SRQs, async events, fork, and whether the tools tell the truth; and
- * posts that come as a stream. Run by queue_verbs.sh, which makes the hosts; both
- * are played by this one process.
+ * The verbs of queues: resize, moderation, extended CQs and QPs, SRQs, async
+ * events, fork, whether the tools tell the truth, and posts that come as a stream.
+ * Run by queue_verbs.sh, which makes the hosts; both are played by this process.
  *
- *	queue_verbs [WORD]	only the tests whose name holds WORD
+ *	queue_verbs [WORD...]	only the tests whose name holds one of them
  */
 #include "queue_verbs.h"
 
@@ -146,22 +145,13 @@ bool says(const char *command, const char *const *words)
 
 int main(int argc, char **argv)
 {
-	static struct tap_test all[128];
-	unsigned int n = 0;
+	static const struct tap_theme *const themes[] = {
+		&resize_theme, &moderate_theme, &cq_ex_theme, &wr_ex_theme,
+		&srq_theme, &fork_theme, &truth_theme, &stream_theme,
+		/* last: it takes the device away */
+		&event_theme, NULL,
+	};
 
 	enter_netns(NULL);
-#define ADD(theme) do {							\
-	memcpy(all + n, theme##_tests, theme##_count * sizeof(*all));	\
-	n += theme##_count;						\
-} while (0)
-	ADD(resize);
-	ADD(moderate);
-	ADD(cq_ex);
-	ADD(wr_ex);
-	ADD(srq);
-	ADD(fork);
-	ADD(truth);
-	ADD(stream);
-	ADD(event);	/* last: it takes the device away */
-	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
+	return tap_run(themes, argc - 1, argv + 1);
 }

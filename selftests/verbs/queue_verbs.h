@@ -25,11 +25,8 @@ int shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* a line of the command's output holds all of @words (ended by NULL) */
 bool says(const char *command, const char *const *words);
 
-extern const struct tap_test resize_tests[], moderate_tests[], cq_ex_tests[];
-extern const struct tap_test wr_ex_tests[], srq_tests[], fork_tests[];
-extern const struct tap_test truth_tests[], event_tests[], stream_tests[];
-extern const unsigned int resize_count, moderate_count, cq_ex_count;
-extern const unsigned int wr_ex_count, srq_count, fork_count;
-extern const unsigned int truth_count, event_count, stream_count;
+extern const struct tap_theme resize_theme, moderate_theme, cq_ex_theme;
+extern const struct tap_theme wr_ex_theme, srq_theme, fork_theme, truth_theme;
+extern const struct tap_theme stream_theme, event_theme;
 
 #endif /* VERBS_QUEUE_VERBS_H */

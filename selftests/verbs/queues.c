@@ -485,7 +485,7 @@ static void srq_full(void)
 	end_free(&base);
 }
 
-const struct tap_test queue_tests[] = {
+static const struct tap_test tests[] = {
 	{ "item 3: unsignalled sends complete silently, ring after ring", unsignalled },
 	{ "item 3: sq_sig_all signals every send", signal_all },
 	{ "item 3: an unsignalled send that fails tells so", unsignalled_error },
@@ -507,4 +507,4 @@ const struct tap_test queue_tests[] = {
 	{ "item 3: SRQ limit event, once", srq_limit },
 	{ "item 3: a full SRQ refuses with ENOMEM", srq_full },
 };
-const unsigned int queue_count = ARRAY_LEN(queue_tests);
+const struct tap_theme queue_theme = { tests, ARRAY_LEN(tests) };

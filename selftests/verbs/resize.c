@@ -261,7 +261,7 @@ static void while_it_fills(void)
 	pair_down();
 }
 
-const struct tap_test resize_tests[] = {
+static const struct tap_test tests[] = {
 	{ "resize_cq__keeps_what_is_unpolled_in_order", keeps_unpolled },
 	{ "resize_cq__makes_room", makes_room },
 	{ "resize_cq__the_new_size_overflows_when_it_is_full", new_size_overflows },
@@ -273,4 +273,4 @@ const struct tap_test resize_tests[] = {
 	{ "resize_cq__under_traffic_armed", under_traffic_armed },
 	{ "resize_cq__while_completions_pile_up", while_it_fills },
 };
-const unsigned int resize_count = ARRAY_LEN(resize_tests);
+const struct tap_theme resize_theme = { tests, ARRAY_LEN(tests) };

@@ -394,7 +394,7 @@ static void iova(void)
 	}
 }
 
-const struct tap_test rights_tests[] = {
+static const struct tap_test tests[] = {
 	{ "item 3: a wrong local key: LOC_PROT_ERR", local_wrong_key },
 	{ "item 3: a local buffer out of bounds: LOC_PROT_ERR", local_bounds },
 	{ "item 3: a deregistered local key: LOC_PROT_ERR", local_deregistered },
@@ -413,4 +413,4 @@ const struct tap_test rights_tests[] = {
 	{ "item 3: registrations that cannot be are refused with their errno", registrations },
 	{ "item 3: MRs at a chosen iova", iova },
 };
-const unsigned int rights_count = ARRAY_LEN(rights_tests);
+const struct tap_theme rights_theme = { tests, ARRAY_LEN(tests) };

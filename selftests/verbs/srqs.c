@@ -201,7 +201,7 @@ static void last_wqe_reached(void)
 	down();
 }
 
-const struct tap_test srq_tests[] = {
+static const struct tap_test tests[] = {
 	{ "modify_srq__one_limit_event_for_each_arming", limit_once },
 	{ "modify_srq__a_limit_of_zero_disarms", limit_disarmed },
 	{ "modify_srq__a_limit_above_the_level_is_told_at_once", limit_below_already },
@@ -211,4 +211,4 @@ const struct tap_test srq_tests[] = {
 	{ "srq__its_qp_takes_no_receives_and_holds_it", belongs_to_the_qp },
 	{ "srq__last_wqe_reached_once_and_for_its_qp", last_wqe_reached },
 };
-const unsigned int srq_count = ARRAY_LEN(srq_tests);
+const struct tap_theme srq_theme = { tests, ARRAY_LEN(tests) };

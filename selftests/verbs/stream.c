@@ -202,7 +202,7 @@ static void resized_under_it(void)
 	pair_down();
 }
 
-const struct tap_test stream_tests[] = {
+static const struct tap_test tests[] = {
 	{ "stream: of Writes goes out to the last one", writes_go_out },
 	{ "stream: of Reads goes out to the last one", reads_go_out },
 	{ "stream: a Send behind Writes keeps the order", send_behind_writes },
@@ -212,5 +212,4 @@ const struct tap_test stream_tests[] = {
 	{ "stream: the QP may be destroyed", destroyed_under_it },
 	{ "stream: the CQ may be resized", resized_under_it },
 };
-
-const unsigned int stream_count = ARRAY_LEN(stream_tests);
+const struct tap_theme stream_theme = { tests, ARRAY_LEN(tests) };

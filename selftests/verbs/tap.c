@@ -67,15 +67,28 @@ static bool run_one(const struct tap_test *test, unsigned int number)
 	return !tap_failures;
 }
 
-int tap_run(const struct tap_test *tests, unsigned int count, const char *only)
+static bool chosen(const struct tap_test *test, int n, char **words)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (strstr(test->name, words[i]))
+			return true;
+	}
+	return n == 0;
+}
+
+int tap_run(const struct tap_theme *const *themes, int n, char **words)
 {
 	unsigned int i, number = 0, bad = 0;
 
 	signal(SIGALRM, too_long);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 0; i < count; i++) {
-		if (!only || strstr(tests[i].name, only))
-			bad += !run_one(&tests[i], ++number);
+	for (; *themes; themes++) {
+		for (i = 0; i < (*themes)->count; i++) {
+			if (chosen(&(*themes)->tests[i], n, words))
+				bad += !run_one(&(*themes)->tests[i], ++number);
+		}
 	}
 	printf("1..%u\n", number);
 	return bad ? 1 : 0;

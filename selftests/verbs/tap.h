@@ -44,7 +44,20 @@ struct tap_test {
 	void (*run)(void);
 };
 
-/* run those whose name holds @only (NULL: all); the exit status */
-int tap_run(const struct tap_test *tests, unsigned int count, const char *only);
+/**
+ * struct tap_theme - the tests of one file
+ * @tests: them
+ * @count: how many they are
+ */
+struct tap_theme {
+	const struct tap_test *tests;
+	unsigned int count;
+};
+
+/*
+ * Run those of the @themes (NULL-terminated) whose name holds one of @n words
+ * (0: all); the exit status.
+ */
+int tap_run(const struct tap_theme *const *themes, int n, char **words);
 
 #endif /* VERBS_TAP_H */

@@ -245,11 +245,11 @@ static void resources(void)
 		expect_eq(count(kinds[i]), before[i]);
 }
 
-const struct tap_test truth_tests[] = {
+static const struct tap_test tests[] = {
 	{ "devinfo__names_versions_and_clocks", devinfo_names },
 	{ "devinfo__limits_are_those_that_hold", devinfo_limits },
 	{ "query_device__the_depth_and_the_lists_can_be_used", depth_is_usable },
 	{ "query_qp__true_in_each_state", qp_in_each_state },
 	{ "resource__tells_of_this_programs_objects", resources },
 };
-const unsigned int truth_count = ARRAY_LEN(truth_tests);
+const struct tap_theme truth_theme = { tests, ARRAY_LEN(tests) };

@@ -328,7 +328,7 @@ static void parent_domain_refused(void)
 	pair_down();
 }
 
-const struct tap_test wr_ex_tests[] = {
+static const struct tap_test tests[] = {
 	{ "wr__a_batch_of_each_operation", batch },
 	{ "wr__lists_of_sixteen_and_of_none", lists },
 	{ "wr__inline_data_is_taken_at_once", inline_data },
@@ -339,4 +339,4 @@ const struct tap_test wr_ex_tests[] = {
 	{ "parent_domain__its_queues_work", parent_domain },
 	{ "parent_domain__refuses_what_it_cannot_do", parent_domain_refused },
 };
-const unsigned int wr_ex_count = ARRAY_LEN(wr_ex_tests);
+const struct tap_theme wr_ex_theme = { tests, ARRAY_LEN(tests) };
