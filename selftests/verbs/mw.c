@@ -7,6 +7,11 @@
 
 #include "window.h"
 
+#define MIB	(1 << 20)
+
+/* b's memory allows windows of several MiB */
+static const struct want spacious = { .access = BINDABLE, .buf_len = 8 * MIB };
+
 static void post_inv(struct end *e, uint32_t key)
 {
 	struct ibv_send_wr wr = {
@@ -86,6 +91,43 @@ static void dealloc_bound(void)
 	expect_reach(&a, key, at(OFF), LEN);
 	drop(mw);
 	expect_no_read(&a, key, at(OFF), TERM(0, 1, 0));
+	pair_down();
+}
+
+static bool all_are(const uint8_t *p, size_t len, uint8_t value)
+{
+	return p[0] == value && !memcmp(p, p + 1, len - 1);
+}
+
+/* Writes pour in: once the window is gone no octet changes, and the region may go */
+static void dealloc_under_fire(void)
+{
+	enum { SHOTS = 16 };
+	struct ibv_send_wr wr = {
+		.num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+	};
+	struct ibv_sge sge;
+	struct ibv_mw *mw;
+	int i;
+
+	pair_up(&(struct want){ .buf_len = MIB }, &spacious);
+	mw = window(IBV_MW_TYPE_2);
+	wr.wr.rdma.rkey = bind2(&b, mw, range(0, MIB, WRITE));
+	wr.wr.rdma.remote_addr = at(0);
+	memset(a.buf, 0x77, MIB);
+	sge = sge_at(&a, 0, MIB);
+	wr.sg_list = &sge;
+	for (i = 0; i < SHOTS; i++) {
+		post(&a, &wr);
+		if (i != SHOTS / 2)
+			continue;
+		drop(mw);
+		memset(b.buf, 0x11, MIB);
+		must(!ibv_dereg_mr(b.mr));
+		b.mr = NULL;
+	}
+	expect_error_state(&a);
+	expect(all_are(b.buf, MIB, 0x11));
 	pair_down();
 }
 
@@ -180,6 +222,49 @@ static void type1_range(void)
 	}
 	drop(mw);
 	another_down();
+}
+
+/* longer than a segment, than TCP's window, than one pass of either engine */
+static void several_mib(void)
+{
+	const uint32_t len = 3 * MIB + 777;
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(&(struct want){ .buf_len = 8 * MIB }, &spacious);
+	mw = window(IBV_MW_TYPE_1);
+	key = bind1(&b, mw, range(OFF, len, BOTH));
+	expect_reach(&a, key, at(OFF), len);
+	expect(!memcmp(b.buf + OFF, a.buf, len));
+	expect_no_write(&a, key, at(OFF + len - 7), TERM(1, 1, 1));
+	drop(mw);
+	pair_down();
+}
+
+static void one_octet(void)
+{
+	struct ibv_send_wr wr = {
+		.num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+	};
+	struct ibv_sge sge;
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	pair_up(NULL, &bindable);
+	memset(b.buf + OFF - 1, 0x55, 3);
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, 1, BOTH));
+	expect_reach(&a, key, at(OFF), 1);
+	expect_eq(b.buf[OFF], a.buf[0]);
+	sge = sge_at(&a, 0, 2);
+	wr.sg_list = &sge;
+	wr.wr.rdma.rkey = key;
+	wr.wr.rdma.remote_addr = at(OFF);
+	post(&a, &wr);
+	expect_error_state(&a);
+	expect(b.buf[OFF - 1] == 0x55 && b.buf[OFF + 1] == 0x55);
+	drop(mw);
+	pair_down();
 }
 
 /* DDP-101: a type 1 window is good on each stream of its PD */
@@ -390,6 +475,35 @@ static void type2_send_inv(void)
 	pair_down();
 }
 
+static void type2_send_inv_by_wr_calls(void)
+{
+	static const struct want ex = {
+		.send_ops = IBV_QP_EX_WITH_SEND_WITH_INV,
+	};
+	struct ibv_qp_ex *qp;
+	struct ibv_mw *mw;
+	struct ibv_wc wc;
+	uint32_t key;
+
+	pair_up(&ex, &bindable);
+	mw = window(IBV_MW_TYPE_2);
+	key = bind2(&b, mw, range(OFF, LEN, BOTH));
+	post_recv(&b, 41, 0, 64);
+	qp = ibv_qp_to_qp_ex(a.qp);
+	must(qp);
+	ibv_wr_start(qp);
+	ibv_wr_send_inv(qp, key);
+	ibv_wr_set_sge(qp, a.mr->lkey, (uintptr_t)a.buf, 8);
+	must(!ibv_wr_complete(qp));
+	wc = next_wc(b.rcq);
+	expect_eq(wc.status, IBV_WC_SUCCESS);
+	expect_eq(wc.invalidated_rkey, key);
+	/* it is unbound */
+	bind2(&b, mw, range(OFF, LEN, BOTH));
+	drop(mw);
+	pair_down();
+}
+
 /* once it is taken back, it cannot be taken back again */
 static void type2_send_inv_twice(void)
 {
@@ -445,10 +559,13 @@ static void type2_chain(void)
 static const struct tap_test tests[] = {
 	{ "alloc_mw__types_and_limits", alloc_types },
 	{ "alloc_mw__unbound_opens_nothing", unbound },
-	{ "dealloc_mw__while_bound_and_in_use", dealloc_bound },
+	{ "dealloc_mw__while_bound", dealloc_bound },
+	{ "dealloc_mw__under_fire", dealloc_under_fire },
 	{ "dereg_mr__while_windows_are_bound", region_is_busy },
 	{ "dealloc_mw__by_the_exit_of_the_process", process_exit },
 	{ "bind_mw__type1_opens_its_range", type1_range },
+	{ "bind_mw__several_mib", several_mib },
+	{ "bind_mw__one_octet", one_octet },
 	{ "bind_mw__type1_is_for_the_pd", type1_for_the_pd },
 	{ "bind_mw__type1_moves", type1_rebind },
 	{ "bind_mw__type1_without_length_unbinds", type1_unbind },
@@ -458,6 +575,7 @@ static const struct tap_test tests[] = {
 	{ "bind_mw__type2_by_ibv_wr_bind_mw", type2_by_wr_calls },
 	{ "local_inv__type2_300_times", type2_local_inv },
 	{ "send_with_inv__type2", type2_send_inv },
+	{ "send_with_inv__type2_by_ibv_wr_send_inv", type2_send_inv_by_wr_calls },
 	{ "send_with_inv__type2_once", type2_send_inv_twice },
 	{ "bind_mw__invalidate_bind_send_in_one_list", type2_chain },
 };
