@@ -311,6 +311,33 @@ static int local_inv_bad_key(struct kv_test *t)
 	       kv_want(a, op, IB_WC_MW_BIND_ERR) ?: stream_died(t);
 }
 
+static int local_inv_foreign_pd(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct kv_mr *m = kv_mr(&t->by.a, 0, 64, 0);
+	struct kv_op *op = kv_ops(t, 1);
+
+	if (!m || !op)
+		return -ENOMEM;
+	return kv_reg(&t->by.a, m, IB_ACCESS_LOCAL_WRITE) ?:
+	       kv_post_inv(a, op, IB_SEND_SIGNALED, m->mr->rkey) ?:
+	       kv_want(a, op, IB_WC_MW_BIND_ERR) ?: stream_died(t);
+}
+
+/* an MR's keys differ in their low octet only */
+static int reg_key_of_another(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct kv_mr *m = kv_mr(a, 0, 64, 0), *other = kv_mr(a, 0, 64, 0);
+	struct kv_op *op = kv_ops(t, 1);
+
+	if (!m || !other || !op)
+		return -ENOMEM;
+	return kv_post_reg(a, op, IB_SEND_SIGNALED, m, other->mr->rkey,
+			   IB_ACCESS_LOCAL_WRITE) ?:
+	       kv_want(a, op, IB_WC_MW_BIND_ERR) ?: stream_died(t);
+}
+
 /* ---- what the post itself refuses: the QP stays as it was -------------------------- */
 
 static int want_errno(int ret, int want, const char *what)
@@ -428,6 +455,8 @@ const struct kv_case kv_fault_cases[] = {
 	{ "send_with_inv__mr_of_another_qp", inv_foreign_mr, WITH_BYSTANDER },
 	{ "recv__bad_lkey", recv_bad_lkey, WITH_BYSTANDER },
 	{ "local_inv__bad_key", local_inv_bad_key, WITH_BYSTANDER },
+	{ "local_inv__mr_of_another_pd", local_inv_foreign_pd, WITH_BYSTANDER },
+	{ "reg_mr__key_of_another_mr", reg_key_of_another, WITH_BYSTANDER },
 	{ "post__bad_requests_are_refused", post_refused },
 	{ "post__full_send_queue", post_full_sq },
 	{ "post__full_receive_queue", post_full_rq },

@@ -39,6 +39,18 @@ static void local_wrong_key(void)
 	pair_down();
 }
 
+/* 0 opens all memory to kernel users, and nothing to a program */
+static void local_dma_lkey(void)
+{
+	struct ibv_sge sge;
+
+	pair_up(NULL, NULL);
+	sge = sge_at(&a, 0, 8);
+	sge.lkey = 0;
+	local_send(sge);
+	pair_down();
+}
+
 static void local_bounds(void)
 {
 	pair_up(NULL, NULL);
@@ -396,6 +408,7 @@ static void iova(void)
 
 static const struct tap_test tests[] = {
 	{ "item 3: a wrong local key: LOC_PROT_ERR", local_wrong_key },
+	{ "local_dma_lkey__is_not_for_programs", local_dma_lkey },
 	{ "item 3: a local buffer out of bounds: LOC_PROT_ERR", local_bounds },
 	{ "item 3: a deregistered local key: LOC_PROT_ERR", local_deregistered },
 	{ "item 3: a local key of another PD: LOC_PROT_ERR", local_other_pd },
