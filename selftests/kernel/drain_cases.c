@@ -93,6 +93,11 @@ static int check_row(struct kv_op *op, const char *what)
 				       what, i,
 				       ib_wc_status_msg(op[i].wc.status));
 		failed |= op[i].wc.status != IB_WC_SUCCESS;
+		/* flushed ones would say 0 */
+		if (!failed && op[i].wc.opcode == IB_WC_RECV &&
+		    op[i].wc.byte_len != LEN)
+			return kv_fail(-EPROTO, "%s %d: %u octets", what, i,
+				       op[i].wc.byte_len);
 	}
 	return 0;
 }
