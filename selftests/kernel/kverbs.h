@@ -39,6 +39,7 @@ enum kv_poll {
  * @srq: end b receives from a shared receive queue
  * @sig_all: each send is signalled
  * @bystander: a second pair, which has to work after the case
+ * @same_pd: its ends take the PDs of the first pair's
  * @depth: entries of each queue, 128
  * @cqe: entries of each CQ, twice @depth and some
  * @ord: Reads in flight, 16
@@ -49,6 +50,7 @@ struct kv_opts {
 	bool srq;
 	bool sig_all;
 	bool bystander;
+	bool same_pd;
 	u32 depth;
 	u32 cqe;
 	u32 ord;

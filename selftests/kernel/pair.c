@@ -221,10 +221,23 @@ static int new_qp(struct kv_end *e)
 	return 0;
 }
 
+/* the end of the first pair whose PD it has, or NULL */
+static struct kv_end *twin(const struct kv_end *e)
+{
+	struct kv_test *t = e->pair->t;
+
+	if (!e->pair->opts->same_pd || e->pair != &t->by)
+		return NULL;
+	return e == &t->by.a ? &t->pair.a : &t->pair.b;
+}
+
 /* IB_PD_UNSAFE_GLOBAL_RKEY makes the PD's DMA MR one that the peer may use */
 static int new_end(struct kv_end *e)
 {
-	e->pd = ib_alloc_pd(e->id->device, IB_PD_UNSAFE_GLOBAL_RKEY);
+	if (twin(e))
+		e->pd = twin(e)->pd;
+	else
+		e->pd = ib_alloc_pd(e->id->device, IB_PD_UNSAFE_GLOBAL_RKEY);
 	if (IS_ERR(e->pd)) {
 		int ret = PTR_ERR(e->pd);
 
@@ -404,7 +417,7 @@ void kv_pair_destroy(struct kv_pair *p)
 /* the id goes last: rdma_cm lets the device go when it has */
 static void close_end(struct kv_end *e)
 {
-	if (e->pd)
+	if (e->pd && !twin(e))
 		ib_dealloc_pd(e->pd);
 	e->pd = NULL;
 	if (e->id)
