@@ -295,6 +295,23 @@ static void parent_domain(void)
 	end_free(&base);
 }
 
+/* though no object of the kernel is in it */
+static void parent_domain_holds(void)
+{
+	struct ibv_parent_domain_init_attr attr = {};
+	struct ibv_pd *parent;
+
+	solo_up(NULL);
+	attr.pd = ibv_alloc_pd(a.id->verbs);
+	must(attr.pd);
+	parent = ibv_alloc_parent_domain(a.id->verbs, &attr);
+	must(parent);
+	must(ibv_dealloc_pd(attr.pd) == EBUSY);
+	must(!ibv_dealloc_pd(parent));
+	must(!ibv_dealloc_pd(attr.pd));
+	pair_down();
+}
+
 static void *no_alloc(struct ibv_pd *pd, void *context, size_t size,
 		      size_t alignment, uint64_t type)
 {
@@ -337,6 +354,7 @@ static const struct tap_test tests[] = {
 	{ "wr__invalidations_of_user_mrs_fail", invalidations_complete },
 	{ "wr__operations_not_offered_are_refused", ops_refused },
 	{ "parent_domain__its_queues_work", parent_domain },
+	{ "parent_domain__holds_its_pd", parent_domain_holds },
 	{ "parent_domain__refuses_what_it_cannot_do", parent_domain_refused },
 };
 const struct tap_theme wr_ex_theme = { tests, ARRAY_LEN(tests) };
