@@ -6,6 +6,7 @@
 #	make conform		the conformance suite; ARGS="MPA-082 G3": those alone
 #	make coverage		which requirements are tested
 #	make check-conform-faults	planted faults, which its groups have to find
+#	make check-verbs-faults	the same for the tests of the verbs
 #	make check-ulp		NFS, iSER, NVMe-oF, MPI and the like, at length
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make lab-shell		a shell in the VM, device and tests at hand
@@ -25,7 +26,7 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-ulp check-debug check-debug-short \
-	check-conform-faults conform coverage bench lab-shell \
+	check-conform-faults check-verbs-faults conform coverage bench lab-shell \
 	module install uninstall packages clean
 help:
 	@sed -n 's/^#\t//p' Makefile
@@ -36,7 +37,7 @@ demo:
 check:
 	@selftests/check $(PARTS)
 
-check-vm check-debug check-debug-short check-conform-faults:
+check-vm check-debug check-debug-short check-conform-faults check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 
 check-ulp:
