@@ -263,11 +263,13 @@ static void rereg_under_fire(void)
 	struct ibv_mr *mr;
 	uint8_t *old, *seen;
 	struct ibv_sge sge;
+	uint32_t key;
 	int i;
 
 	pair_up(NULL, NULL);
 	mr = reg(ALL_RIGHTS);
 	old = mr->addr;
+	key = mr->rkey;
 	seen = pages(PROT_READ | PROT_WRITE);
 	memset(a.buf, 0x77, LEN);
 	sge = sge_at(&a, 0, LEN);
@@ -275,7 +277,7 @@ static void rereg_under_fire(void)
 		struct ibv_send_wr wr = {
 			.wr_id = i, .sg_list = &sge, .num_sge = 1,
 			.opcode = IBV_WR_RDMA_WRITE,
-			.wr.rdma = { at(old), mr->rkey },
+			.wr.rdma = { at(old), key },
 		};
 
 		post(&a, &wr);

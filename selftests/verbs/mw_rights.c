@@ -60,8 +60,12 @@ static void rights_of_the_qp(void)
 	mw = window(IBV_MW_TYPE_1);
 	bind1(&b, mw, range(OFF, LEN, BOTH));
 	expect_no_read(&a, mw->rkey, at(OFF), TERM(0, 1, 2));
+	another();
+	attr.qp_access_flags = READ;
+	must(!ibv_modify_qp(b2.qp, &attr, IBV_QP_ACCESS_FLAGS));
+	expect_no_write(&a2, mw->rkey, at(OFF), TERM(1, 1, 0));
 	drop(mw);
-	pair_down();
+	another_down();
 }
 
 /* a window's key is the peer's: it is no local key */
