@@ -91,17 +91,17 @@ one_of_two()
 	ip addr replace "$1/24" dev eth0
 }
 
+device_up() { follow index device NETDEV=$netdev; }
+
 hosts_up()
 {
-	local netdev
-
 	case ${TERN_ROLE:-} in
 	server)	one_of_two $IP_B ;;
 	client)	one_of_two $IP_A; ktap_header ;;
 	*)	one_kernel; ktap_header ;;
 	esac
 	ip link set $netdev up
-	follow index device NETDEV=$netdev
+	device_up
 	modprobe null_blk nr_devices=1 gb=1 memory_backed=1
 	modprobe configfs
 	mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
@@ -115,6 +115,7 @@ hosts_down()
 
 	[ -z "${control:-}" ] || echo bye >&"$control" || true
 	rdma link delete tern0 2>/dev/null || true
+	heard 2>/dev/null || true
 	ip link delete dummy0 2>/dev/null || true
 	ip link set lo mtu 65536
 	return $status
@@ -133,7 +134,16 @@ counter()
 by_rdma()
 {
 	over_tern "$@"
+	has_crc
 	both unharmed
+}
+
+# has_crc: the connections have one, else none of them could be bad.
+has_crc()
+{
+	rdma -d resource show qp -dd >"$TMP/qp"
+	grep -q 'drv_mpa_crc on' "$TMP/qp"
+	not grep 'drv_mpa_crc off' "$TMP/qp"
 }
 
 # unharmed: no FPDU was bad, since the last time that a connection was cut.
@@ -167,10 +177,15 @@ load()
 
 moved() { [ "$(octets)" -gt $(($1 + SIZE / 16)) ]; }
 
-# load_ends_well: it had not ended before, and no octet was wrong.
-load_ends_well()
+# load_runs: it has not ended yet.
+load_runs()
 {
 	kill -0 $loader || { echo "the load ended too early"; cat "$TMP/load"; return 1; }
+}
+
+# load_ends_well: and no octet was wrong.
+load_ends_well()
+{
 	wait $loader || { tail -n 20 "$TMP/load"; return 1; }
 }
 
@@ -182,6 +197,43 @@ load_fails()
 	eventually not kill -0 $loader
 	wait $loader || status=$?
 	[ $status != 0 ] || { echo "fio noticed nothing"; return 1; }
+}
+
+# silent PORT: this machine says nothing there, like one that lost its power, until
+# it is heard again.
+silent()
+{
+	nft "destroy table inet silent; add table inet silent;
+		add chain inet silent in { type filter hook input priority 0; };
+		add chain inet silent out { type filter hook output priority 0; };
+		add rule inet silent in tcp dport $1 drop; add rule inet silent out tcp sport $1 drop"
+}
+
+heard() { nft delete table inet silent; }
+
+# under_load UP GO COME: the server does GO, with a load on the disk, which waits
+# for it while not UP, then COME, and nothing is lost.
+under_load()
+{
+	load "$(disk)"
+	# shellcheck disable=SC2086 # a function and its words
+	server $2
+	eventually not "$1"
+	load_runs
+	# shellcheck disable=SC2086
+	server $3
+	eventually "$1"
+	load_ends_well
+	unharmed
+}
+
+# device_goes_under_load: this machine's; another comes in its place.
+device_goes_under_load()
+{
+	load "$(disk)"
+	limit 20 rdma link delete tern0
+	load_fails
+	device_up
 }
 
 # ext4 DEVICE: pages of a file are written again while they are on their way:

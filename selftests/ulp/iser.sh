@@ -53,7 +53,7 @@ start()
 	iscsid
 	follow iser node IQN=$IQN SERVER=$IP_B
 	iscsiadm -m node -T $IQN -p $IP_B -o update \
-		-n 'node.conn[0].timeo.noop_out_timeout' -v $((5 * TERN_TIMEOUT_SCALE))
+		-n 'node.conn[0].timeo.noop_out_timeout' -v $((3 * TERN_TIMEOUT_SCALE))
 }
 
 login()
@@ -69,15 +69,16 @@ logout()
 	eventually not ready
 }
 
-portal_restored_under_load()
+# Its disk waits for the target, by whichever device that is reached.
+device_restored()
 {
 	load "$(disk)"
-	server portal_off
+	limit 20 rdma link delete tern0
 	eventually not logged_in
-	server portal_on
+	load_runs
+	device_up
 	eventually logged_in
 	load_ends_well
-	unharmed
 }
 
 logout_under_load()
@@ -103,7 +104,11 @@ point "iser: login" login
 point "iser: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 if [ -z "$SHORT" ]; then
 	point "iser: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
-	point "iser: the portal goes under load and comes back" portal_restored_under_load
+	point "iser: the portal goes under load and comes back" \
+		under_load logged_in portal_off portal_on
+	point "iser: the server falls silent under load and is heard again" \
+		under_load logged_in "silent 3260" heard
+	point "iser: the initiator's device goes under load and comes back" device_restored
 	point "iser: logout under load" logout_under_load
 	point "iser: login again" login
 fi

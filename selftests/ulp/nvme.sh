@@ -13,8 +13,12 @@ target_down()	{ follow nvme target-down NQN=$NQN; }
 port_off()	{ rm /sys/kernel/config/nvmet/ports/1/subsystems/$NQN; }
 port_on()	{ ln -s /sys/kernel/config/nvmet/subsystems/$NQN /sys/kernel/config/nvmet/ports/1/subsystems/; }
 
+# The port of a device that went takes no part in one that comes.
+device_off()	{ rdma link delete tern0; }
+device_on()	{ device_up; port_off; port_on; }
+
 # What the recipe leaves at its default waits for 5 s here and 10 s there.
-options="--reconnect-delay=1 --keep-alive-tmo=$((5 * TERN_TIMEOUT_SCALE))"
+options="--reconnect-delay=1 --keep-alive-tmo=$((3 * TERN_TIMEOUT_SCALE))"
 
 # disk: whether the kernel has CONFIG_NVME_MULTIPATH or not
 disk() { echo /dev/"$(basename /sys/block/nvme[0-9]n1)"; }
@@ -40,20 +44,10 @@ reset_under_load()
 	ctrl=$(basename /sys/class/nvme/nvme*)
 	load "$(disk)"
 	for _ in 1 2 3; do
+		load_runs
 		echo 1 >"/sys/class/nvme/$ctrl/reset_controller"
 		eventually live
 	done
-	load_ends_well
-	unharmed
-}
-
-target_restored_under_load()
-{
-	load "$(disk)"
-	server port_off
-	eventually not live
-	server port_on
-	eventually live
 	load_ends_well
 	unharmed
 }
@@ -84,9 +78,16 @@ point "nvme: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$
 if [ -z "$SHORT" ]; then
 	point "nvme: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
 	point "nvme: the controller is reset under load" reset_under_load
-	point "nvme: the target goes under load and comes back" target_restored_under_load
+	point "nvme: the target goes under load and comes back" \
+		under_load live port_off port_on
+	point "nvme: the server falls silent under load and is heard again" \
+		under_load live "silent 4420" heard
+	point "nvme: the server's device goes under load and comes back" \
+		under_load live device_off device_on
 	point "nvme: disconnect under load" disconnect_under_load
 	point "nvme: a host connects again" connect
+	point "nvme: the host's device goes under load" device_goes_under_load
+	point "nvme: a host connects once more" connect
 	point "nvme: the target is removed under load" target_removed_under_load
 else
 	point "nvme: disconnect" disconnect

@@ -46,6 +46,8 @@ point "srp: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(
 point "srp: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
 point "srp: logout under load" logout_under_load
 point "srp: login again" login
+point "srp: the initiator's device goes under load" device_goes_under_load
+point "srp: login once more" login
 point "srp: logout" logout
 point "srp: the target is removed" server target_down "$(client_id)"
 point "srp: nothing is left" both nothing_left_of_srp
