@@ -20,6 +20,7 @@ pick=${1:-*}
 mounts()
 {
 	ready
+	grep -q " $MOUNTPOINT nfs.*[ ,]vers=$version," /proc/mounts
 	over_rdma
 }
 
