@@ -161,26 +161,28 @@ iser_down()
 
 # ---- figures ----------------------------------------------------------------
 
-# within SECONDS COMMAND...: its status, or 124 after that time: what hangs in the
-# kernel is left behind. Many seconds: while the guest waits for its disk, the
-# virtual clock runs on.
+# within SECONDS COMMAND...: its status in $status, 124 after that time: what hangs in
+# the kernel is left behind. Many seconds: while the guest waits for its disk, the
+# virtual clock runs on. Returns 0, as all who call it: `set -e` would be off inside
+# anything that `||` follows.
 within()
 {
-	local seconds=$1 job timer ended status=0
+	local seconds=$1 job timer ended
 
 	shift
 	( set -e; "$@" ) </dev/null &
 	job=$!
 	sleep "$seconds" &
 	timer=$!
+	status=0
 	wait -n -p ended $job $timer || status=$?
 	if [ "$ended" = $timer ]; then
 		pkill -9 -P $job || true
 		kill -9 $job
-		return 124
+		status=124
+	else
+		kill $timer
 	fi
-	kill $timer
-	return "$status"
 }
 
 # run PATH OPTIONS...: its terse line in $TMP/fio
@@ -212,14 +214,14 @@ figure()
 		/^3;/ { print unit == "MiB/s" ? ($7 + $48) / 1024 : ($8 + $49) / 1000 }' "$TMP/fio"
 }
 
-# failed WHAT STATUS: the reason is kept for the end, where it happened first
+# failed WHAT: the reason is kept for the end, where it happened first
 failed()
 {
-	local why="status $2"
+	local why="status $status"
 
-	[ "$2" != 124 ] || why="hangs"
+	[ "$status" != 124 ] || why="hangs"
 	echo "$candidate $1: $why"
-	grep -qs "^$candidate $1:" "$TMP/reasons" && return
+	! grep -qs "^$candidate $1:" "$TMP/reasons" || return 0
 	{
 		echo "$candidate $1: $why"
 		tail -n 5 "$TMP/trace"
@@ -227,20 +229,19 @@ failed()
 	} >>"$TMP/reasons"
 }
 
-# rows_of LAYER TRANSPORT: as far as they go
+# rows_of LAYER: as far as they go
 rows_of()
 {
-	local row name unit options status
+	local row name unit options
 
 	for row in "${rows[@]}"; do
 		read -r name unit _ options <<<"$row"
 		[[ $name = "$1"-* ]] || continue
-		status=0
 		# shellcheck disable=SC2086 # words
-		within 300 run_row $options || status=$?
-		if [ $status != 0 ]; then
-			failed "$name" $status
-			return 1
+		within 300 run_row $options
+		if [ "$status" != 0 ]; then
+			failed "$name"
+			return 0
 		fi
 		figure "$unit" >>"$TMP/$name.$candidate"
 	done
@@ -249,27 +250,39 @@ rows_of()
 # measure_layer LAYER TRANSPORT
 measure_layer()
 {
-	local status=0
+	within 300 "$1_up" "$2"
+	if [ "$status" = 0 ]; then rows_of "$1"; else failed "$1 begins"; fi
+	within 300 "$1_down" "$2"
+	[ "$status" = 0 ] || failed "$1 ends"
+}
 
-	within 300 "$1_up" "$2" || status=$?
-	if [ $status != 0 ]; then
-		failed "$1 begins" $status
-	else
-		rows_of "$1" || true
-	fi
-	within 300 "$1_down" "$2" || failed "$1 ends" $?
+measure_device()
+{
+	local layer
+
+	# for down: up's own is lost with its process
+	TERN_PEER=$(kind "$candidate")
+	within 300 up "$candidate"
+	[ "$status" = 0 ] || { failed "device begins"; return 0; }
+	for layer in $layers; do
+		measure_layer "$layer" rdma
+	done
+	within 300 down "$candidate"
+	[ "$status" = 0 ] || failed "device ends"
 }
 
 measure()
 {
-	local layer transport=rdma
+	local layer
 
 	candidate=$1
-	if [ "$1" = tcp ]; then transport=tcp; else up "$1"; fi
+	if [ "$1" != tcp ]; then
+		measure_device
+		return
+	fi
 	for layer in $layers; do
-		measure_layer "$layer" $transport
+		measure_layer "$layer" tcp
 	done
-	[ "$1" = tcp ] || down "$1"
 }
 
 # all_rows: those of each layer
