@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "tx_sched.h"
 
+#include <linux/sched/signal.h>
 #include <linux/workqueue.h>
 
 #include "complete.h"
@@ -159,7 +160,7 @@ void tern_tx_run_here(struct tern_qp *qp)
 		result = run_locked(qp);
 		tern_qp_unlock(qp);
 		cond_resched();
-	} while (result == TERN_TX_MORE);
+	} while (result == TERN_TX_MORE && !fatal_signal_pending(current));
 	tern_tx_sched(qp, result);
 }
 
