@@ -39,11 +39,10 @@ check_one() {
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
 	if [ "$status" -eq 0 ]; then
 		echo "ok $n - $target (${runs:-0} inputs, ${seconds} s)"
-		return 0
+	else
+		tail -n 30 "$log" | sed 's/^/# /'
+		echo "not ok $n - $target: see $log"
 	fi
-	tail -n 30 "$log" | sed 's/^/# /'
-	echo "not ok $n - $target: see $log"
-	return 1
 }
 
 if ! has_libfuzzer; then
@@ -62,10 +61,15 @@ fi
 
 echo "TAP version 13"
 echo "1..$#"
-n=0 failed=0
+n=0
 for target in "$@"; do
 	n=$((n + 1))
-	check_one "$target" || failed=$((failed + 1))
+	check_one "$target" > "$out/$target.tap" &
+	[ $((n % $(nproc))) -ne 0 ] || wait
 done
+wait
+taps=("${@/#/$out/}")
+cat "${taps[@]/%/.tap}"
+failed=$(cat "${taps[@]/%/.tap}" | grep -c '^not ok' || true)
 echo "# $((n - failed)) passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
