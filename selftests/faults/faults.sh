@@ -3,9 +3,10 @@
 # Do the tests find what is wrong? Plant the faults of a list in tern or in its
 # provider, one at a time, and demand that the tests which the list names fail:
 #
-#	faults.sh conformance|verbs [NAME...]
+#	faults.sh [--short] conformance|verbs [NAME...]
 #
-# The list is faults.list of the folder of that name. A NAME is a fault, what has
+# --short: one fault for each finder. The list is faults.list of the folder of that
+# name. A NAME is a fault, what has
 # to find it (a group of the conformance suite, a test of the verbs), or a point:
 # FINDER__FAULT.
 #
@@ -292,6 +293,11 @@ all_run()
 }
 
 need make gcc rsync
+short=0
+if [ "${1:-}" = --short ]; then
+	short=1
+	shift
+fi
 suite=${1:-}
 declare -F "point_$suite" >/dev/null || die "no list '$suite' (see the top of $0)"
 shift
@@ -300,7 +306,7 @@ guests=${GUESTS:-$(nproc)}
 work=$(mktemp -d "$TERN_CACHE/faults.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 sed -e '/^#/d' -e '/^$/d' -e 's/ *@ */@/g' "$TOP/selftests/$suite/faults.list" >"$work/all"
-points >"$work/points"
+points | awk -v short=$short '!short || !seen[$3]++' >"$work/points"
 [ -s "$work/points" ] || die "no fault, finder or point of that name (see faults.list)"
 echo "TAP version 13"
 {
