@@ -39,8 +39,9 @@ run_checkpatch()
 {
 	local ignore=$1
 	shift
-	perl "$checkpatch" --no-tree --strict --terse --show-types -f \
-		--ignore "$ignore" "$@" 2>&1 | grep -v '^total:' || true
+	printf '%s\0' "$@" | xargs -0 -n 16 -P "$(nproc)" \
+		perl "$checkpatch" --no-tree --strict --terse --show-types -f \
+		--ignore "$ignore" 2>&1 | grep -v '^total:' || true
 }
 
 kernel_code()
