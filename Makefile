@@ -8,7 +8,10 @@
 #	make check-conform-faults	planted faults, which its groups have to find
 #	make check-verbs-faults	the same for the tests of the verbs
 #	make check-ulp		NFS, iSER, NVMe-oF, MPI and the like, at length
+#	make check-vm		the selftests in the VM
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
+#	make check-debug-short	a short form of them
+#	make bench		how fast, beside siw and TCP
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
 #	make install KVER=...	the same for another kernel than the running one
