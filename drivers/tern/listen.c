@@ -257,6 +257,7 @@ static void begin(struct tern_listen_id *lid, struct tern_sock *sock,
 	cep->listen = lid;
 	if (lid->iw->tos_set)
 		tern_sock_set_tos(sock, lid->iw->tos);
+	tern_sock_set_keepalive(sock, cep->settings.keepalive_s);
 	spin_lock_bh(&lid->lock);
 	list_add_tail(&cep->listen_node, &lid->ceps);
 	spin_unlock_bh(&lid->lock);

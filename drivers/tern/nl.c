@@ -52,7 +52,8 @@ static int put_settings(struct sk_buff *skb, const struct tern_settings *s)
 	    nla_put_u32(skb, TERN_A_SETTINGS_HALF_OPEN, s->half_open) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_RNIC, s->rnic) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_ENHANCED, s->enhanced) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_EARLY_OCTETS, s->early_ok))
+	    nla_put_u32(skb, TERN_A_SETTINGS_EARLY_OCTETS, s->early_ok) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_KEEPALIVE_S, s->keepalive_s))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -202,6 +203,9 @@ static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 		break;
 	case TERN_A_SETTINGS_EARLY_OCTETS:
 		s->early_ok = value == TERN_EARLY_OCTETS_TOLERATE;
+		break;
+	case TERN_A_SETTINGS_KEEPALIVE_S:
+		s->keepalive_s = value;
 		break;
 	}
 }

@@ -33,6 +33,7 @@ enum tern_rtr {
  * @enhanced: initiator: send enhanced data with revision 2 (default true)
  * @early_ok: initiator: octets behind the Reply, before our first FPDU, do not
  *	end the connection (default false)
+ * @keepalive_s: silence after which TCP probes the peer, 0 never (default 0)
  */
 struct tern_settings {
 	u8 mpa_rev;
@@ -48,6 +49,7 @@ struct tern_settings {
 	u8 rnic;
 	bool enhanced;
 	bool early_ok;
+	u32 keepalive_s;
 };
 
 struct tern_device;

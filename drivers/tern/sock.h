@@ -122,6 +122,9 @@ int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr);
 /* IPv4 TOS or IPv6 traffic class of all that is sent from now on */
 void tern_sock_set_tos(struct tern_sock *s, u8 tos);
 
+/* an idle connection whose peer is gone ends after 4 * @seconds; 0: never */
+void tern_sock_set_keepalive(struct tern_sock *s, unsigned int seconds);
+
 /**
  * tern_sock_names() - both ends' addresses
  * @s: connected socket

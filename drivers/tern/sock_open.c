@@ -13,6 +13,9 @@
 
 #include "sock.h"
 
+/* as many as a peer may leave unanswered */
+#define KEEPALIVE_PROBES	3
+
 /* ---- startup ------------------------------------------------------------ */
 
 static int addr_len(const struct sockaddr_storage *addr)
@@ -62,6 +65,16 @@ void tern_sock_set_tos(struct tern_sock *s, u8 tos)
 		inet6_sk(s->sk)->tclass = tos;
 	release_sock(s->sk);
 #endif
+}
+
+void tern_sock_set_keepalive(struct tern_sock *s, unsigned int seconds)
+{
+	if (!seconds)
+		return;
+	tcp_sock_set_keepidle(s->sk, seconds);
+	tcp_sock_set_keepintvl(s->sk, seconds);
+	tcp_sock_set_keepcnt(s->sk, KEEPALIVE_PROBES);
+	sock_set_keepalive(s->sk);
 }
 
 static void unmap(struct sockaddr_storage *addr)

@@ -236,6 +236,7 @@ static int open_socket(struct tern_cep *cep)
 	cep->frame_len = 0;
 	if (cep->tos_set)
 		tern_sock_set_tos(sock, cep->tos);
+	tern_sock_set_keepalive(sock, cep->settings.keepalive_s);
 	return 0;
 }
 

@@ -115,10 +115,10 @@ all_settings()
 	in_a tern set tern_a mpa-rev 1 crc off markers on p2p off \
 		rtr send,write request-ms 11 reply-ms 12 rtr_ms 13 \
 		close-ms 14 half-open 15 rnic permissive enhanced off \
-		early-octets tolerate
+		early-octets tolerate keepalive-s 16
 	settings tern_a >"$TMP/now"
 	diff - "$TMP/now" <<-'EOF'
-	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15, 'rnic': 'permissive', 'enhanced': False, 'early_octets': 'tolerate'}
+	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15, 'rnic': 'permissive', 'enhanced': False, 'early_octets': 'tolerate', 'keepalive_s': 16}
 	EOF
 }
 

@@ -52,6 +52,7 @@ static const struct setting {
 	[TERN_A_SETTINGS_ENHANCED] = { "enhanced", SWITCH, "on or off" },
 	[TERN_A_SETTINGS_EARLY_OCTETS] = { "early-octets", WORD,
 					   "refuse or tolerate", early_words },
+	[TERN_A_SETTINGS_KEEPALIVE_S] = { "keepalive-s", NUMBER, "0 to 7200" },
 };
 
 #define COUNT		((int)ARRAY_SIZE(settings))
