@@ -5,6 +5,7 @@
 
 . ./lib.sh
 . ./scene.sh
+. ./netem.sh
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own settings"
 
@@ -16,7 +17,7 @@ defaults()
 {
 	set_both mpa-rev 2 crc on markers off p2p on rtr write,read,send \
 		request-ms 10000 reply-ms 30000 rtr-ms 10000 close-ms 2000 half-open 256 \
-		rnic non-permissive enhanced on early-octets refuse
+		rnic non-permissive enhanced on early-octets refuse keepalive-s 0
 }
 
 # wire COMMAND...: capture v0a while it runs; the MPA frames then in $request
@@ -268,6 +269,78 @@ half_open()
 	ends $server_pid
 }
 
+conns_of_a() { in_a tern --json show connections --all tern_a; }
+conns_of_b() { in_b tern --json show connections --all tern_b; }
+
+# until the point's end nothing arrives any more
+silence()
+{
+	bad_network loss 100%
+	trap good_network EXIT
+}
+
+# probed A B: keepalive-s of the two; nothing arrives any more: MPA-118. Who probes
+# ends after four seconds, with an error; who does not has noticed nothing.
+probed()
+{
+	local t0 t1
+	set_a keepalive-s "$1"
+	set_b keepalive-s "$2"
+	server -k 1
+	client -c
+	silence
+	t0=$(now_ms)
+	if [ "$1" != 0 ]; then
+		timed 10 eventually ended $client_pid
+		grep 'RDMA_CM_EVENT_DISCONNECTED\|async event' "$TMP/client"
+		expect conns_of_a ended=true error=ECONNRESET
+		expect conns_of_b ended=false state=OPEN
+		kill -0 $server_pid
+	else
+		timed 10 eventually ended $server_pid
+		expect conns_of_b ended=true error=ECONNRESET
+		expect conns_of_a ended=false state=OPEN
+		kill -0 $client_pid
+	fi
+	t1=$(($(now_ms) - t0))
+	echo "$t1 ms"
+	[ $t1 -ge 2500 ]
+	kill -9 $server_pid $client_pid 2>/dev/null || true
+	ends $server_pid $client_pid
+}
+
+# nobody probes: six seconds of silence are nothing
+not_probed()
+{
+	set_both keepalive-s 0
+	server
+	client -c
+	silence
+	sleep 6
+	kill -0 $server_pid $client_pid
+	expect conns_of_a ended=false state=OPEN
+	expect conns_of_b ended=false state=OPEN
+	kill -9 $server_pid $client_pid
+	ends $server_pid $client_pid
+}
+
+# a peer that answers the probes may be silent for ever
+answers_probes()
+{
+	local before
+	set_both keepalive-s 1
+	server
+	client -c
+	before=$(both_counters TCPKeepAlive)
+	sleep 6
+	echo "$before probes, then $(both_counters TCPKeepAlive)"
+	[ "$(both_counters TCPKeepAlive)" -ge $((before + 4)) ]
+	kill -0 $server_pid $client_pid
+	expect conns_of_a ended=false state=OPEN
+	kill -9 $server_pid $client_pid
+	ends $server_pid $client_pid
+}
+
 # ---- what can be seen ------------------------------------------------------------
 
 counters()
@@ -376,6 +449,13 @@ defaults
 point "item 3: close-ms ends the wait for the FIN's acknowledgement" close_timer
 defaults
 point "item 3: half-open bounds the startups of a listener" half_open
+defaults
+point "item 3: keepalive-s of an initiator ends what its peer forgot" probed 1 0
+defaults
+point "item 3: keepalive-s of a responder ends what its peer forgot" probed 0 1
+defaults
+point "item 3: without keepalive-s an idle connection stays" not_probed
+point "item 3: keepalive-s spares who answers" answers_probes
 defaults
 point "item 3: counters move, and agree with the peer's" counters
 point "item 3: rdma resource show has the driver's details" details
