@@ -354,6 +354,42 @@ static void no_success_for_what_never_left(void)
 	agent_expect_wc(2, "WR_FLUSH_ERR", &wc);
 }
 
+/* the peer has read nothing, gave no such STag and has no receive: all the same */
+static void success_says_nothing_of_the_peer(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_wc wc;
+
+	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, 32, 0x77, 0);
+	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, 32, 0, 0);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_expect_wc(2, "SUCCESS", &wc);
+	peer_reset(s.p);
+	agent_expect_no_wc(QUIET_MS);
+}
+
+/* a Send and a Response lack their last octet, which are placed so far or are not:
+ * the ULP is told that neither came, and so not to rely on them */
+static void aborted_sinks_are_flushed(void)
+{
+	struct session s = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	uint8_t octets[64], out[ROOM];
+	struct open_read r;
+	struct agent_wc wc;
+
+	pattern(octets, sizeof(octets), 4);
+	agent_recv(s.conn, 1, &mr, 1024, sizeof(octets));
+	post_reads(&s, &mr, 1, &r);
+	peer_send_fpdu(s.p, out, seg_read_resp(s.p, r.stag, r.to, octets, 63, false, out));
+	peer_send_fpdu(s.p, out, seg_send(s.p, OP_SEND, 0, 0, octets, 63, false, out));
+	agent_expect_no_wc(QUIET_MS);
+	peer_reset(s.p);
+	agent_expect_wc(0, "WR_FLUSH_ERR", &wc);
+	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
+}
+
 /* the octets may be old ones or new ones; but each FPDU that is sent is a good one */
 static void changed_source_keeps_crc(void)
 {
@@ -444,6 +480,12 @@ static const struct conform_test tests[] = {
 	{ "order__no_success_for_what_never_left", "RDMAP-099 DDP-003",
 	  "a Send or Write is not complete before all of it was given to TCP",
 	  EITHER, 0, no_success_for_what_never_left },
+	{ "order__success_says_nothing_of_the_peer", "RDMAP-093",
+	  "a Send or Write is complete though the peer has not taken it, and never will",
+	  EITHER, 0, success_says_nothing_of_the_peer },
+	{ "order__aborted_sinks_are_flushed", "RDMAP-004",
+	  "what came in part completes in error: its sink is not to be relied on",
+	  EITHER, 0, aborted_sinks_are_flushed },
 	{ "order__changed_source_keeps_crc", "RDMAP-092",
 	  "a ULP that changes the source while it is sent spoils no CRC",
 	  RESPONDER, 0, changed_source_keeps_crc },

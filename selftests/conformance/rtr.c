@@ -319,8 +319,8 @@ static void reply__may_list_types_that_were_not_offered(void)
 	  BCD(b, c, d) ? EITHER : RESPONDER, NEED_SET, run_row },
 
 static const struct conform_test tests[] = {
-	{ "f1__client_server_has_no_rtr", "F1 MPA-191 MPA-192 MPA-196",
-	  "A=0 is answered by A=B=C=D=0; any message of the ULP is the first one",
+	{ "f1__client_server_has_no_rtr", "F1 MPA-191 MPA-192 MPA-196 MPA-203",
+	  "A=0 is answered by A=B=C=D=0; any message of the ULP is the first one, its own RTR",
 	  EITHER, NEED_SET, f1__client_server_has_no_rtr },
 	{ "f2__flags_without_a_are_ignored", "F2 MPA-193 MPA-196 MPA-192",
 	  "B, C and D of a Request with A=0 mean nothing: client-server",

@@ -81,6 +81,42 @@ static void startup__rev_is_known(void)
 	expect(!strcmp(value, "1"), "peer_rev is %s, not 1", value);
 }
 
+/* ---- no streaming mode in front: MPA begins where TCP does ---- */
+
+static void greet_and_send(struct peer *p, const struct mpa_frame *f)
+{
+	static const char greeting[] = "220 host.example ready, streaming mode\r\n";
+	uint8_t out[sizeof(greeting) + 64];
+	size_t len = sizeof(greeting) - 1;
+
+	memcpy(out, greeting, len);
+	peer_send(p, out, len + mpa_encode(f, out + len));
+}
+
+static void startup__no_streaming_before_the_request(void)
+{
+	struct peer *p = peer_connect(agent_listen(), NULL);
+	struct mpa_frame f;
+
+	expect_silence(p, SILENCE_MS);
+	mpa_plain(&f, false);
+	greet_and_send(p, &f);
+	expect_closed_silently(p);
+	agent_expect_no_event(SILENCE_MS);
+}
+
+/* its first octets are the Request, which meet_call() has read */
+static void startup__no_streaming_before_the_reply(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	struct mpa_frame f;
+
+	meet_call(&m);
+	good_reply(&m, &f);
+	greet_and_send(m.p, &f);
+	expect_call_fails(&m);
+}
+
 /* ---- rules 1 to 3: Request, Reply, verdict ---- */
 
 static void startup__responder_waits_for_request(void)
@@ -285,7 +321,13 @@ static const struct conform_test tests[] = {
 	{ "startup__rev_is_known", "MPA-094",
 	  "The Rev of the peer's frame can be read.",
 	  EITHER, NEED_STATE, startup__rev_is_known },
-	{ "startup__responder_waits_for_request", "MPA-101",
+	{ "startup__no_streaming_before_the_request", "MPA-075",
+	  "The first octet is MPA's: what is no Request, with one behind it, is closed on.",
+	  RESPONDER, 0, startup__no_streaming_before_the_request },
+	{ "startup__no_streaming_before_the_reply", "MPA-075 MPA-079",
+	  "The first octet back is the Reply's: a last streaming message is closed on.",
+	  INITIATOR, 0, startup__no_streaming_before_the_reply },
+	{ "startup__responder_waits_for_request", "MPA-101 MPA-079",
 	  "A responder sends nothing before it has a whole Request.",
 	  RESPONDER, 0, startup__responder_waits_for_request },
 	{ "startup__reply_waits_for_ulp", "MPA-106",
