@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# IPsec below a connection: ESP in transport mode between the two hosts, whose SAs
+# are replaced and deleted under load. MPA-135, DDP-126 and RDMAP-159: an IKE phase 2
+# delete is no reason to end a stream. Every octet of the payload is verified.
+
+. ./lib.sh
+. ./scene.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "two terns"
+modprobe -qan xfrm_user esp4 2>/dev/null || skip_all "this kernel lacks xfrm_user or esp4"
+
+conns_of_a() { in_a tern --json show connections --all tern_a; }
+conns_of_b() { in_b tern --json show connections --all tern_b; }
+
+# ---- what IKE would do ----------------------------------------------------------
+
+# each generation of SAs has SPIs and keys of its own
+spi_ab() { printf '0x%x' $((0x1000 + $1)); }
+spi_ba() { printf '0x%x' $((0x2000 + $1)); }
+key() { printf "'rfc4106(gcm(aes))' 0x%040x 128" $(($1 * 0x1234567)); }
+
+# on_both: commands of ip for either host
+on_both()
+{
+	tee "$TMP/batch" | ip -n a -batch -
+	ip -n b -batch "$TMP/batch"
+}
+
+add_sas()
+{
+	on_both <<-EOF
+	xfrm state add src $IP_A dst $IP_B proto esp spi $(spi_ab "$1") reqid 1 mode transport aead $(key "$(spi_ab "$1")")
+	xfrm state add src $IP_B dst $IP_A proto esp spi $(spi_ba "$1") reqid 1 mode transport aead $(key "$(spi_ba "$1")")
+	EOF
+}
+
+delete_sas()
+{
+	on_both <<-EOF
+	xfrm state delete src $IP_A dst $IP_B proto esp spi $(spi_ab "$1")
+	xfrm state delete src $IP_B dst $IP_A proto esp spi $(spi_ba "$1")
+	EOF
+}
+
+# policies HOST OWN PEER: nothing goes or comes that is not in ESP
+policies()
+{
+	ip -n "$1" xfrm policy add src "$2" dst "$3" dir out \
+		tmpl src "$2" dst "$3" proto esp reqid 1 mode transport
+	ip -n "$1" xfrm policy add src "$3" dst "$2" dir in \
+		tmpl src "$3" dst "$2" proto esp reqid 1 mode transport
+}
+
+# octets that b took out of ESP from a, by the newest SAs
+carried()
+{
+	ip -n b -s xfrm state get src $IP_A dst $IP_B proto esp spi "$(spi_ab "$1")" |
+		sed -n '/lifetime current/{n;s/^[[:space:]]*\([0-9]*\)(bytes).*/\1/p}'
+}
+carries() { [ "$(carried "$1")" -gt 10000 ]; }
+
+# packets of a that found no SA
+outages()
+{
+	awk '/XfrmOutNoStates/ { print $2 }' <(in_a cat /proc/net/xfrm_stat)
+}
+
+# ---- traffic ----------------------------------------------------------------------
+
+# fresh GENERATION: SAs that no point before has touched
+fresh()
+{
+	on_both <<<'xfrm state flush'
+	generation=$1
+	add_sas "$generation"
+}
+
+# during_traffic COMMAND...: it runs under load, which goes on behind it and then
+# ends as it should
+during_traffic()
+{
+	server -k 1
+	client -m mixed -t $seconds -x 200000
+	"$@"
+	# the load is not over yet, and the last SAs bear it
+	kill -0 $client_pid
+	timed 10 eventually carries "$generation"
+	timed 20 eventually ended $client_pid
+	cat "$TMP/client"
+	grep -q ' operations' "$TMP/client"
+	ends $server_pid
+	grep -q ' served' "$TMP/server"
+	expect conns_of_a ended=true error=null term_sent=null term_received=null
+	expect conns_of_b ended=true error=null term_sent=null term_received=null
+}
+
+under_load() { fresh "$1"; during_traffic "${@:2}"; }
+
+# all of the stream is in ESP: no packet of TCP is seen, and no fewer octets went
+# through the SA than tern has sent
+all_in_esp()
+{
+	local sent before
+	fresh 10
+	before=$(counter tern_a tx_bytes)
+	capture a v0a
+	during_traffic true
+	capture_end
+	sent=$(($(counter tern_a tx_bytes) - before))
+	echo "tern sent $sent octets, ESP carried $(carried "$generation")"
+	[ "$(carried "$generation")" -gt "$sent" ]
+	[ "$(tcpdump -nr "$TMP/pcap" 2>/dev/null | wc -l)" = 0 ]
+}
+
+# new SAs first, the old ones go once they are in use
+rekeys()
+{
+	for _ in 1 2 3; do
+		generation=$((generation + 1))
+		add_sas "$generation"
+		delete_sas $((generation - 1))
+		timed 10 eventually carries "$generation"
+	done
+}
+
+# a delete that comes before there are others
+outage()
+{
+	local before
+	before=$(outages)
+	delete_sas "$generation"
+	sleep "$1"
+	generation=$((generation + 1))
+	add_sas "$generation"
+	echo "$before packets without an SA, then $(outages)"
+	[ "$(outages)" -gt "$before" ]
+}
+
+seconds=3
+topo_up
+policies a $IP_A $IP_B
+policies b $IP_B $IP_A
+point "item 6: a stream inside ESP, verified" all_in_esp
+point "item 6: SAs are replaced three times under load" under_load 20 rekeys
+point "item 6: no SAs for half a second under load" under_load 30 outage 0.5
+point "item 6: no SAs for a second under load" under_load 40 outage 1
+finish
