@@ -4,8 +4,8 @@
 #
 #	coverage.sh [-v] [TERN_CONFORM]
 #
-# By its letters a row is tested by (W) a test of tern-conform, (V) that or a test
-# of verbs, kernel or net that cites it, (C) either, or a unit test that cites it
+# By its letters a row is tested by (W) a test of tern-conform, or one of net, between
+# two hosts, that cites it, (V) that or a test of verbs or kernel that cites it, (C) either, or a unit test that cites it
 # or a note in `reviewed`. One of the letters is enough; a row with W that only
 # others cover counts as weak too. `untestable` says why a row has no test. -v
 # names the rows that are missing, and those that are weak. The last line is about
@@ -75,8 +75,8 @@ cited()
 "$conform" --list >"$tmp/list"
 {
 	cut -f2 "$tmp/list" | tr ' ' '\n' | sed '/^-\?$/d; s/^/wire /' | sort -u
-	cited verbs "$tests"/verbs/*.[ch] "$tests"/verbs/*.sh "$tests"/kernel/*.[ch] \
-		"$tests"/net/*.sh "$tests"/net/*.py | sort -u
+	cited net "$tests"/net/*.sh "$tests"/net/*.py | sort -u
+	cited verbs "$tests"/verbs/*.[ch] "$tests"/verbs/*.sh "$tests"/kernel/*.[ch] | sort -u
 	cited unit "$tests"/core/*.c "$tests"/model/*.c "$tests"/fuzz/*.c | sort -u
 } >"$tmp/cited"
 
@@ -132,7 +132,7 @@ awk -F'\t' -v verbose=$verbose '
 	{
 		if (index(letters[i], letter) == 0)
 			return 0
-		if (has["wire", i])
+		if (has["wire", i] || has["net", i])
 			return 1
 		if (letter != "W" && has["verbs", i])
 			return 1
