@@ -146,6 +146,7 @@ enum tern_tx_source {
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
  *	which will run the engine
  * @yielded: entries that send nothing were done, and more may be there
+ * @locals: entries of this burst that sent nothing
  * @idle_at: when the program was last told to ring, tern_tx_now(); a hint
  * @burst: FPDUs built and not yet taken by TCP
  * @burst_head: SQ entries before this index are done when @burst is sent
@@ -169,6 +170,7 @@ struct tern_tx {
 	bool again;
 	bool stalled;
 	bool yielded;
+	u32 locals;
 	u32 idle_at;
 	struct tern_burst burst;
 	u32 burst_head;

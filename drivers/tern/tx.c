@@ -193,6 +193,7 @@ static int fill_burst(struct tern_qp *qp)
 	int ret;
 
 	tx->burst_head = qp->sq.sent;
+	tx->locals = 0;
 	tx->fpdu.mulpdu = tern_fpdu_mulpdu(tern_sock_mss_locked(qp->sock),
 					   qp->params.tx_markers);
 	for (;;) {

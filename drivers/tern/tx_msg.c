@@ -16,8 +16,8 @@
 #define RTR_STAG	1
 #define RTR_TO		1
 
-/* entries done in a row that put nothing on the wire: a program may add as fast */
-#define LOCALS_PER_TURN	64
+/* entries of a burst that put nothing on the wire: a program may add as fast */
+#define LOCALS_PER_BURST	64
 
 static bool sq_entry_failed(struct tern_qp *qp, enum ib_wc_status status)
 {
@@ -197,11 +197,10 @@ static bool may_start_wqe(const struct tern_qp *qp)
 static bool start_wqe(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
-	u32 locals = 0;
 	int ret;
 
 	while (may_start_wqe(qp)) {
-		tx->yielded = locals++ == LOCALS_PER_TURN;
+		tx->yielded = tx->locals == LOCALS_PER_BURST;
 		if (tx->yielded)
 			return false;
 		ret = tern_sq_fetch(qp, &tx->wqe);
@@ -213,6 +212,7 @@ static bool start_wqe(struct tern_qp *qp)
 			return stall(qp);
 		if (!is_local(&tx->wqe))
 			return start_wqe_msg(qp);
+		tx->locals++;
 		if (!run_local(qp))
 			return false;
 	}

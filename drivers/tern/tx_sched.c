@@ -160,7 +160,7 @@ void tern_tx_run_here(struct tern_qp *qp)
 		result = run_locked(qp);
 		tern_qp_unlock(qp);
 		cond_resched();
-	} while (result == TERN_TX_MORE && !fatal_signal_pending(current));
+	} while (result == TERN_TX_MORE && !signal_pending(current));
 	tern_tx_sched(qp, result);
 }
 
@@ -185,4 +185,6 @@ void tern_tx_sched_exit_qp(struct tern_qp *qp)
 	/* either may queue the other: disabled, they stay off */
 	disable_work_sync(&qp->bh_work);
 	disable_delayed_work_sync(&qp->work);
+	/* a program may keep the ring: it need not wait for the timer any more */
+	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
 }
