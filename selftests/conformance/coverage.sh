@@ -4,12 +4,13 @@
 #
 #	coverage.sh [-v] [TERN_CONFORM]
 #
-# By its letters a row is tested by (W) a test of tern-conform, or one of net, between
-# two hosts, that cites it, (V) that or a test of verbs or kernel that cites it, (C) either, or a unit test that cites it
-# or a note in `reviewed`. One of the letters is enough; a row with W that only
-# others cover counts as weak too. `untestable` says why a row has no test. -v
-# names the rows that are missing, and those that are weak. The last line is about
-# MUST and MUST NOT, and so is the status.
+# By its letters a row is tested by (W) a test of tern-conform, or one of net,
+# between two hosts, that cites it, (V) that or a test of verbs or kernel that cites
+# it, (C) either, or a unit test that cites it or a note in `reviewed`. One of the
+# letters is enough; a row with W that only others cover counts as weak too.
+# `untestable` says why a row has no test. -v names the rows that are missing, those
+# that are weak, and where to see what was reviewed. The last line is about MUST and
+# MUST NOT, and so is the status.
 
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -89,23 +90,25 @@ notes()
 		{ print }' "$1"
 }
 
-# a review note is about a line that is there
+# a review note is about a line that is there, and just one
 check_places()
 {
-	local id place why file line bad=0
+	local id file text why at bad=0
 
-	while IFS=$'\t' read -r id place why; do
-		file=../../${place%:*} line=${place##*:}
-		if [ ! -f "$file" ] || [ "$(wc -l <"$file")" -lt "$line" ]; then
-			echo "reviewed: $id: there is no $place ($why)" >&2
+	while IFS=$'\t' read -r id file text why; do
+		at=$(grep -nF -e "$text" "../../$file" | cut -d: -f1 | tr '\n' ' ' || true)
+		if [[ $at != +([0-9])' ' ]]; then
+			echo "reviewed: $id: $file has '$text' in lines '$at', not in one" >&2
 			bad=1
+		elif [ $verbose = 1 ]; then
+			printf 'review\t%s\t%s:%s\t%s\n' "$id" "$file" "${at% }" "$why"
 		fi
 	done <"$tmp/reviewed"
 	return $bad
 }
 
 notes requirements 5 >"$tmp/requirements"
-notes reviewed 3 >"$tmp/reviewed"
+notes reviewed 4 >"$tmp/reviewed"
 notes untestable 2 >"$tmp/untestable"
 check_places
 
