@@ -20,7 +20,7 @@ rows=(
 	"send-64K MiB/s high ib_send_bw -s 65536 -n 300 -e -Q 1"
 	"read-64K MiB/s high ib_read_bw -s 65536 -n 300 -e"
 	"write-64 1000/s high ib_write_bw -s 64 -n 5000"
-	"send-64 1000/s high ib_send_bw -s 64 -n 5000 -e -Q 1"
+	"send-64 1000/s high ib_send_bw -s 64 -n 20000 -e -Q 1"
 	"read-64 1000/s high ib_read_bw -s 64 -n 2000 -e"
 	"send-lat-8 us low ib_send_lat -s 8 -n 1000 -e"
 	"read-lat-8 us low ib_read_lat -s 8 -n 1000 -e"
