@@ -69,7 +69,8 @@ for target in "$@"; do
 done
 wait
 taps=("${@/#/$out/}")
-cat "${taps[@]/%/.tap}"
-failed=$(cat "${taps[@]/%/.tap}" | grep -c '^not ok' || true)
-echo "# $((n - failed)) passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+taps=("${taps[@]/%/.tap}")
+cat "${taps[@]}"
+passed=$(cat "${taps[@]}" | grep -c '^ok' || true)
+echo "# $passed passed, $((n - passed)) failed, 0 skipped"
+[ "$passed" -eq "$n" ]
