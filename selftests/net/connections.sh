@@ -8,9 +8,6 @@
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own connections"
 
-conns_of_a() { in_a tern --json show connections --all tern_a; }
-conns_of_b() { in_b tern --json show connections --all tern_b; }
-
 # count COMMAND EXPRESSION: connections of which it is true
 count()
 {
@@ -101,7 +98,6 @@ to_peer()
 	kill -9 $server 2>/dev/null || true
 	ends $server
 }
-
 
 # COMMAND...: makes a connection of a fail; tern monitor says so, once
 heard()

@@ -10,9 +10,6 @@
 [ "$TERN_TYPE" = tern ] || skip_all "two terns"
 modprobe -qan xfrm_user esp4 2>/dev/null || skip_all "this kernel lacks xfrm_user or esp4"
 
-conns_of_a() { in_a tern --json show connections --all tern_a; }
-conns_of_b() { in_b tern --json show connections --all tern_b; }
-
 # ---- what IKE would do ----------------------------------------------------------
 
 # each generation of SAs has SPIs and keys of its own

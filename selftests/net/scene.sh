@@ -96,6 +96,10 @@ counter()
 	grep -m1 -o " $2 [0-9]*" "$TMP/statistic" | awk '{ print $2 }'
 }
 
+# connections, ended ones too, for expect
+conns_of_a() { in_a tern --json show connections --all tern_a; }
+conns_of_b() { in_b tern --json show connections --all tern_b; }
+
 # expect COMMAND KEY=VALUE...: the newest connection that COMMAND shows has them;
 # a value is a word, or what JSON calls null, true and false
 expect()

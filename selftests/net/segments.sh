@@ -8,9 +8,6 @@
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own segments"
 
-conns_of_a() { in_a tern --json show connections --all tern_a; }
-conns_of_b() { in_b tern --json show connections --all tern_b; }
-
 settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }
 
 # verified MODE [OPTION]...

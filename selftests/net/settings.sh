@@ -269,9 +269,6 @@ half_open()
 	ends $server_pid
 }
 
-conns_of_a() { in_a tern --json show connections --all tern_a; }
-conns_of_b() { in_b tern --json show connections --all tern_b; }
-
 # until the point's end nothing arrives any more
 silence()
 {

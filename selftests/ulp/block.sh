@@ -19,8 +19,6 @@ DISK=/dev/nullb0
 SIZE=$((8 << 20))
 # Load lasts so long that an event of a few seconds falls into it.
 LOAD=$((6 * TERN_TIMEOUT_SCALE))
-SHORT=
-! short || SHORT=1
 trap 'hosts_down; on_exit' EXIT
 
 # ---- the two ends ---------------------------------------------------------

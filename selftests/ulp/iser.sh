@@ -102,7 +102,7 @@ point "iser: the target is up" server target_up
 point "iser: the initiator knows it" start
 point "iser: login" login
 point "iser: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
-if [ -z "$SHORT" ]; then
+if ! short; then
 	point "iser: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
 	point "iser: the portal goes under load and comes back" \
 		under_load logged_in portal_off portal_on

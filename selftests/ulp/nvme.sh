@@ -75,7 +75,7 @@ hosts_up
 point "nvme: the target is up" server target_up
 point "nvme: a host connects" connect
 point "nvme: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
-if [ -z "$SHORT" ]; then
+if ! short; then
 	point "nvme: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
 	point "nvme: the controller is reset under load" reset_under_load
 	point "nvme: the target goes under load and comes back" \
