@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The endpoint as an object: its references, lists, work, timer and states.
+ * The endpoint as an object: its references, lists, work and states.
  *
  * Everything that happens to an endpoint becomes an event, and events are
  * stepped one at a time under its lock: by its work, or right away by iw_cm's
@@ -21,9 +21,6 @@
 #include "qp.h"
 #include "trace.h"
 #include "wishes.h"
-
-/* a graceful close may drain this many times longer than a FIN is awaited */
-#define DRAIN_FACTOR	15
 
 struct workqueue_struct *tern_cep_wq;
 static LIST_HEAD(all_ceps);
@@ -119,7 +116,6 @@ static int enlist(struct tern_cep *cep)
 }
 
 static void work_fn(struct work_struct *work);
-static void timer_fn(struct work_struct *work);
 
 struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 {
@@ -134,7 +130,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	spin_lock_init(&cep->event_lock);
 	INIT_LIST_HEAD(&cep->listen_node);
 	INIT_WORK(&cep->work, work_fn);
-	INIT_DELAYED_WORK(&cep->timer, timer_fn);
+	tern_cep_timer_init(cep);
 	cep->terms = (struct tern_stream_terms) {
 		TERN_TERM_NONE, TERN_TERM_NONE, TERN_TERM_NONE
 	};
@@ -223,13 +219,6 @@ static u32 take_events(struct tern_cep *cep)
 	return events;
 }
 
-/* the timer was set anew, or off, behind the event */
-static bool too_early(const struct tern_cep *cep, enum tern_cm_event event)
-{
-	return event == CM_EV_TIMER &&
-	       (!cep->timed || time_before(jiffies, cep->deadline));
-}
-
 static void work_fn(struct work_struct *work)
 {
 	struct tern_cep *cep = container_of(work, struct tern_cep, work);
@@ -240,71 +229,11 @@ static void work_fn(struct work_struct *work)
 	do {
 		events = take_events(cep);
 		for_each_set_bit(event, &events, CM_EVENT_COUNT)
-			if (!too_early(cep, event))
+			if (!tern_cep_too_early(cep, event))
 				tern_cep_step(cep, event);
 	} while (tern_startup_look(cep) || READ_ONCE(cep->events));
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
-}
-
-/* ---- timer -------------------------------------------------------------- */
-
-static void timer_fn(struct work_struct *work)
-{
-	struct tern_cep *cep = container_of(to_delayed_work(work),
-					    struct tern_cep, timer);
-
-	tern_cep_post(cep, CM_EV_TIMER);
-	tern_cep_put(cep);
-}
-
-static bool has_term(struct tern_cep *cep)
-{
-	struct tern_stream_terms terms = tern_cep_terms(cep);
-
-	return terms.found != TERN_TERM_NONE ||
-	       terms.received != TERN_TERM_NONE;
-}
-
-static u32 timer_ms(struct tern_cep *cep, enum tern_cm_timer timer)
-{
-	const struct tern_settings *s = &cep->settings;
-
-	switch (timer) {
-	case CM_TIMER_REQUEST:
-		return s->request_ms;
-	case CM_TIMER_REPLY:
-		return s->reply_ms;
-	case CM_TIMER_RTR:
-		return s->rtr_ms;
-	case CM_TIMER_DRAIN:
-		if (!has_term(cep))
-			return s->close_ms * DRAIN_FACTOR;
-		fallthrough;
-	default:
-		return s->close_ms;
-	}
-}
-
-static void set_timer(struct tern_cep *cep, enum tern_cm_timer timer)
-{
-	unsigned long delay;
-
-	lockdep_assert_held(&cep->lock);
-	if (timer == CM_TIMER_KEEP)
-		return;
-	cep->timed = timer != CM_TIMER_OFF;
-	if (!cep->timed) {
-		if (cancel_delayed_work(&cep->timer))
-			tern_cep_put(cep);
-		return;
-	}
-	delay = msecs_to_jiffies(timer_ms(cep, timer));
-	cep->deadline = jiffies + delay;
-	tern_cep_get(cep);
-	/* it was armed: that reference serves on */
-	if (mod_delayed_work(tern_cep_wq, &cep->timer, delay))
-		tern_cep_put(cep);
 }
 
 /* ---- actions, in the order of CM_ACT_* ---------------------------------- */
@@ -383,6 +312,7 @@ static void put_id(struct tern_cep *cep)
 
 	cep->id = NULL;
 	id->rem_ref(id);
+	tern_cep_unwatch_program(cep);
 }
 
 static void reset(struct tern_cep *cep)
@@ -410,6 +340,14 @@ static void (*const actions[])(struct tern_cep *cep) = {
 	tern_cep_drop,
 };
 
+/* nobody answered TCP's retransmissions or probes, or the peer reset the stream */
+static int broken_status(const struct tern_cep *cep)
+{
+	if (cep->sock && tern_sock_error(cep->sock) == -ETIMEDOUT)
+		return -ETIMEDOUT;
+	return -ECONNRESET;
+}
+
 /* a stream that ended without being asked to, or before it began for the ULP */
 static int stream_status(struct tern_cep *cep, bool broke)
 {
@@ -419,7 +357,7 @@ static int stream_status(struct tern_cep *cep, bool broke)
 		return -EREMOTEIO;
 	if (terms.found != TERN_TERM_NONE)
 		return -EPROTO;
-	return broke || cep->state == CM_RTR_WAIT ? -ECONNRESET : 0;
+	return broke || cep->state == CM_RTR_WAIT ? broken_status(cep) : 0;
 }
 
 static int status_of(struct tern_cep *cep, enum tern_cm_event event)
@@ -436,8 +374,9 @@ static int status_of(struct tern_cep *cep, enum tern_cm_event event)
 	case CM_EV_ABORT:
 		return -ECONNABORTED;
 	case CM_EV_FIN:
-	case CM_EV_RESET:
 		return -ECONNRESET;
+	case CM_EV_RESET:
+		return broken_status(cep);
 	case CM_EV_STREAM_FINISHED:
 	case CM_EV_STREAM_FAILED:
 		return stream_status(cep, event == CM_EV_STREAM_FAILED);
@@ -484,7 +423,7 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 	WRITE_ONCE(cep->state, step.next);
 	if (cep->status && ends(from, step.next))
 		tern_conn_tell(cep);
-	set_timer(cep, step.timer);
+	tern_cep_set_timer(cep, step.timer);
 	if (from == CM_ULP_WAIT)
 		tern_event_forget(cep);
 	if (cep->listen && !counts_as_half_open(step.next))

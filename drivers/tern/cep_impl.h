@@ -18,6 +18,7 @@
 
 struct iw_cm_id;
 struct net;
+struct pid;
 struct tern_listen_id;
 
 /* private data that iw_cm's events have room for (checklist-mpa 4.32) */
@@ -34,6 +35,7 @@ struct tern_listen_id;
  *	readers of the state for users take it too
  * @state: written under @lock
  * @id: iw_cm's, with a reference, from connect or accept to CM_ACT_PUT_ID
+ * @program: the process that has @id, with a reference; NULL for a kernel user's
  * @request_nr: what iw_cm's id knows us by in CM_ULP_WAIT, see event.c
  * @active: our end connects
  * @qp: bound or attached, with a reference
@@ -76,6 +78,7 @@ struct tern_cep {
 	struct mutex lock;	/* see above */
 	enum tern_cm_state state;
 	struct iw_cm_id *id;
+	struct pid *program;
 	u32 request_nr;
 	bool active;
 	struct tern_qp *qp;
@@ -159,6 +162,27 @@ void tern_cep_abort_net(struct net *net);
 
 int tern_cep_init(void);
 void tern_cep_exit(void);
+
+/* ---- cep_timer.c: @cep->lock is held in all -------------------------------- */
+
+void tern_cep_timer_init(struct tern_cep *cep);
+
+/* as a step of the state machine says: anew, off, or as it was */
+void tern_cep_set_timer(struct tern_cep *cep, enum tern_cm_timer timer);
+
+/*
+ * Was the timer set anew, or off, behind @event, or does it only look for those
+ * whose time is up before? It is armed again then.
+ */
+bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event);
+
+/*
+ * The program that runs now has @cep->id: when it dies, the timer is due. iw_cm
+ * lets no id go before its connect or accept is decided, so a program that is
+ * killed would hang in the close of its rdma_cm file until the peer's time is up.
+ */
+void tern_cep_watch_program(struct tern_cep *cep);
+void tern_cep_unwatch_program(struct tern_cep *cep);
 
 /* ---- startup.c: @cep->lock is held in all ------------------------------- */
 

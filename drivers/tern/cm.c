@@ -58,6 +58,7 @@ static void take_id(struct tern_cep *cep, struct iw_cm_id *id)
 {
 	id->add_ref(id);
 	cep->id = id;
+	tern_cep_watch_program(cep);
 }
 
 /* ---- connect ------------------------------------------------------------ */
@@ -128,6 +129,9 @@ int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		return rc;
 	if (id->local_addr.ss_family != id->remote_addr.ss_family)
 		return -EAFNOSUPPORT;
+	/* a route through a netdev without any: nobody could answer */
+	if (tern_is_wildcard(&id->local_addr))
+		return -EADDRNOTAVAIL;
 	/* held until the endpoint is listed: then the netns' end sees it */
 	rcu_read_lock();
 	net = maybe_get_net(dev_net(dev->netdev));

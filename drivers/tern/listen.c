@@ -86,7 +86,7 @@ static struct net *net_of_id(const struct iw_cm_id *iw)
 	return id->route.addr.dev_addr.net;
 }
 
-static bool is_wildcard(const struct sockaddr_storage *addr)
+bool tern_is_wildcard(const struct sockaddr_storage *addr)
 {
 	if (addr->ss_family == AF_INET)
 		return ipv4_is_zeronet(((struct sockaddr_in *)addr)->sin_addr.s_addr);
@@ -446,7 +446,7 @@ static int bind_or_not(struct tern_listen_id *lid, int backlog)
 	if (net && net_eq(net, net_of_id(lid->iw)))
 		rc = bind_id(lid, net, backlog);
 	else
-		rc = is_wildcard(&lid->iw->local_addr) ? 0 : -EADDRNOTAVAIL;
+		rc = tern_is_wildcard(&lid->iw->local_addr) ? 0 : -EADDRNOTAVAIL;
 	if (net)
 		put_net(net);
 	return rc;

@@ -10,11 +10,15 @@
 #include <rdma/iw_cm.h>
 
 struct net;
+struct sockaddr_storage;
 struct tern_cep;
 struct tern_listen_id;
 
 int tern_listen_create(struct iw_cm_id *id, int backlog);
 void tern_listen_destroy(struct iw_cm_id *id);
+
+/* no address of anybody */
+bool tern_is_wildcard(const struct sockaddr_storage *addr);
 
 /* the id to report a request to, NULL when it was destroyed */
 struct iw_cm_id *tern_listen_iw(struct tern_listen_id *lid);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The endpoint's one timer: how long each state may take, and for whom. */
+#include "cep_impl.h"
+
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <rdma/ib_verbs.h>
+
+#include "device.h"
+#include "qp.h"
+
+/* a graceful close may drain this many times longer than a FIN is awaited */
+#define DRAIN_FACTOR	15
+
+static void timer_fn(struct work_struct *work)
+{
+	struct tern_cep *cep = container_of(to_delayed_work(work),
+					    struct tern_cep, timer);
+
+	tern_cep_post(cep, CM_EV_TIMER);
+	tern_cep_put(cep);
+}
+
+void tern_cep_timer_init(struct tern_cep *cep)
+{
+	INIT_DELAYED_WORK(&cep->timer, timer_fn);
+}
+
+void tern_cep_watch_program(struct tern_cep *cep)
+{
+	if (cep->qp->uctx)
+		cep->program = get_pid(task_tgid(current));
+}
+
+void tern_cep_unwatch_program(struct tern_cep *cep)
+{
+	put_pid(cep->program);
+	cep->program = NULL;
+}
+
+/* at least each second, for what is_orphan() and is_leaving() look at tells nobody */
+static void arm_timer(struct tern_cep *cep)
+{
+	long delay = clamp_t(long, cep->deadline - jiffies, 0, HZ);
+
+	tern_cep_get(cep);
+	/* it was armed: that reference serves on */
+	if (mod_delayed_work(tern_cep_wq, &cep->timer, delay))
+		tern_cep_put(cep);
+}
+
+/*
+ * The program was killed, or is gone. It may hang in the close of its rdma_cm file,
+ * or in rdma_destroy_id(): iw_cm waits there until the startup is decided, and the
+ * QP, which would end it, is closed behind that. A close that began goes on without
+ * the program.
+ */
+static bool is_orphan(const struct tern_cep *cep)
+{
+	const struct task_struct *leader;
+	bool dead;
+
+	if (!cep->program || cep->state == CM_CLOSING)
+		return false;
+	rcu_read_lock();
+	leader = pid_task(cep->program, PIDTYPE_TGID);
+	dead = !leader ||
+	       READ_ONCE(leader->signal->flags) & SIGNAL_GROUP_EXIT;
+	rcu_read_unlock();
+	return dead;
+}
+
+/*
+ * The device is being removed. Its clients are, in the reverse order of their
+ * registration: those that came after tern's own, which aborts all endpoints, may
+ * wait for a startup, as rpcrdma does. `rdma dev set DEV netns` holds the lock as
+ * well, and ends connections too; one that fails may end a startup for nothing.
+ */
+static bool is_leaving(struct tern_cep *cep)
+{
+	return mutex_is_locked(&cep->dev->ibdev.unregistration_lock);
+}
+
+bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event)
+{
+	if (event != CM_EV_TIMER)
+		return false;
+	if (!cep->timed)
+		return true;
+	if (!time_before(jiffies, cep->deadline) || is_orphan(cep) ||
+	    is_leaving(cep))
+		return false;
+	arm_timer(cep);
+	return true;
+}
+
+static bool has_term(struct tern_cep *cep)
+{
+	struct tern_stream_terms terms = tern_cep_terms(cep);
+
+	return terms.found != TERN_TERM_NONE ||
+	       terms.received != TERN_TERM_NONE;
+}
+
+static u32 timer_ms(struct tern_cep *cep, enum tern_cm_timer timer)
+{
+	const struct tern_settings *s = &cep->settings;
+
+	switch (timer) {
+	case CM_TIMER_REQUEST:
+		return s->request_ms;
+	case CM_TIMER_REPLY:
+		return s->reply_ms;
+	case CM_TIMER_RTR:
+		return s->rtr_ms;
+	case CM_TIMER_DRAIN:
+		if (!has_term(cep))
+			return s->close_ms * DRAIN_FACTOR;
+		fallthrough;
+	default:
+		return s->close_ms;
+	}
+}
+
+void tern_cep_set_timer(struct tern_cep *cep, enum tern_cm_timer timer)
+{
+	lockdep_assert_held(&cep->lock);
+	if (timer == CM_TIMER_KEEP)
+		return;
+	cep->timed = timer != CM_TIMER_OFF;
+	if (!cep->timed) {
+		if (cancel_delayed_work(&cep->timer))
+			tern_cep_put(cep);
+		return;
+	}
+	cep->deadline = jiffies + msecs_to_jiffies(timer_ms(cep, timer));
+	arm_timer(cep);
+}
