@@ -60,6 +60,7 @@ static const struct verbs_context_ops context_ops = {
 	.query_qp = tern_qp_query,
 	.query_rt_values = tern_clock_query,
 	.query_srq = tern_srq_query,
+	.reg_dmabuf_mr = tern_mr_reg_dmabuf,
 	.reg_mr = tern_mr_reg,
 	.req_notify_cq = tern_cq_arm,
 	.rereg_mr = tern_mr_rereg,

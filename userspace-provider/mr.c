@@ -6,6 +6,16 @@
 
 #include "mr.h"
 
+/* @mr, or NULL and errno when the command that makes it failed */
+static struct ibv_mr *made(struct verbs_mr *mr, int err)
+{
+	if (!err)
+		return &mr->ibv_mr;
+	free(mr);
+	errno = err;
+	return NULL;
+}
+
 struct ibv_mr *tern_mr_reg(struct ibv_pd *pd, void *addr, size_t length,
 			   uint64_t iova, int access)
 {
@@ -20,12 +30,23 @@ struct ibv_mr *tern_mr_reg(struct ibv_pd *pd, void *addr, size_t length,
 
 	err = ibv_cmd_reg_mr(pd, addr, length, iova, access, mr, &cmd,
 			     sizeof(cmd), &resp, sizeof(resp));
-	if (err) {
-		free(mr);
-		errno = err;
+	return made(mr, err);
+}
+
+struct ibv_mr *tern_mr_reg_dmabuf(struct ibv_pd *pd, uint64_t offset,
+				  size_t length, uint64_t iova, int fd,
+				  int access)
+{
+	struct verbs_mr *mr;
+	int err;
+
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
 		return NULL;
-	}
-	return &mr->ibv_mr;
+
+	err = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, mr,
+				    NULL);
+	return made(mr, err);
 }
 
 int tern_mr_rereg(struct verbs_mr *mr, int flags, struct ibv_pd *pd,

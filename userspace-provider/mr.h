@@ -7,6 +7,9 @@
 
 struct ibv_mr *tern_mr_reg(struct ibv_pd *pd, void *addr, size_t length,
 			   uint64_t iova, int access);
+struct ibv_mr *tern_mr_reg_dmabuf(struct ibv_pd *pd, uint64_t offset,
+				  size_t length, uint64_t iova, int fd,
+				  int access);
 int tern_mr_rereg(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 		  void *addr, size_t length, int access);
 int tern_mr_dereg(struct verbs_mr *mr);

@@ -265,6 +265,7 @@ static const struct ib_device_ops device_ops = {
 	.query_qp = tern_query_qp,
 	.query_srq = tern_query_srq,
 	.reg_user_mr = tern_reg_user_mr,
+	.reg_user_mr_dmabuf = tern_reg_user_mr_dmabuf,
 	.req_notify_cq = tern_req_notify_cq,
 	.TERN_RESIZE_CQ_OP = tern_resize_cq,
 	.rereg_user_mr = tern_rereg_user_mr,

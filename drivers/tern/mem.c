@@ -15,10 +15,19 @@
  */
 #define DRAWS	32
 
+/* of one word: rhashtable's own comparison calls memcmp() */
+static int differs(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct tern_mem *mem = obj;
+
+	return mem->index != *(const u32 *)arg->key;
+}
+
 static const struct rhashtable_params table_params = {
 	.head_offset = offsetof(struct tern_mem, node),
 	.key_offset = offsetof(struct tern_mem, index),
 	.key_len = sizeof_field(struct tern_mem, index),
+	.obj_cmpfn = differs,
 	.automatic_shrinking = true,
 };
 
@@ -52,8 +61,8 @@ int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem)
 		/* STag 0 is local_dma_lkey */
 		if (!mem->index)
 			continue;
-		ret = rhashtable_insert_fast(&dev->mem.ht, &mem->node,
-					     table_params);
+		ret = rhashtable_lookup_insert_fast(&dev->mem.ht, &mem->node,
+						    table_params);
 		if (ret != -EEXIST)
 			return ret;
 	}
@@ -221,6 +230,10 @@ void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
 			memset(dst, 0, len);
 		return;
 	}
+	if (map->virt) {
+		memcpy(dst, map->virt + at, len);
+		return;
+	}
 	for (; len; len -= n, dst += n, at += n) {
 		n = min_t(size_t, len, PAGE_SIZE - offset_in_page(at));
 		memcpy_from_page(dst, map->pages[at >> PAGE_SHIFT],
@@ -239,6 +252,10 @@ void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
 	if (map->kva) {
 		if (kva_good(to, len))
 			memcpy((void *)(uintptr_t)to, src, len);
+		return;
+	}
+	if (map->virt) {
+		memcpy(map->virt + at, src, len);
 		return;
 	}
 	for (; len; len -= n, src += n, at += n) {

@@ -35,8 +35,9 @@ struct tern_qp;
  * @owner: the only stream whose peer may invalidate it; 0: none
  * @base: first TO (iova)
  * @len: octets
- * @pages: the pages, first to last; NULL if @kva
- * @offset: of @base from the beginning of the first page
+ * @pages: the pages, first to last; NULL if @kva or @virt
+ * @virt: dma-buf: where the kernel sees it
+ * @offset: of @base from the beginning of the first page, or from @virt
  */
 struct tern_mem_map {
 	u32 stag;
@@ -50,6 +51,7 @@ struct tern_mem_map {
 	u64 base;
 	u64 len;
 	struct page **pages;
+	void *virt;
 	u64 offset;
 };
 

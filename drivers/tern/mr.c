@@ -148,6 +148,7 @@ static struct tern_mr *make_user(struct ib_pd *pd, struct tern_umem *umem,
 	mr->ibmr.length = length;
 	map = &mr->mem.map;
 	map->pages = umem->pages;
+	map->virt = umem->virt;
 	map->offset = umem->offset;
 	map->base = access & IB_ZERO_BASED ? 0 : iova;
 	map->len = length;
@@ -156,20 +157,12 @@ static struct tern_mr *make_user(struct ib_pd *pd, struct tern_umem *umem,
 	return IS_ERR(ibmr) ? ERR_CAST(ibmr) : mr;
 }
 
-struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-			       u64 iova, int access,
-			       TERN_DMAH_PARAM struct ib_udata *udata)
+/* the same, open, for a verb; @umem may be an ERR_PTR() */
+static struct ib_mr *reg_user(struct ib_pd *pd, struct tern_umem *umem,
+			      u64 length, u64 iova, int access)
 {
-	struct tern_umem *umem;
 	struct tern_mr *mr;
-	int ret;
 
-	if (tern_dmah_given())
-		return ERR_PTR(-EOPNOTSUPP);
-	ret = check_user(length, access);
-	if (ret)
-		return ERR_PTR(ret);
-	umem = tern_umem_get(pd->device, start, length, access);
 	if (IS_ERR(umem))
 		return ERR_CAST(umem);
 	mr = make_user(pd, umem, length, iova, access);
@@ -179,12 +172,47 @@ struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	return &mr->ibmr;
 }
 
+struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			       u64 iova, int access,
+			       TERN_DMAH_PARAM struct ib_udata *udata)
+{
+	struct tern_umem *umem;
+	int ret;
+
+	if (tern_dmah_given())
+		return ERR_PTR(-EOPNOTSUPP);
+	ret = check_user(length, access);
+	if (ret)
+		return ERR_PTR(ret);
+	umem = tern_umem_get(pd->device, start, length, access);
+	return reg_user(pd, umem, length, iova, access);
+}
+
+struct ib_mr *tern_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				      u64 iova, int fd, int access,
+				      TERN_DMAH_PARAM
+				      struct uverbs_attr_bundle *attrs)
+{
+	struct tern_umem *umem;
+	int ret;
+
+	if (tern_dmah_given())
+		return ERR_PTR(-EOPNOTSUPP);
+	ret = check_user(length, access);
+	if (ret)
+		return ERR_PTR(ret);
+	umem = tern_umem_get_dmabuf(pd->device, fd, offset, length, access);
+	return reg_user(pd, umem, length, iova, access);
+}
+
 /*
  * A new region takes the place of the old one, with a key of its own: nobody
  * comes by an old key to new memory, new rights or a new PD, and when anything
  * fails the old region is as it was. The core deregisters it when we return,
  * which waits for the copies that are running; that must not fail, so it is
  * closed here, while there are no windows.
+ *
+ * Not of a dma-buf: the verb names memory by address. libibverbs says so as well.
  */
 struct ib_mr *tern_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				 u64 length, u64 iova, int access,
@@ -195,6 +223,8 @@ struct ib_mr *tern_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	struct tern_umem *umem;
 	int ret;
 
+	if (old->umem->buf)
+		return ERR_PTR(-EOPNOTSUPP);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = old->access;
 	if (!moves) {

@@ -14,7 +14,7 @@ struct tern_umem;
  * struct tern_mr - memory region
  * @ibmr: the core's part
  * @mem: its entry in the STag table
- * @umem: user MR: pinned pages, whose list the entry's is
+ * @umem: user MR: the memory that the entry opens
  * @access: user MR: enum ib_access_flags
  * @iova: user MR: first TO, were it not zero-based
  * @reg_pages: fast registration: the entry's list, @fr_max elements
@@ -65,6 +65,10 @@ struct ib_mr *tern_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			       u64 iova, int access,
 			       TERN_DMAH_PARAM struct ib_udata *udata);
+struct ib_mr *tern_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				      u64 iova, int fd, int access,
+				      TERN_DMAH_PARAM
+				      struct uverbs_attr_bundle *attrs);
 struct ib_mr *tern_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				 u64 length, u64 iova, int access,
 				 struct ib_pd *pd, struct ib_udata *udata);

@@ -94,6 +94,7 @@ static struct tern_mem_map map_window(const struct tern_mem *mem,
 		.base = wqe->access & IB_ZERO_BASED ? 0 : wqe->remote_addr,
 		.len = wqe->length,
 		.pages = region->map.pages,
+		.virt = region->map.virt,
 		.offset = region->map.offset +
 			  (wqe->remote_addr - region->map.base),
 	};

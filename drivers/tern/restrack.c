@@ -12,6 +12,7 @@
 #include "qp.h"
 #include "restrack.h"
 #include "srq.h"
+#include "umem.h"
 
 /**
  * struct detail - one line of the details
@@ -102,11 +103,13 @@ int tern_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 
 int tern_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
-	const struct tern_mem *mem = &to_tern_mr(ibmr)->mem;
+	const struct tern_mr *mr = to_tern_mr(ibmr);
+	const struct tern_mem *mem = &mr->mem;
 	const struct detail details[] = {
 		{ "kind", .text = mem->kind == TERN_MEM_DMA ? "dma" :
 				  mem->kind == TERN_MEM_FAST ? "fast" :
-							       "user" },
+				  mr->umem->buf ? "dma-buf" :
+						  "user" },
 		{ "valid", READ_ONCE(mem->map.valid) },
 		{ "base", mem->map.base },
 		{ "access", mem->map.access },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A program's memory, pinned. */
+/* A program's memory, pinned: by address. */
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -76,7 +76,11 @@ void tern_umem_put(struct tern_umem *umem)
 {
 	if (!refcount_dec_and_test(&umem->ref))
 		return;
-	kvfree(umem->pages);
-	ib_umem_release(umem->ib);
+	if (umem->buf) {
+		tern_umem_unmap_dmabuf(umem);
+	} else {
+		kvfree(umem->pages);
+		ib_umem_release(umem->ib);
+	}
 	kfree(umem);
 }

@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A program's memory, pinned. */
+/* A program's memory, pinned: by address, or a dma-buf. */
 #ifndef TERN_UMEM_H
 #define TERN_UMEM_H
 
+#include <linux/dma-direction.h>
+#include <linux/iosys-map.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+struct dma_buf;
+struct dma_buf_attachment;
 struct ib_device;
 struct ib_umem;
 struct page;
 
 /**
- * struct tern_umem - pinned pages
+ * struct tern_umem - pinned memory
  * @ref: MRs that have it: two, while one becomes another
- * @ib: the core's part: pins, accounts and unpins
+ * @ib: the core's part: pins, accounts and unpins; NULL: a dma-buf
  * @pages: the same, first to last, for access by number
- * @offset: of the first octet within the first page
+ * @offset: of the first octet within the first page, or from @virt
+ * @virt: dma-buf: where the kernel sees it; else NULL, as all that follows
+ * @buf: the dma-buf
+ * @attach: keeps it where it is
+ * @vmap: what its exporter made of it
+ * @dir: which way CPU access was begun
  */
 struct tern_umem {
 	refcount_t ref;
 	struct ib_umem *ib;
 	struct page **pages;
-	u32 offset;
+	u64 offset;
+	void *virt;
+	struct dma_buf *buf;
+	struct dma_buf_attachment *attach;
+	struct iosys_map vmap;
+	enum dma_data_direction dir;
 };
 
 /**
@@ -35,6 +49,25 @@ struct tern_umem {
  */
 struct tern_umem *tern_umem_get(struct ib_device *device, u64 start,
 				u64 length, int access);
+
+/**
+ * tern_umem_get_dmabuf() - have a range of a dma-buf, which stays where it is
+ * @device: device
+ * @fd: of the calling program
+ * @offset: of the first octet
+ * @length: octets, at least 1
+ * @access: enum ib_access_flags: writable or not
+ *
+ * Context: process, waits for the buffer's device. Return: the memory, or
+ * ERR_PTR(): -EBADF or -EINVAL: @fd is none; -EINVAL: not within it; -EACCES: not
+ * open for that; -EOPNOTSUPP: the CPU does not see it as memory, or it moves while
+ * nobody pins it; else what the exporter says.
+ */
+struct tern_umem *tern_umem_get_dmabuf(struct ib_device *device, int fd,
+				       u64 offset, u64 length, int access);
+
+/* tern_umem_put()'s part for a dma-buf */
+void tern_umem_unmap_dmabuf(struct tern_umem *umem);
 
 /**
  * tern_umem_share() - the same memory once more, for other rights

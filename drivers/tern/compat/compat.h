@@ -8,13 +8,14 @@
 #define TERN_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/module.h>
 #include <linux/net.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 
-/* reg_user_mr() got a DMA handle argument, which tern refuses */
+/* reg_user_mr() and its dma-buf form got a DMA handle argument, which tern refuses */
 #ifdef TERN_HAVE_DMAH
 #define TERN_DMAH_PARAM		struct ib_dmah *dmah,
 #define tern_dmah_given()	(!!dmah)
@@ -22,6 +23,9 @@
 #define TERN_DMAH_PARAM
 #define tern_dmah_given()	false
 #endif
+
+/* MODULE_IMPORT_NS() takes a string now; what it says is the same */
+#define TERN_IMPORT_NS(ns)	MODULE_INFO(import_ns, ns)
 
 /* ib_umem_get() became ib_umem_get_va() */
 #ifndef TERN_HAVE_UMEM_GET_VA
