@@ -79,8 +79,8 @@ static bool sq_wants_cqe(const struct tern_sq *sq,
 	       slot->status != IB_WC_SUCCESS;
 }
 
-/* take up to TERN_CQE_BATCH completions that are due; true if more may be */
-static bool sq_collect(struct tern_qp *qp, struct tern_cqe *cqes, u32 *n)
+/* gather up to TERN_CQE_BATCH completions that are due; true if more may be */
+static bool sq_collect(struct tern_qp *qp, u32 *n)
 {
 	struct tern_sq *sq = &qp->sq;
 
@@ -93,7 +93,7 @@ static bool sq_collect(struct tern_qp *qp, struct tern_cqe *cqes, u32 *n)
 		if (*n == TERN_CQE_BATCH)
 			return true;
 		if (sq_wants_cqe(sq, slot))
-			sq_fill_cqe(qp, slot, &cqes[(*n)++]);
+			sq_fill_cqe(qp, slot, &sq->cqes[(*n)++]);
 		slot->done = false;
 		sq->tail++;
 	}
@@ -103,15 +103,14 @@ static bool sq_collect(struct tern_qp *qp, struct tern_cqe *cqes, u32 *n)
 void tern_sq_complete(struct tern_qp *qp)
 {
 	struct tern_sq *sq = &qp->sq;
-	struct tern_cqe cqes[TERN_CQE_BATCH];
 	bool more;
 	u32 n;
 
 	do {
-		more = sq_collect(qp, cqes, &n);
+		more = sq_collect(qp, &n);
 		tern_ring_publish(&sq->q.hdr->cons, sq->tail);
 		if (n)
-			tern_cq_push(qp->scq, cqes, n);
+			tern_cq_push(qp->scq, sq->cqes, n);
 	} while (more);
 }
 

@@ -39,7 +39,7 @@ void tern_sq_sent(struct tern_qp *qp, u32 head);
 /**
  * tern_sq_complete() - write the completions that are due, in order
  *
- * Context: any; no CQ lock held.
+ * Context: the stream lock is ours.
  */
 void tern_sq_complete(struct tern_qp *qp);
 

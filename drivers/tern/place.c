@@ -60,6 +60,7 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 
 struct sgl_arg {
 	struct tern_qp *qp;
+	struct ib_pd *pd;
 	const struct tern_sge *sge;
 	u32 num_sge;
 	u64 skip;
@@ -70,17 +71,19 @@ static int sgl_piece(void *arg, const u8 *data, u32 n)
 	struct sgl_arg *s = arg;
 	int ret;
 
-	ret = tern_sgl_write(s->qp->dev, s->qp->ibqp.pd, !s->qp->uctx, s->sge,
-			     s->num_sge, s->skip, data, n);
+	ret = tern_sgl_write(s->qp->dev, s->pd, !s->qp->uctx, s->sge, s->num_sge,
+			     s->skip, data, n);
 	s->skip += n;
 	return ret;
 }
 
 int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
-		   const struct tern_sge *sge, u32 num_sge, u64 skip)
+		   struct ib_pd *pd, const struct tern_sge *sge, u32 num_sge,
+		   u64 skip)
 {
 	struct sgl_arg s = {
-		.qp = qp, .sge = sge, .num_sge = num_sge, .skip = skip,
+		.qp = qp, .pd = pd, .sge = sge, .num_sge = num_sge,
+		.skip = skip,
 	};
 
 	trace_tern_place(tern_qpn(qp), 0, skip, src->seg->len);

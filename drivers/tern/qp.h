@@ -69,6 +69,9 @@ struct tern_sq_slot {
 	u32 stag;
 };
 
+/* completions written with one hold of the CQ's lock */
+#define TERN_CQE_BATCH		8
+
 /**
  * struct tern_sq - send queue
  * @q: the ring
@@ -82,6 +85,8 @@ struct tern_sq_slot {
  * @stop: in CLOSING: entries from this index on are flushed, not sent
  * @max_wr, @max_sge, @max_inline: granted
  * @sig_all: every entry is signalled
+ * @cqes: completions on their way to the CQ; on the stack they would be zeroed
+ *	each time (CONFIG_INIT_STACK_ALL_ZERO)
  */
 struct tern_sq {
 	struct tern_queue q;
@@ -96,6 +101,7 @@ struct tern_sq {
 	u32 max_sge;
 	u32 max_inline;
 	bool sig_all;
+	struct tern_cqe cqes[TERN_CQE_BATCH];
 };
 
 /**
@@ -123,7 +129,6 @@ struct tern_wqe {
 	u8 inl[TERN_MAX_INLINE];
 };
 
-#define TERN_CQE_BATCH		8
 enum tern_tx_source {
 	TERN_TX_NONE,		/* between two messages */
 	TERN_TX_WQE,		/* a send queue entry */
@@ -145,7 +150,8 @@ enum tern_tx_source {
  * @again: look once more before you end
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
  *	which will run the engine
- * @yielded: entries that send nothing were done, and more may be there
+ * @yielded: the burst ends here, and more is there: entries that send nothing
+ *	had their turn, or one that fails comes behind the burst
  * @locals: entries of this burst that sent nothing
  * @idle_at: when the program was last told to ring, tern_tx_now(); a hint
  * @burst: FPDUs built and not yet taken by TCP
@@ -188,6 +194,7 @@ struct tern_tx {
  * struct tern_rx - receive engine of one stream; guarded by the socket lock
  * @fpdu: framing
  * @ddp: MSN, MO and message state
+ * @cur, @seg: the FPDU in hand; on the stack they would be zeroed each time
  * @skip: octets of a judged FPDU still to be consumed from the queue
  * @need: octets the FPDU at the head of the queue needs in all
  * @fence: responder: no valid FPDU came yet
@@ -204,6 +211,8 @@ struct tern_tx {
 struct tern_rx {
 	struct tern_fpdu_rx fpdu;
 	struct tern_ddp_rx ddp;
+	struct tern_fpdu cur;
+	struct tern_seg seg;
 	u32 skip;
 	u32 need;
 	bool fence;

@@ -113,8 +113,6 @@ static int check_invalidate(struct tern_qp *qp, const struct tern_seg *seg)
 	struct tern_mem_map map;
 	int term;
 
-	if (!seg->row->has_inv)
-		return TERN_TERM_NONE;
 	rcu_read_lock();
 	tern_mem_find(qp->dev, seg->inv_stag, &map);
 	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
@@ -141,19 +139,26 @@ static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
 	return TERN_TERM_NONE;
 }
 
+/* what an SRQ holds was posted for the SRQ's protection domain */
+static struct ib_pd *recv_pd(const struct tern_qp *qp)
+{
+	return qp->srq ? qp->srq->ibsrq.pd : qp->ibqp.pd;
+}
+
 static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
 {
 	const struct tern_seg *seg = src->seg;
 	struct tern_rx *rx = &qp->rx;
-	int term;
+	int term = TERN_TERM_NONE;
 
 	if (is_rtr_send(qp, seg))
 		return TERN_TERM_NONE;
-	term = check_invalidate(qp, seg);
+	if (seg->row->has_inv)
+		term = check_invalidate(qp, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, rx->recv.sge, rx->recv.num_sge,
-				       seg->mo)) {
+	if (seg->len && tern_place_sgl(qp, src, recv_pd(qp), rx->recv.sge,
+				       rx->recv.num_sge, seg->mo)) {
 		rx->have_recv = false;
 		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_PROT_ERR, 0, 0, 0);
 		return TERN_TERM_LOCAL;
@@ -188,8 +193,8 @@ static int handle_read_resp(struct tern_qp *qp,
 	term = tern_read_match(out ? &out->open : NULL, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, out->sge, out->num_sge,
-				       out->open.got)) {
+	if (seg->len && tern_place_sgl(qp, src, qp->ibqp.pd, out->sge,
+				       out->num_sge, out->open.got)) {
 		tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
 	}
@@ -387,26 +392,26 @@ static void open_fence(struct tern_qp *qp, const struct tern_fpdu *f, int term)
 static int judge_segment(struct tern_qp *qp, const struct tern_fpdu *f,
 			 const struct tern_skb_cursor *at)
 {
-	struct tern_seg seg;
-	struct tern_place_src src = { .fpdu = f, .at = *at, .seg = &seg };
 	struct tern_rx *rx = &qp->rx;
+	struct tern_seg *seg = &rx->seg;
+	struct tern_place_src src = { .fpdu = f, .at = *at, .seg = seg };
 	int term;
 
 	term = tern_ddp_segment(&rx->ddp, f->hdr, f->hdr_len, f->ulpdu_len,
-				&seg);
-	if (term == TERN_TERM_NONE && !seg.tagged)
-		term = take_buffer(qp, &seg);
+				seg);
+	if (term == TERN_TERM_NONE && !seg->tagged)
+		term = take_buffer(qp, seg);
 	if (term == TERN_TERM_NONE)
-		term = tern_rdmap_segment(&rx->ddp, f->hdr, f->hdr_len, &seg);
+		term = tern_rdmap_segment(&rx->ddp, f->hdr, f->hdr_len, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	trace_tern_fpdu_rx(tern_qpn(qp), seg.opcode, f->ulpdu_len, seg.last);
+	trace_tern_fpdu_rx(tern_qpn(qp), seg->opcode, f->ulpdu_len, seg->last);
 	/* maybe what the program waited for: tern_tx_defer() */
-	if (seg.opcode != TERN_OP_READ_REQ && seg.opcode != TERN_OP_READ_RESP)
+	if (seg->opcode != TERN_OP_READ_REQ && seg->opcode != TERN_OP_READ_RESP)
 		WRITE_ONCE(qp->doorbells, 0);
 	term = handle_message(qp, &src);
 	if (term == TERN_TERM_NONE)
-		tern_ddp_advance(&rx->ddp, &seg);
+		tern_ddp_advance(&rx->ddp, seg);
 	return term;
 }
 
@@ -443,31 +448,31 @@ static int find_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at,
 static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
 {
 	struct tern_rx *rx = &qp->rx;
-	struct tern_fpdu f;
-	struct verify_arg v = { .rx = rx, .fpdu = &f };
+	struct tern_fpdu *f = &rx->cur;
+	struct verify_arg v = { .rx = rx, .fpdu = f };
 	int ret, term = TERN_TERM_NONE;
 
-	ret = find_fpdu(qp, at, &f, &term);
+	ret = find_fpdu(qp, at, f, &term);
 	if (ret > 0)
 		return 0;
 	if (ret < 0) {
 		rx_error(qp, term, NULL);
 		return ret;
 	}
-	if (f.verify)
-		tern_skb_cursor_walk(at, 0, f.total, verify_piece, &v);
-	term = tern_fpdu_rx_finish(&rx->fpdu, &f);
+	if (f->verify)
+		tern_skb_cursor_walk(at, 0, f->total, verify_piece, &v);
+	term = tern_fpdu_rx_finish(&rx->fpdu, f);
 	if (term == TERN_TERM_NONE) {
 		tern_stat_inc(qp->dev, RX_FPDU);
-		tern_stat_add(qp->dev, RX_BYTES, f.total);
-		term = judge_segment(qp, &f, at);
-		open_fence(qp, &f, term);
+		tern_stat_add(qp->dev, RX_BYTES, f->total);
+		term = judge_segment(qp, f, at);
+		open_fence(qp, f, term);
 	}
 	if (term != TERN_TERM_NONE) {
-		rx_error(qp, term, &f);
+		rx_error(qp, term, f);
 		return -EPROTO;
 	}
-	return f.total;
+	return f->total;
 }
 
 /*

@@ -314,7 +314,8 @@ int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 	if (more)
 		msg.msg_flags |= MSG_MORE;
 	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, skip + len);
-	iov_iter_advance(&msg.msg_iter, skip);
+	if (skip)
+		iov_iter_advance(&msg.msg_iter, skip);
 	s->sending = true;
 	rc = tcp_sendmsg_locked(s->sk, &msg, len);
 	s->sending = false;

@@ -185,7 +185,10 @@ static void message_done(struct tern_qp *qp)
 	tx->source = TERN_TX_NONE;
 }
 
-/* fill the burst: 0 (it may be empty), or -ENOMEM */
+/*
+ * Fill the burst; it may stay empty. Return: 0 when nothing more is due, 1 when
+ * there may be, or -ENOMEM.
+ */
 static int fill_burst(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
@@ -198,15 +201,15 @@ static int fill_burst(struct tern_qp *qp)
 					   qp->params.tx_markers);
 	for (;;) {
 		if (tx->source == TERN_TX_NONE && !tern_tx_start_message(qp))
-			return 0;
+			return tx->yielded;
 		if (b->nr && b->len + tern_fpdu_tx_size(&tx->fpdu, &tx->msg) >
 		    TERN_BURST_BYTES)
-			return 0;
+			return 1;
 		ret = emit_fpdu(qp);
 		if (ret == -EFAULT)
 			continue;
 		if (ret)
-			return b->nr ? 0 : ret;
+			return b->nr ? 1 : ret;
 		if (tern_tx_msg_done(&tx->msg))
 			message_done(qp);
 	}
@@ -228,7 +231,7 @@ static void burst_done(struct tern_qp *qp)
 		tern_qp_event(qp, QP_EV_TERM_SENT);
 }
 
-/* 0 when the burst is gone, -EAGAIN when TCP is full, or the stream's error */
+/* 0 when there is no burst any more, -EAGAIN when TCP is full, or the stream's error */
 static int send_burst(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
@@ -236,6 +239,8 @@ static int send_burst(struct tern_qp *qp)
 	bool more = tx->source != TERN_TX_NONE;
 	int n;
 
+	if (!b->nr)
+		return 0;
 	while (b->sent < b->len) {
 		n = tern_sock_send_locked(qp->sock, b->bv, b->nr, b->sent,
 					  b->len - b->sent, more);
@@ -265,8 +270,6 @@ static bool go_idle(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
 
-	if (tx->yielded)
-		return false;
 	if (qp->state == QP_CLOSING && drained(qp)) {
 		tern_qp_event(qp, QP_EV_DRAINED);
 		return true;
@@ -284,28 +287,26 @@ static bool go_idle(struct tern_qp *qp)
 	return false;
 }
 
+/* an entry that fails, or sends nothing, takes a turn of @bursts as well */
 static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 {
 	struct tern_tx *tx = &qp->tx;
-	int ret;
+	enum tern_qp_state state;
+	int ret, more;
 
-	for (;;) {
+	do {
+		/* of a burst that is left over: who knows what came since */
+		more = 1;
 		if (!tx->burst.nr) {
 			if (!tern_sock_writable_locked(qp->sock)) {
 				tern_stat_inc(qp->dev, TX_FULL);
 				return TERN_TX_IDLE;
 			}
-			if (fill_burst(qp))
+			more = fill_burst(qp);
+			if (more < 0)
 				return TERN_TX_NOMEM;
-			if (!tx->burst.nr && go_idle(qp))
-				return TERN_TX_IDLE;
-			if (!tx->burst.nr) {
-				/* what sent nothing took time as well */
-				if (!--*bursts)
-					return TERN_TX_MORE;
-				continue;
-			}
 		}
+		state = qp->state;
 		ret = send_burst(qp);
 		if (ret == -EAGAIN)
 			return TERN_TX_IDLE;
@@ -313,9 +314,12 @@ static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 			tern_qp_event(qp, QP_EV_RESET);
 			return TERN_TX_IDLE;
 		}
-		if (!--*bursts)
-			return TERN_TX_MORE;
-	}
+		--*bursts;
+		/* TCP may deliver received data while it sends */
+		if (!more && qp->state == state && go_idle(qp))
+			return TERN_TX_IDLE;
+	} while (*bursts);
+	return TERN_TX_MORE;
 }
 
 /* FIN_WAIT and ERROR send nothing; IDLE has no stream */
@@ -343,7 +347,10 @@ enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts)
 	do {
 		tx->again = false;
 		result = send_all(qp, &bursts);
-	} while (tx->again && result == TERN_TX_IDLE && may_send(qp));
+		if (result != TERN_TX_IDLE || !tx->again || !may_send(qp))
+			break;
+		result = TERN_TX_MORE;
+	} while (bursts);
 	tx->active = false;
 	return result;
 }

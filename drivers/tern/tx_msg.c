@@ -19,12 +19,18 @@
 /* entries of a burst that put nothing on the wire: a program may add as fast */
 #define LOCALS_PER_BURST	64
 
+/* what was built before an entry that fails goes out and completes first */
+static bool failure_waits(struct tern_qp *qp)
+{
+	qp->tx.yielded = qp->tx.burst.nr;
+	return qp->tx.yielded;
+}
+
 static bool sq_entry_failed(struct tern_qp *qp, enum ib_wc_status status)
 {
 	struct tern_tx *tx = &qp->tx;
 
-	/* what was built before it goes out and completes first */
-	if (tx->burst.nr)
+	if (failure_waits(qp))
 		return false;
 	tern_sq_started(qp, &tx->wqe);
 	tern_sq_done(qp, tx->wqe.index, status);
@@ -36,7 +42,7 @@ static bool sq_entry_failed(struct tern_qp *qp, enum ib_wc_status status)
 /* the program wrote nonsense: into an entry, or into the producer index */
 static bool sq_broken(struct tern_qp *qp, int err)
 {
-	if (qp->tx.burst.nr)
+	if (failure_waits(qp))
 		return false;
 	tern_stat_inc(qp->dev, SQ_BAD_ENTRY);
 	if (err == -EINVAL)
@@ -123,11 +129,24 @@ static bool start_read(struct tern_qp *qp)
 	return true;
 }
 
+/*
+ * Must the list be judged before the headers are built? What is read in one piece,
+ * with nothing before it in the burst, is judged then: payload_failed() comes to
+ * the same.
+ */
+static bool judge_first(const struct tern_qp *qp)
+{
+	const struct tern_tx *tx = &qp->tx;
+
+	return !(tx->wqe.flags & TERN_WR_INLINE) &&
+	       (tx->burst.nr || tx->wqe.len > tx->fpdu.mulpdu - TERN_HDR_MAX);
+}
+
 static bool start_payload(struct tern_qp *qp)
 {
 	struct tern_wqe *wqe = &qp->tx.wqe;
 
-	if (!(wqe->flags & TERN_WR_INLINE) &&
+	if (judge_first(qp) &&
 	    tern_sgl_check(qp->dev, qp->ibqp.pd, !qp->uctx, wqe->sge,
 			   wqe->num_sge, TERN_USE_LOCAL_READ))
 		return sq_entry_failed(qp, IB_WC_LOC_PROT_ERR);

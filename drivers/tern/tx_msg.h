@@ -14,8 +14,9 @@ struct tern_qp;
  * A Terminate goes before everything, the RTR before what the ULP sends;
  * Responses and send queue entries take turns. An entry that fails is completed
  * here. Sets qp->tx.stalled when the entry at the head has to wait, and
- * qp->tx.yielded when others should have their turn before the next one. Context:
- * the socket lock is ours. Return: false when nothing is to be sent now.
+ * qp->tx.yielded when the burst should go, or others have their turn, before the
+ * next one. Context: the socket lock is ours. Return: false when nothing is to be
+ * sent now.
  */
 bool tern_tx_start_message(struct tern_qp *qp);
 
