@@ -100,15 +100,15 @@ TEST(mem_check__agrees_with_wide_arithmetic, "DDP-090 DDP-091 DDP-097")
 		u64 to = base + rng_below(&r, 12) - 4;
 		u64 n = 1 + (rng_below(&r, 2) ? rng_below(&r, 8) : edge);
 		struct tern_mem_view v = good_view(all_rights, base, len);
-		unsigned __int128 end = (unsigned __int128)to + n;
-		unsigned __int128 top = (unsigned __int128)base + len;
+		__uint128_t end = (__uint128_t)to + n;
+		__uint128_t top = (__uint128_t)base + len;
 		int want = TERN_TERM_NONE;
 
 		if (to < base || end > top)
 			want = TERN_TERM_DT_BOUNDS;
-		if (end > (unsigned __int128)1 << 64)
+		if (end > (__uint128_t)1 << 64)
 			want = TERN_TERM_DT_WRAP;
-		if (n && top <= (unsigned __int128)1 << 64)
+		if (n && top <= (__uint128_t)1 << 64)
 			EQ(tern_mem_check(&v, TERN_USE_WRITE, to, n), want);
 	}
 }

@@ -262,8 +262,10 @@ static void must_agree_on_first(const u8 *in, u32 len)
 	int kind;
 
 	memset(ulpdu, 0, 64);
-	if (ref_decode(&d, stream, len, ulpdu, &n, &used) != REF_GOOD)
-		used = n = 0;
+	if (ref_decode(&d, stream, len, ulpdu, &n, &used) != REF_GOOD) {
+		used = 0;
+		n = 0;
+	}
 	set_up(&s, in, &delivered);
 	shell_input(&s, stream, used ? used : len, NULL);
 	MUST(used || !s.accepted);

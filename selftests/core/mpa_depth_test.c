@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* IRD and ORD: checklist-mpa 3.6, row by row. */
+#include "tap.h"
+#include "mpa_wish.h"
+
+TEST(accept__depths, "O1 to O5, O7 to O9 MPA-173 to MPA-176 MPA-185 MPA-187")
+{
+	static const struct {
+		const char *id;
+		u16 q_ird, q_ord;
+		u16 own_ird, own_ord;
+		bool a;
+		u16 p_ird, p_ord;	/* in the Reply */
+		u16 ird, ord;		/* in force */
+	} rows[] = {
+		{ "O1", 16, 8, 8, 4, 0, 8, 4, 8, 4 },
+		{ "O1", 16, 8, 16, 4, 0, 16, 4, 16, 4 },
+		{ "O1", 16, 40, 8, 4, 0, 40, 4, 40, 4 },
+		{ "O2", 16, 1000, 8, 4, 0, 128, 4, 128, 4 },
+		{ "O2", 16, 0x3ffe, 8, 4, 0, 128, 4, 128, 4 },
+		{ "O3", 16, X, 8, 4, 0, X, 4, 8, 4 },
+		{ "O4", 4, 8, 8, 4, 0, 8, 4, 8, 4 },
+		{ "O5", 2, 8, 8, 4, 0, 8, 2, 8, 2 },
+		{ "O7", X, 8, 8, 4, 0, 8, X, 8, 4 },
+		{ "O8", 16, 0, 0, 4, 1, 1, 4, 1, 4 },
+		{ "O8", 16, 0, 5, 4, 1, 5, 4, 5, 4 },
+		{ "O8", 16, 0, 0, 4, 0, 0, 4, 0, 4 },
+		{ "O9", 0, 8, 8, 4, 0, 8, 0, 8, 0 },
+		{ "4.19", X, X, 8, 4, 1, X, X, 8, 4 },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_params params;
+		struct tern_mpa_msg reply, req =
+			enhanced(rows[i].q_ird | (rows[i].a ? A : 0),
+				 rows[i].q_ord | (rows[i].a ? D : 0));
+		int before = tap_errors;
+
+		wish.ird = rows[i].own_ird;
+		wish.ord = rows[i].own_ord;
+		tern_mpa_accept(&wish, &req, &reply, &params);
+		EQ(reply.ird & TERN_MPA_DEPTH_MASK, rows[i].p_ird);
+		EQ(reply.ord & TERN_MPA_DEPTH_MASK, rows[i].p_ord);
+		EQ(params.ird, rows[i].ird);
+		EQ(params.ord, rows[i].ord);
+		if (tap_errors != before)
+			printf("# row %s (%u)\n", rows[i].id, i);
+	}
+}
+
+TEST(settle__depths, "O10 to O15 MPA-181 to MPA-183 MPA-186 MPA-188")
+{
+	static const struct {
+		const char *id;
+		u16 p_ird, p_ord;
+		u16 own_ird, own_ord;
+		u16 ird, ord;
+		int term;
+	} rows[] = {
+		{ "O10", 8, 4, 16, 16, 16, 8, TERN_TERM_NONE },
+		{ "O10", 40, 4, 16, 16, 16, 16, TERN_TERM_NONE },
+		{ "O10", 0, 4, 16, 16, 16, 0, TERN_TERM_NONE },
+		{ "O11", X, 4, 16, 16, 16, 16, TERN_TERM_NONE },
+		{ "O12", 16, 16, 16, 16, 16, 16, TERN_TERM_NONE },
+		{ "O13", 16, 17, 16, 16, 17, 16, TERN_TERM_NONE },
+		{ "O13", 16, 128, 16, 16, 128, 16, TERN_TERM_NONE },
+		{ "O14", 16, 129, 16, 16, 16, 16, TERN_TERM_MPA_IRD },
+		{ "O14", 4, 0x3ffe, 16, 16, 16, 4, TERN_TERM_MPA_IRD },
+		{ "O15", 16, X, 16, 16, 16, 16, TERN_TERM_NONE },
+		{ "O15", X, X, 3, 5, 3, 5, TERN_TERM_NONE },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_params params;
+		struct tern_mpa_msg reply = enhanced(rows[i].p_ird | A, rows[i].p_ord | C);
+		int before = tap_errors;
+
+		wish.ird = rows[i].own_ird;
+		wish.ord = rows[i].own_ord;
+		EQ(tern_mpa_settle(&wish, &reply, &params), rows[i].term);
+		EQ(params.ird, rows[i].ird);
+		EQ(params.ord, rows[i].ord);
+		if (tap_errors != before)
+			printf("# row %s (%u)\n", rows[i].id, i);
+	}
+}
+
+TEST(settle__plain, "O19 H1: nothing negotiated, the ULP's values stand")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg msg, plain = { .rev = 1 };
+	struct tern_mpa_params params;
+
+	wish.ird = 3;
+	wish.ord = 5;
+	tern_mpa_accept(&wish, &plain, &msg, &params);
+	EQ(params.ird, 3);
+	EQ(params.ord, 5);
+	CHECK(!params.p2p && !msg.enhanced);
+	tern_mpa_fall_back(&wish);
+	EQ(tern_mpa_settle(&wish, &plain, &params), TERN_TERM_NONE);
+	EQ(params.ird, 3);
+	EQ(params.ord, 5);
+	EQ(params.rtr, TERN_MPA_RTR_NONE);
+}
+
+TEST(request__real_depths_stay_real, "MPA-222 reading 4.19: 0x3FFF is clamped")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg req;
+
+	wish.ird = X;
+	wish.ord = 0xffff;
+	tern_mpa_request(&wish, &req);
+	EQ(req.ird & TERN_MPA_DEPTH_MASK, TERN_MPA_DEPTH_MAX);
+	EQ(req.ord & TERN_MPA_DEPTH_MASK, TERN_MPA_DEPTH_MAX);
+}

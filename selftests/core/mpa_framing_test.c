@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Versions, markers and CRC: checklist-mpa 3.3 and 3.4, row by row. */
+#include "tap.h"
+#include "mpa_wish.h"
+
+/* ---- 3.3: versions and markers ----------------------------------------------- */
+
+struct end {
+	enum tern_mpa_type type;
+	bool m;
+};
+
+/*
+ * Both ends by the core; the Request is plain, as a Permissive initiator's is
+ * when it meets RDMAC. Return: Full Operation began.
+ */
+static bool meet(struct end ini, struct end rsp, u8 rev,
+		 struct tern_mpa_params *ip, struct tern_mpa_params *rp)
+{
+	struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+	struct tern_mpa_msg req, reply;
+
+	iw.type = ini.type;
+	iw.markers = ini.m;
+	iw.rev = rev;
+	iw.enhanced = rev == 2;
+	rw.type = rsp.type;
+	rw.markers = rsp.m;
+	tern_mpa_request(&iw, &req);
+	if (tern_mpa_gate_request(&rw, &req) != TERN_MPA_GO)
+		return false;
+	tern_mpa_accept(&rw, &req, &reply, rp);
+	if (tern_mpa_gate_reply(&iw, &reply) != TERN_MPA_GO)
+		return false;
+	EQ(tern_mpa_settle(&iw, &reply, ip), TERN_TERM_NONE);
+	return true;
+}
+
+static const struct {
+	const char *id;
+	struct end ini, rsp;
+	int v;			/* -1: close */
+	bool i_rx, r_rx;
+} m_rows[] = {
+	{ "M1", { RDMAC, 1 }, { RDMAC, 1 }, 0, 1, 1 },
+	{ "M2", { RDMAC, 1 }, { NP, 0 }, -1, 0, 0 },
+	{ "M3", { RDMAC, 1 }, { NP, 1 }, -1, 0, 0 },
+	{ "M4", { RDMAC, 1 }, { P, 0 }, 0, 1, 1 },
+	{ "M5", { RDMAC, 1 }, { P, 1 }, 0, 1, 1 },
+	{ "M6", { NP, 0 }, { RDMAC, 1 }, -1, 0, 0 },
+	{ "M7", { NP, 0 }, { NP, 0 }, 1, 0, 0 },
+	{ "M8", { NP, 0 }, { NP, 1 }, 1, 0, 1 },
+	{ "M9", { NP, 0 }, { P, 0 }, 1, 0, 0 },
+	{ "M10", { NP, 0 }, { P, 1 }, 1, 0, 1 },
+	{ "M11", { NP, 1 }, { RDMAC, 1 }, -1, 0, 0 },
+	{ "M12", { NP, 1 }, { NP, 0 }, 1, 1, 0 },
+	{ "M13", { NP, 1 }, { NP, 1 }, 1, 1, 1 },
+	{ "M14", { NP, 1 }, { P, 0 }, 1, 1, 0 },
+	{ "M15", { NP, 1 }, { P, 1 }, 1, 1, 1 },
+	{ "M16", { P, 0 }, { RDMAC, 1 }, 0, 1, 1 },
+	{ "M17", { P, 0 }, { NP, 0 }, 1, 0, 0 },
+	{ "M18", { P, 0 }, { NP, 1 }, 1, 0, 1 },
+	{ "M19", { P, 0 }, { P, 0 }, 1, 0, 0 },
+	{ "M20", { P, 0 }, { P, 1 }, 1, 0, 1 },
+	{ "M21", { P, 1 }, { RDMAC, 1 }, 0, 1, 1 },
+	{ "M22", { P, 1 }, { NP, 0 }, 1, 1, 0 },
+	{ "M23", { P, 1 }, { NP, 1 }, 1, 1, 1 },
+	{ "M24", { P, 1 }, { P, 0 }, 1, 1, 0 },
+	{ "M25", { P, 1 }, { P, 1 }, 1, 1, 1 },
+};
+
+static void check_m_row(u32 i, u8 rev)
+{
+	struct tern_mpa_params ip, rp;
+	bool open = meet(m_rows[i].ini, m_rows[i].rsp, rev, &ip, &rp);
+	int before = tap_errors;
+
+	EQ(open, m_rows[i].v >= 0);
+	if (open) {
+		EQ(ip.version, m_rows[i].v);
+		EQ(rp.version, m_rows[i].v);
+		EQ(ip.rx_markers, m_rows[i].i_rx);
+		EQ(rp.tx_markers, m_rows[i].i_rx);
+		EQ(rp.rx_markers, m_rows[i].r_rx);
+		EQ(ip.tx_markers, m_rows[i].r_rx);
+		CHECK(ip.crc && rp.crc);
+		CHECK(ip.initiator && !rp.initiator);
+	}
+	if (tap_errors != before)
+		printf("# row %s, revision %u\n", m_rows[i].id, rev);
+}
+
+TEST(settle__versions_and_markers,
+	"M1 to M25 MPA-085 MPA-086 MPA-137 to MPA-147")
+{
+	for (u32 i = 0; i < ARRAY_SIZE(m_rows); i++)
+		check_m_row(i, 1);
+}
+
+TEST(settle__markers_at_revision_2, "M7 to M10, M12 to M15, M17 to M20, M22 to M25")
+{
+	for (u32 i = 0; i < ARRAY_SIZE(m_rows); i++)
+		if (m_rows[i].v == 1)
+			check_m_row(i, 2);
+}
+
+TEST(request__of_an_rdmac_initiator, "MPA-139: Rev 0, M=1, C=1 whatever is wished")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg req;
+
+	wish.type = RDMAC;
+	wish.crc = false;
+	tern_mpa_request(&wish, &req);
+	EQ(req.rev, 0);
+	EQ(req.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
+	CHECK(!req.enhanced);
+	/* there is nothing plainer to ask for */
+	CHECK(!tern_mpa_may_retry(&wish));
+}
+
+TEST(meet__rdmac_behind_a_plain_retry,
+	"H14 H16 M6 M11 M16 M21: an enhanced Request first")
+{
+	static const struct {
+		enum tern_mpa_type type;
+		bool m, open;
+	} rows[] = {
+		{ P, 0, true }, { P, 1, true }, { NP, 0, false }, { NP, 1, false },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+		struct tern_mpa_params ip, rp;
+		struct tern_mpa_msg req;
+		struct end ini = { rows[i].type, rows[i].m };
+		struct end rsp = { RDMAC, 1 };
+
+		iw.type = rows[i].type;
+		rw.type = RDMAC;
+		tern_mpa_request(&iw, &req);
+		CHECK(req.enhanced);
+		EQ(tern_mpa_gate_request(&rw, &req), TERN_MPA_CLOSE);
+		CHECK(tern_mpa_may_retry(&iw));
+		if (!EQ(meet(ini, rsp, 1, &ip, &rp), rows[i].open) || !rows[i].open)
+			continue;
+		EQ(ip.version, 0);
+		CHECK(ip.rx_markers && ip.tx_markers && ip.crc);
+	}
+}
+
+/* ---- 3.4: CRC ------------------------------------------------------------------ */
+
+TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 reading 4.6")
+{
+	for (int q = 0; q < 2; q++) {
+		for (int own = 0; own < 2; own++) {
+			struct tern_mpa_wish iw = default_wish();
+			struct tern_mpa_wish rw = default_wish();
+			struct tern_mpa_params ip, rp;
+			struct tern_mpa_msg req, reply;
+
+			iw.crc = q;
+			rw.crc = own;
+			tern_mpa_request(&iw, &req);
+			tern_mpa_accept(&rw, &req, &reply, &rp);
+			EQ(!!(reply.flags & TERN_MPA_F_CRC), q || own);
+			tern_mpa_settle(&iw, &reply, &ip);
+			EQ(ip.crc, q || own);
+			EQ(rp.crc, q || own);
+			/* C2: a responder that echoes its own wish only */
+			reply.flags &= (u8)~TERN_MPA_F_CRC;
+			tern_mpa_settle(&iw, &reply, &ip);
+			EQ(ip.crc, q);
+		}
+	}
+}
+
+TEST(settle__crc_of_revision_0, "C5: on, whatever the frames say")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg reply, req = { .rev = 0 };
+	struct tern_mpa_params params;
+
+	wish.type = P;
+	wish.crc = false;
+	tern_mpa_accept(&wish, &req, &reply, &params);
+	CHECK(params.crc);
+	reply = (struct tern_mpa_msg) { .rev = 0 };
+	wish.rev = 1;
+	wish.enhanced = false;
+	tern_mpa_settle(&wish, &reply, &params);
+	CHECK(params.crc && params.tx_markers && params.rx_markers);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Who goes on, who is refused: checklist-mpa 3.1, 3.2 and 3.7, row by row. */
+#include "tap.h"
+#include "mpa_wish.h"
+
+#define U	1	/* knows revision 1 only */
+#define E	2
+
+/* ---- 3.1: gate at the responder -------------------------------------------- */
+
+TEST(gate_request__table, "G1 to G14 MPA-093 MPA-162 MPA-209 MPA-211")
+{
+	static const struct {
+		const char *id;
+		u8 rev;
+		bool s;
+		enum tern_mpa_type type;
+		u8 knows;
+		enum tern_mpa_gate want;
+	} rows[] = {
+		{ "G1", 0, 0, RDMAC, E, TERN_MPA_GO },
+		{ "G1", 0, 1, RDMAC, E, TERN_MPA_GO },
+		{ "G2", 0, 0, P, U, TERN_MPA_GO },
+		{ "G2", 0, 1, P, E, TERN_MPA_GO },
+		{ "G3", 0, 0, NP, U, TERN_MPA_REFUSE },
+		{ "G3", 0, 0, NP, E, TERN_MPA_REFUSE },
+		{ "G4", 1, 0, NP, U, TERN_MPA_GO },
+		{ "G4", 1, 0, NP, E, TERN_MPA_GO },
+		{ "G4", 1, 0, P, E, TERN_MPA_GO },
+		{ "G5", 1, 1, NP, U, TERN_MPA_GO },
+		{ "G6", 1, 1, NP, E, TERN_MPA_GO },
+		{ "G7", 1, 0, RDMAC, E, TERN_MPA_GO },
+		{ "G8", 2, 0, NP, E, TERN_MPA_GO },
+		{ "G9", 2, 1, NP, E, TERN_MPA_GO },
+		{ "G11", 2, 1, NP, U, TERN_MPA_CLOSE },
+		{ "G12", 2, 0, NP, U, TERN_MPA_CLOSE },
+		{ "G13", 2, 0, RDMAC, E, TERN_MPA_CLOSE },
+		{ "G13", 2, 1, RDMAC, E, TERN_MPA_CLOSE },
+		{ "G14", 3, 0, NP, E, TERN_MPA_REFUSE },
+		{ "G14", 255, 1, P, E, TERN_MPA_REFUSE },
+		{ "G14", 3, 0, NP, U, TERN_MPA_CLOSE },
+		{ "G14", 255, 0, NP, U, TERN_MPA_CLOSE },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_msg req = {
+			.rev = rows[i].rev,
+			.flags = rows[i].s ? TERN_MPA_F_ENHANCED : 0,
+			.enhanced = rows[i].rev == 2 && rows[i].s,
+		};
+
+		wish.type = rows[i].type;
+		wish.rev = rows[i].knows;
+		if (!EQ(tern_mpa_gate_request(&wish, &req), rows[i].want))
+			printf("# row %s\n", rows[i].id);
+	}
+}
+
+TEST(accept__revision_and_s_of_the_reply,
+	"G1 G2 G4 G7 G8 G9 MPA-207 MPA-208 reading 4.3")
+{
+	static const struct {
+		enum tern_mpa_type type;
+		u8 req;
+		bool s;
+		u8 rev;
+		bool enhanced;
+		u8 version;
+	} rows[] = {
+		{ RDMAC, 0, 0, 0, 0, 0 }, { P, 0, 0, 0, 0, 0 },
+		{ NP, 1, 0, 1, 0, 1 }, { NP, 1, 1, 1, 0, 1 },
+		{ RDMAC, 1, 0, 0, 0, 0 }, { NP, 2, 0, 2, 0, 1 },
+		{ NP, 2, 1, 2, 1, 1 }, { P, 2, 1, 2, 1, 1 },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_msg reply, req = {
+			.rev = rows[i].req,
+			.flags = rows[i].s ? TERN_MPA_F_ENHANCED : 0,
+			.enhanced = rows[i].req == 2 && rows[i].s,
+		};
+		struct tern_mpa_params params;
+
+		wish.type = rows[i].type;
+		tern_mpa_accept(&wish, &req, &reply, &params);
+		EQ(reply.rev, rows[i].rev);
+		EQ(reply.enhanced, rows[i].enhanced);
+		EQ(!!(reply.flags & TERN_MPA_F_ENHANCED), rows[i].enhanced);
+		EQ(!!(reply.flags & TERN_MPA_F_REJECT), 0);
+		EQ(params.version, rows[i].version);
+		if (!reply.rev)
+			EQ(reply.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
+	}
+}
+
+TEST(refuse__reply, "G3 G14 MPA-142 MPA-143 reading 4.1: Rev 1 or 2, R=1, S=0")
+{
+	static const struct { u8 req, rev; } rows[] = {
+		{ 0, 1 }, { 3, 2 }, { 255, 2 },
+	};
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg reply;
+
+	wish.markers = true;
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_msg req = { .rev = rows[i].req };
+
+		tern_mpa_refuse(&wish, &req, &reply);
+		EQ(reply.rev, rows[i].rev);
+		EQ(reply.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC |
+				TERN_MPA_F_REJECT);
+		EQ(reply.pd_len, 0);
+		CHECK(!reply.enhanced);
+	}
+}
+
+TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 readings 4.6, 4.20")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg reply, req = {
+		.rev = 2,
+		.flags = TERN_MPA_F_ENHANCED,
+		.enhanced = true,
+		.ird = A | C | 2,
+		.ord = X,
+	};
+
+	wish.ord = 9;
+	tern_mpa_reject(&wish, &req, &reply);
+	EQ(reply.rev, 2);
+	EQ(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC |
+			TERN_MPA_F_ENHANCED);
+	EQ(reply.ird, A | B | X);
+	EQ(reply.ord, C | D | 9);
+	req = (struct tern_mpa_msg) { .rev = 1 };
+	tern_mpa_reject(&wish, &req, &reply);
+	EQ(reply.rev, 1);
+	EQ(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC);
+	CHECK(!reply.enhanced);
+}
+
+/* ---- 3.2: gate at the initiator -------------------------------------------- */
+
+TEST(gate_reply__table, "H1 to H17 MPA-144 MPA-224")
+{
+	static const struct {
+		const char *id;
+		enum tern_mpa_type type;
+		u8 sent;
+		bool sent_s;
+		u8 rev;
+		bool s, r;
+		enum tern_mpa_gate want;
+	} rows[] = {
+		{ "H1", NP, 1, 0, 1, 0, 0, TERN_MPA_GO },
+		{ "H2", NP, 1, 0, 1, 0, 1, TERN_MPA_REJECTED },
+		{ "H3", NP, 1, 0, 1, 1, 0, TERN_MPA_GO },
+		{ "H3", NP, 1, 0, 1, 1, 1, TERN_MPA_REJECTED },
+		{ "H4", P, 1, 0, 0, 0, 0, TERN_MPA_GO },
+		{ "H4", P, 1, 0, 0, 1, 0, TERN_MPA_GO },
+		{ "H4", NP, 1, 0, 0, 0, 0, TERN_MPA_CLOSE },
+		{ "H4", NP, 1, 0, 0, 0, 1, TERN_MPA_CLOSE },
+		{ "H5", NP, 1, 0, 2, 0, 0, TERN_MPA_CLOSE },
+		{ "H5", NP, 1, 0, 2, 1, 1, TERN_MPA_CLOSE },
+		{ "H6", NP, 2, 0, 2, 0, 0, TERN_MPA_GO },
+		{ "H6", NP, 2, 0, 2, 0, 1, TERN_MPA_REJECTED },
+		{ "H7", NP, 2, 0, 2, 1, 0, TERN_MPA_CLOSE },
+		{ "H7", NP, 2, 0, 2, 1, 1, TERN_MPA_CLOSE },
+		{ "H8", NP, 2, 0, 1, 0, 0, TERN_MPA_GO },
+		{ "H9", NP, 2, 0, 1, 0, 1, TERN_MPA_RETRY },
+		{ "H9", NP, 2, 0, 0, 0, 1, TERN_MPA_RETRY },
+		{ "H10", NP, 2, 1, 2, 1, 0, TERN_MPA_GO },
+		{ "H11", NP, 2, 1, 2, 1, 1, TERN_MPA_REJECTED },
+		{ "H13", NP, 2, 1, 2, 0, 0, TERN_MPA_RETRY },
+		{ "H13", NP, 2, 1, 2, 0, 1, TERN_MPA_RETRY },
+		{ "H14", NP, 2, 1, 1, 0, 0, TERN_MPA_RETRY },
+		{ "H14", P, 2, 1, 0, 0, 0, TERN_MPA_RETRY },
+		{ "H15", NP, 2, 1, 1, 0, 1, TERN_MPA_RETRY },
+		{ "H15", P, 2, 1, 0, 0, 1, TERN_MPA_RETRY },
+		{ "H17", NP, 1, 0, 3, 0, 0, TERN_MPA_CLOSE },
+		{ "H17", NP, 2, 1, 3, 1, 1, TERN_MPA_CLOSE },
+		{ "H17", P, 2, 0, 255, 0, 0, TERN_MPA_CLOSE },
+		{ "MPA-224", RDMAC, 0, 0, 0, 0, 0, TERN_MPA_GO },
+		{ "MPA-224", RDMAC, 0, 0, 0, 0, 1, TERN_MPA_REJECTED },
+		{ "MPA-224", RDMAC, 0, 0, 1, 0, 0, TERN_MPA_CLOSE },
+		{ "MPA-224", P, 2, 0, 0, 0, 0, TERN_MPA_GO },
+		{ "MPA-224", NP, 2, 0, 0, 0, 0, TERN_MPA_RETRY },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_msg reply = {
+			.rev = rows[i].rev,
+			.flags = (u8)((rows[i].s ? TERN_MPA_F_ENHANCED : 0) |
+				      (rows[i].r ? TERN_MPA_F_REJECT : 0)),
+			.enhanced = rows[i].rev == 2 && rows[i].s,
+		};
+
+		wish.type = rows[i].type;
+		wish.rev = rows[i].sent;
+		wish.enhanced = rows[i].sent_s;
+		if (!EQ(tern_mpa_gate_reply(&wish, &reply), rows[i].want))
+			printf("# row %s (%u)\n", rows[i].id, i);
+	}
+}
+
+TEST(fall_back__asks_plainly, "H9 H13 H16 H18 MPA-161 MPA-210 MPA-212")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg req;
+
+	CHECK(tern_mpa_may_retry(&wish));
+	tern_mpa_fall_back(&wish);
+	CHECK(!tern_mpa_may_retry(&wish));
+	tern_mpa_request(&wish, &req);
+	EQ(req.rev, 1);
+	EQ(req.flags, TERN_MPA_F_CRC);
+	CHECK(!req.enhanced);
+}
+
+/* ---- 3.7: both ends -------------------------------------------------------------------- */
+
+TEST(path__summary, "P1 to P8")
+{
+	static const struct {
+		const char *id;
+		u8 ini, rsp;
+		bool p2p;
+		enum tern_mpa_gate gate;
+	} rows[] = {
+		{ "P1", 1, U, 0, TERN_MPA_GO },
+		{ "P2 P3", 1, E, 0, TERN_MPA_GO },
+		{ "P4", 2, E, 0, TERN_MPA_GO },
+		{ "P5", 2, U, 0, TERN_MPA_CLOSE },
+		{ "P6", 2, E, 1, TERN_MPA_GO },
+		{ "P8", 2, U, 1, TERN_MPA_CLOSE },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+		struct tern_mpa_params ip, rp;
+		struct tern_mpa_msg req, reply;
+
+		iw.rev = rows[i].ini;
+		iw.enhanced = rows[i].ini == 2;
+		iw.p2p = rows[i].p2p;
+		rw.rev = rows[i].rsp;
+		tern_mpa_request(&iw, &req);
+		if (!EQ(tern_mpa_gate_request(&rw, &req), rows[i].gate))
+			printf("# row %s\n", rows[i].id);
+		if (rows[i].gate != TERN_MPA_GO)
+			continue;
+		tern_mpa_accept(&rw, &req, &reply, &rp);
+		EQ(tern_mpa_gate_reply(&iw, &reply), TERN_MPA_GO);
+		EQ(tern_mpa_settle(&iw, &reply, &ip), TERN_TERM_NONE);
+		EQ(ip.p2p, rows[i].p2p);
+		EQ(rp.p2p, rows[i].p2p);
+		EQ(!!ip.rtr, rows[i].p2p);
+		CHECK(ip.ord <= rp.ird && rp.ord <= ip.ird);
+	}
+}

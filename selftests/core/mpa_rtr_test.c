@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The model and the RTR: checklist-mpa 3.5 and O17, row by row. */
+#include "tap.h"
+#include "mpa_wish.h"
+
+#define RTR_B	1
+#define RTR_C	2
+#define RTR_D	4
+
+/* types in our order of preference */
+static void take(struct tern_mpa_wish *wish, u32 types)
+{
+	u32 n = 0;
+
+	memset(wish->rtr, 0, sizeof(wish->rtr));
+	if (types & RTR_C)
+		wish->rtr[n++] = TERN_MPA_RTR_WRITE;
+	if (types & RTR_D)
+		wish->rtr[n++] = TERN_MPA_RTR_READ;
+	if (types & RTR_B)
+		wish->rtr[n++] = TERN_MPA_RTR_SEND;
+}
+
+static u16 ird_flags(bool a, u32 types)
+{
+	return (u16)((a ? A : 0) | (types & RTR_B ? B : 0));
+}
+
+static u16 ord_flags(u32 types)
+{
+	return (u16)((types & RTR_C ? C : 0) | (types & RTR_D ? D : 0));
+}
+
+static u8 expected_rtr(u32 shared)
+{
+	if (shared & RTR_C)
+		return TERN_MPA_RTR_WRITE;
+	if (shared & RTR_D)
+		return TERN_MPA_RTR_READ;
+	return shared & RTR_B ? TERN_MPA_RTR_SEND : TERN_MPA_RTR_NONE;
+}
+
+/* "F3".."F58" number the Request's B C D, then the responder's, 1 to 7 */
+static void check_f_row(u32 offered, u32 taken)
+{
+	struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+	struct tern_mpa_params ip, rp;
+	struct tern_mpa_msg req, reply;
+	u8 want = expected_rtr(offered & taken);
+	int term;
+
+	take(&iw, offered);
+	take(&rw, taken);
+	tern_mpa_request(&iw, &req);
+	EQ(req.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, offered));
+	EQ(req.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(offered));
+	tern_mpa_accept(&rw, &req, &reply, &rp);
+	EQ(reply.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, taken));
+	EQ(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(taken));
+	CHECK(rp.p2p);
+	EQ(rp.rtr_accept,
+	   (taken & RTR_B ? BIT(TERN_MPA_RTR_SEND) : 0) |
+	   (taken & RTR_C ? BIT(TERN_MPA_RTR_WRITE) : 0) |
+	   (taken & RTR_D ? BIT(TERN_MPA_RTR_READ) : 0));
+	term = tern_mpa_settle(&iw, &reply, &ip);
+	EQ(term, want ? TERN_TERM_NONE : TERN_TERM_MPA_RTR);
+	EQ(ip.rtr, want);
+}
+
+TEST(settle__rtr_matrix,
+	"F3 to F58 MPA-189 to MPA-202 MPA-204: 8 offers by 7 answers")
+{
+	for (u32 offered = 0; offered < 8; offered++)
+		for (u32 taken = 1; taken < 8; taken++)
+			check_f_row(offered, taken);
+}
+
+TEST(settle__rows_by_name, "F10 F16 F26 F30 F37 F42 F44 F49 F51 F55 F58")
+{
+	static const struct {
+		u32 offered, taken;
+		u8 rtr;
+	} rows[] = {
+		{ RTR_D, RTR_D, TERN_MPA_RTR_READ },
+		{ RTR_D, RTR_B | RTR_C | RTR_D, TERN_MPA_RTR_READ },
+		{ RTR_C | RTR_D, RTR_C | RTR_D, TERN_MPA_RTR_WRITE },
+		{ RTR_C | RTR_D, RTR_B | RTR_C | RTR_D, TERN_MPA_RTR_WRITE },
+		{ RTR_B, RTR_B | RTR_C | RTR_D, TERN_MPA_RTR_SEND },
+		{ RTR_B | RTR_D, RTR_B | RTR_D, TERN_MPA_RTR_READ },
+		{ RTR_B | RTR_D, RTR_B | RTR_C | RTR_D, TERN_MPA_RTR_READ },
+		{ RTR_B | RTR_C, RTR_B | RTR_D, TERN_MPA_RTR_SEND },
+		{ RTR_B | RTR_C, RTR_B | RTR_C | RTR_D, TERN_MPA_RTR_WRITE },
+		{ RTR_B | RTR_C | RTR_D, RTR_B, TERN_MPA_RTR_SEND },
+		{ RTR_B | RTR_C | RTR_D, RTR_B | RTR_C | RTR_D,
+		  TERN_MPA_RTR_WRITE },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++)
+		EQ(expected_rtr(rows[i].offered & rows[i].taken), rows[i].rtr);
+}
+
+TEST(accept__client_server, "F1 F2 MPA-191 MPA-193 MPA-196: A=0, B C D ignored")
+{
+	static const struct { u16 ird, ord; } rows[] = {
+		{ 0, 0 }, { B, 0 }, { 0, C | D }, { B, C | D },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_msg reply, req =
+			enhanced(rows[i].ird | 4,
+				 rows[i].ord | 4);
+		struct tern_mpa_params params;
+
+		tern_mpa_accept(&wish, &req, &reply, &params);
+		EQ(reply.ird & ~TERN_MPA_DEPTH_MASK, 0);
+		EQ(reply.ord & ~TERN_MPA_DEPTH_MASK, 0);
+		CHECK(!params.p2p);
+		EQ(params.rtr_accept, 0);
+	}
+}
+
+TEST(request__client_server, "MPA-191 MPA-192: no flags without the wish")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg req;
+
+	wish.p2p = false;
+	tern_mpa_request(&wish, &req);
+	EQ(req.ird, 16);
+	EQ(req.ord, 16);
+}
+
+TEST(settle__faulty_replies, "F59 to F62 reading 4.9")
+{
+	static const struct {
+		const char *id;
+		bool p2p;
+		u16 ird, ord;
+		int term;
+		u8 rtr;
+	} rows[] = {
+		{ "F59", 1, 16, 16, TERN_TERM_MPA_RTR, 0 },
+		{ "F59", 1, B | 16, C | D | 16, TERN_TERM_MPA_RTR, 0 },
+		{ "F60", 1, A | 16, 16, TERN_TERM_MPA_RTR, 0 },
+		{ "F61", 0, A | 16, C | 16, TERN_TERM_NONE,
+		  TERN_MPA_RTR_WRITE },
+		{ "F61", 0, A | B | 16, 16, TERN_TERM_NONE,
+		  TERN_MPA_RTR_SEND },
+		{ "F62", 0, A | 16, 16, TERN_TERM_MPA_RTR, 0 },
+		{ "F1", 0, B | 16, C | 16, TERN_TERM_NONE, 0 },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_params params;
+		struct tern_mpa_msg reply = enhanced(rows[i].ird, rows[i].ord);
+
+		wish.p2p = rows[i].p2p;
+		if (!EQ(tern_mpa_settle(&wish, &reply, &params),
+			rows[i].term) ||
+		    !EQ(params.rtr, rows[i].rtr))
+			printf("# row %s (%u)\n", rows[i].id, i);
+	}
+}
+
+TEST(gate_reply__reject_carries_no_rtr, "F63 O16 MPA-180: values as they came")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg msg;
+	u8 buf[32];
+
+	sample(TERN_MPA_REPLY, 2, 0x30, 4, buf);
+	put_unaligned_be16(A | 3, buf + 20);
+	put_unaligned_be16(C | 900, buf + 22);
+	EQ(parse(TERN_MPA_REPLY, buf, 24, &msg), TERN_MPA_WHOLE);
+	EQ(tern_mpa_gate_reply(&wish, &msg), TERN_MPA_REJECTED);
+	EQ(msg.ird, A | 3);
+	EQ(msg.ord, C | 900);
+}
+
+TEST(settle__read_rtr_needs_a_slot, "O17 O18 F10 MPA-176 reading 4.8")
+{
+	static const struct {
+		const char *id;
+		u16 p_ird, own_ord;
+		u32 taken;
+		int term;
+		u8 rtr;
+	} rows[] = {
+		{ "O17", 0, 4, RTR_D, TERN_TERM_MPA_RTR, 0 },
+		{ "O17", 0, 0, RTR_D, TERN_TERM_MPA_RTR, 0 },
+		{ "O18", 1, 0, RTR_D, TERN_TERM_NONE, TERN_MPA_RTR_READ },
+		{ "O18", X, 0, RTR_D, TERN_TERM_NONE, TERN_MPA_RTR_READ },
+		{ "F42", 0, 4, RTR_B | RTR_D, TERN_TERM_NONE,
+		  TERN_MPA_RTR_SEND },
+		{ "F42", 1, 4, RTR_B | RTR_D, TERN_TERM_NONE,
+		  TERN_MPA_RTR_READ },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_params params;
+		struct tern_mpa_msg reply =
+			enhanced(rows[i].p_ird | ird_flags(true, rows[i].taken),
+				 1 | ord_flags(rows[i].taken));
+
+		wish.ord = rows[i].own_ord;
+		if (!EQ(tern_mpa_settle(&wish, &reply, &params),
+			rows[i].term) ||
+		    !EQ(params.rtr, rows[i].rtr))
+			printf("# row %s (%u)\n", rows[i].id, i);
+		if (!rows[i].own_ord)
+			EQ(params.ord, 0);
+	}
+}
