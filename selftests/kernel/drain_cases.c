@@ -154,7 +154,19 @@ static int drain_idle(struct kv_test *t)
 	return 0;
 }
 
-/* one end leaves: both are told, and nothing stays behind */
+static int succeeded(struct kv_op *op)
+{
+	int i, n = 0;
+
+	for (i = 0; i < BUSY; i++)
+		n += op[i].wc.status == IB_WC_SUCCESS;
+	return n;
+}
+
+/*
+ * One end leaves: both are told, and nothing stays behind. What it had posted
+ * is done before, and arrives: 2 Sends of 5 requests.
+ */
 static int disconnect(struct kv_test *t)
 {
 	struct load l;
@@ -168,6 +180,10 @@ static int disconnect(struct kv_test *t)
 		return ret;
 	ib_drain_qp(t->pair.a.qp);
 	ib_drain_qp(t->pair.b.qp);
+	if (succeeded(l.op[0] + BUSY) != BUSY ||
+	    succeeded(l.op[1]) != BUSY * 2 / 5)
+		return kv_fail(-EPROTO, "%d were sent, %d came",
+			       succeeded(l.op[0] + BUSY), succeeded(l.op[1]));
 	return check_end(&l, 0) ?: check_end(&l, 1);
 }
 

@@ -400,16 +400,7 @@ static int post_full_sq(struct kv_test *t)
 
 static int post_full_rq(struct kv_test *t)
 {
-	struct kv_end *a = &t->pair.a;
-	struct kv_op *op = kv_ops(t, 129);
-	int i, ret = 0;
-
-	if (!op)
-		return -ENOMEM;
-	for (i = 0; i < 128 && !ret; i++)
-		ret = kv_post_recv(a, &op[i], NULL, 0);
-	return ret ?: want_errno(kv_post_recv(a, &op[128], NULL, 0), -ENOMEM,
-				 "a full receive queue");
+	return kv_fill_recvs(&t->pair.a, &t->pair.b) ?: kv_pair_works(&t->pair);
 }
 
 /* a CQ that nobody polls */
@@ -428,7 +419,7 @@ static int cq_overflow(struct kv_test *t)
 	ret = ret ?: kv_wait_event(a, IB_EVENT_CQ_ERR);
 	while (!ret && kv_qp_state(a) != IB_QPS_ERR) {
 		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "the QP lives on");
+			ret = kv_fail(-ETIMEDOUT, "the QP lives on");
 		cond_resched();
 	}
 	/* its CQ lost the drain's completion too: it can't be drained */

@@ -167,6 +167,8 @@ extern const struct kv_case kv_srq_cases[];
 extern const struct kv_case kv_fault_cases[];
 extern const struct kv_case kv_window_cases[];
 extern const struct kv_case kv_ulp_cases[];
+/* these wait for a device to go */
+extern const struct kv_case kv_hold_cases[];
 
 /* main.c: what the reader of the log sees when a case fails; returns @ret */
 __printf(2, 3) int kv_fail(int ret, const char *fmt, ...);
@@ -181,17 +183,23 @@ void kv_pair_disconnect(struct kv_pair *p);
 /* destroy QPs and CQs; the rest waits for kv_pair_close() */
 void kv_pair_destroy(struct kv_pair *p);
 void kv_pair_close(struct kv_pair *p);
+/* the same for one end */
+void kv_end_destroy(struct kv_end *e);
+void kv_end_close(struct kv_end *e);
 int kv_wait_event(struct kv_end *e, enum ib_event_type event);
 int kv_wait_gone(struct kv_end *e);
 int kv_qp_state(struct kv_end *e);
+/* all receives that @e can take, and one more; then as many messages of @peer's */
+int kv_fill_recvs(struct kv_end *e, struct kv_end *peer);
 /* one message each way, verified */
 int kv_pair_works(struct kv_pair *p);
 
 /* mem.c; all of it is freed at the end of the test */
 struct kv_mem *kv_mem(struct kv_end *e, size_t size);
 struct kv_mr *kv_mr(struct kv_end *e, u32 off, u32 len, u32 max_pages);
-void kv_mem_release(struct kv_test *t);
-void kv_mr_release(struct kv_test *t);
+/* those of a device; NULL: all */
+void kv_mem_release(struct kv_test *t, const struct ib_device *dev);
+void kv_mr_release(struct kv_test *t, const struct ib_device *dev);
 void kv_fill(void *p, size_t len, u32 seed, size_t at);
 int kv_check(const void *p, size_t len, u32 seed, size_t at);
 int kv_check_zero(const void *p, size_t len);

@@ -4,6 +4,7 @@
 # that pick some:  run --args 'reg_mr__*' kernel:kverbs.sh
 
 . ../net/lib.sh
+. ../net/scene.sh
 
 dir=/sys/kernel/debug/tern_kverbs
 
@@ -41,19 +42,71 @@ run_case()
 	fi
 }
 
+# due NAME GLOB...: no glob picks, or one of them this
+due()
+{
+	[ $# = 1 ] || picked "$@"
+}
+
+# hold: connected, with MRs, until the device goes; its process is $holder
+hold()
+{
+	{ echo 1 >"$dir/hold"; } 2>/dev/null &
+	holder=$!
+	eventually grep -q holding "$dir/why"
+}
+
+# kernel_mr OCTETS TEXT: what rdma(8) says of the MR of that length, on one line
+kernel_mr()
+{
+	rdma -d resource show mr -dd | tr '\n' ' ' | sed 's/ \(dev\|link\) /\n/g' |
+		tee -a /dev/stderr | has "mrlen $1 .*\[tern_kverbs\].* $2"
+}
+
+# The kernel's MRs too: what REG_MR opened, and what LOCAL_INV ended.
+resources()
+{
+	local holder status=0
+	hold
+	kernel_mr 5000 'drv_kind fast drv_valid 1 ' || status=1
+	kernel_mr 7000 'drv_kind fast drv_valid 0 ' || status=1
+	kill "$holder"
+	wait "$holder" || true
+	return "$status"
+}
+
 # The device goes while a kernel user is connected over it.
 link_delete()
 {
 	local holder
-	{ echo 1 >"$dir/hold"; } 2>/dev/null &
-	holder=$!
-	eventually grep -q holding "$dir/why"
+	hold
 	limit 20 rdma link delete "$DEV_A"
 	if ! wait "$holder"; then
 		cat "$dir/why"
 		return 1
 	fi
 	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+}
+
+# The module goes while kernel users have QPs, CQs of their own and of the pool,
+# and MRs on both devices, and keep all of them busy.
+rmmod_busy()
+{
+	local holder status=0
+	{ echo 1 >"$dir/busy"; } 2>/dev/null &
+	holder=$!
+	eventually grep -q busy "$dir/why"
+	timed 5 rmmod "$TERN_TYPE" || status=$?
+	# a module that stays must not keep them waiting
+	rdma link delete "$DEV_A" 2>/dev/null || true
+	rdma link delete "$DEV_B" 2>/dev/null || true
+	wait "$holder" || status=$?
+	cat "$dir/why"
+	modprobe "$TERN_TYPE"
+	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+	dev_add b "$DEV_B" "$TERN_TYPE" v0b
+	run_case send__payload_sizes
+	return "$status"
 }
 
 # no_leftovers: the cases left no object at the devices. (The core keeps the CQs
@@ -74,13 +127,21 @@ modprobe rdma_cm
 load "$IP_A" "$IP_B"
 mapfile -t cases <"$dir/cases"
 for c in "${cases[@]}"; do
-	if [ $# = 0 ] || picked "$c" "$@"; then
+	if due "$c" "$@"; then
 		point "$c" run_case "$c"
 	fi
 done
+if due resource__kernel_mrs "$@"; then
+	point "resource__kernel_mrs" resources
+fi
 if [ $# = 0 ]; then
 	point "hold__link_delete_under_a_kernel_user" link_delete
 	point "close__no_object_is_left" no_leftovers
+fi
+if [ $# = 0 ] || picked busy__rmmod_under_kernel_users "$@"; then
+	point "busy__rmmod_under_kernel_users" rmmod_busy
+fi
+if [ $# = 0 ]; then
 	modprobe -r tern_kverbs
 	load "$IP6_A" "$IP6_B"
 	point "connect__ipv6" run_case send__payload_sizes

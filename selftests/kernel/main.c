@@ -6,6 +6,7 @@
  *	run	write a name: the write ends with the case, and fails as it did
  *	why	what the last case said
  *	hold	write anything: connect, and wait for the device to go
+ *	busy	the same with traffic, until both devices went
  */
 #include <linux/debugfs.h>
 #include <linux/inet.h>
@@ -98,8 +99,8 @@ static void end_test(struct kv_test *t)
 	kv_pair_destroy(&t->pair);
 	kv_pair_destroy(&t->by);
 	/* the device may go with the pair */
-	kv_mr_release(t);
-	kv_mem_release(t);
+	kv_mr_release(t, NULL);
+	kv_mem_release(t, NULL);
 	kv_pair_close(&t->pair);
 	kv_pair_close(&t->by);
 	kv_op_release(t);
@@ -167,34 +168,14 @@ static const struct file_operations run_fops = {
 	.write = run_write,
 };
 
-/* the device goes under a connected kernel user, which gives way */
-static int hold(struct kv_test *t)
-{
-	static const struct kv_opts opts;
-	int ret = kv_pair_open(t, &t->pair, &opts) ?: kv_pair_works(&t->pair);
-
-	if (ret)
-		return ret;
-	kv_fail(0, "holding");
-	ret = wait_for_completion_interruptible_timeout(&t->pair.a.removed,
-							6 * kv_timeout());
-	if (ret <= 0)
-		return kv_fail(ret ?: -ETIMEDOUT, "no DEVICE_REMOVAL");
-	return 0;
-}
-
 static ssize_t hold_write(struct file *file, const char __user *buf,
 			  size_t len, loff_t *pos)
 {
-	struct kv_test *t;
+	const struct kv_case *c = file_inode(file)->i_private;
 	int ret;
 
 	mutex_lock(&run_lock);
-	why[0] = 0;
-	t = new_test("hold");
-	ret = t ? hold(t) : -ENOMEM;
-	if (t)
-		end_test(t);
+	ret = run_case(c);
 	mutex_unlock(&run_lock);
 	return ret ?: len;
 }
@@ -231,6 +212,18 @@ static struct net *get_ns(int fd)
 			get_net_ns_by_fd(fd);
 }
 
+static void make_files(void)
+{
+	const struct kv_case *c;
+
+	dir = debugfs_create_dir("tern_kverbs", NULL);
+	debugfs_create_file("cases", 0400, dir, NULL, &cases_fops);
+	debugfs_create_file("run", 0200, dir, NULL, &run_fops);
+	debugfs_create_file("why", 0400, dir, NULL, &why_fops);
+	for (c = kv_hold_cases; c->name; c++)
+		debugfs_create_file(c->name, 0200, dir, (void *)c, &hold_fops);
+}
+
 static int __init kverbs_init(void)
 {
 	int ret;
@@ -247,11 +240,7 @@ static int __init kverbs_init(void)
 	      inet_pton_with_scope(net_b, AF_UNSPEC, addr_b, NULL, &sa_b);
 	if (ret)
 		goto err_b;
-	dir = debugfs_create_dir("tern_kverbs", NULL);
-	debugfs_create_file("cases", 0400, dir, NULL, &cases_fops);
-	debugfs_create_file("run", 0200, dir, NULL, &run_fops);
-	debugfs_create_file("hold", 0200, dir, NULL, &hold_fops);
-	debugfs_create_file("why", 0400, dir, NULL, &why_fops);
+	make_files();
 	return 0;
 
 err_b:

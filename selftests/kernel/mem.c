@@ -65,11 +65,13 @@ struct kv_mem *kv_mem(struct kv_end *e, size_t size)
 	return m;
 }
 
-void kv_mem_release(struct kv_test *t)
+void kv_mem_release(struct kv_test *t, const struct ib_device *dev)
 {
 	struct kv_mem *m, *next;
 
 	list_for_each_entry_safe(m, next, &t->mems, list) {
+		if (dev && m->dev != dev)
+			continue;
 		ib_dma_unmap_single(m->dev, m->dma, m->size,
 				    DMA_BIDIRECTIONAL);
 		free_pages_exact(m->va, m->size);
@@ -156,11 +158,13 @@ err:
 	return NULL;
 }
 
-void kv_mr_release(struct kv_test *t)
+void kv_mr_release(struct kv_test *t, const struct ib_device *dev)
 {
 	struct kv_mr *m, *next;
 
 	list_for_each_entry_safe(m, next, &t->mrs, list) {
+		if (dev && m->dev != dev)
+			continue;
 		list_del(&m->list);
 		free_mr(m);
 	}

@@ -391,7 +391,7 @@ void kv_pair_disconnect(struct kv_pair *p)
 		rdma_disconnect(p->b.id);
 }
 
-static void destroy_end(struct kv_end *e)
+void kv_end_destroy(struct kv_end *e)
 {
 	if (e->qp) {
 		ib_drain_qp(e->qp);
@@ -410,12 +410,12 @@ void kv_pair_destroy(struct kv_pair *p)
 	if (!p->open)
 		return;
 	kv_pair_disconnect(p);
-	destroy_end(&p->a);
-	destroy_end(&p->b);
+	kv_end_destroy(&p->a);
+	kv_end_destroy(&p->b);
 }
 
 /* the id goes last: rdma_cm lets the device go when it has */
-static void close_end(struct kv_end *e)
+void kv_end_close(struct kv_end *e)
 {
 	if (e->pd && !twin(e))
 		ib_dealloc_pd(e->pd);
@@ -430,8 +430,8 @@ void kv_pair_close(struct kv_pair *p)
 	if (!p->open)
 		return;
 	kv_pair_destroy(p);
-	close_end(&p->a);
-	close_end(&p->b);
+	kv_end_close(&p->a);
+	kv_end_close(&p->b);
 	p->open = false;
 }
 
@@ -460,6 +460,37 @@ static int one_message(struct kv_end *from, struct kv_end *to, u32 seed)
 			    0) ?:
 	       kv_ok(from, &op[1]) ?: kv_ok(to, &op[0]) ?:
 	       kv_check(dst->va, 3000, seed, 0);
+}
+
+/* a queue that was full does what it did before */
+static int empty_recvs(struct kv_end *e, struct kv_end *peer,
+		       struct kv_op *recv, u32 n)
+{
+	struct kv_op *op = kv_ops(e->pair->t, n);
+	int ret = op ? 0 : -ENOMEM;
+	u32 i;
+
+	for (i = 0; i < n && !ret; i++)
+		ret = kv_post_send(peer, &op[i], IB_WR_SEND, IB_SEND_SIGNALED,
+				   NULL, 0, 0) ?:
+		      kv_ok(peer, &op[i]) ?: kv_ok(e, &recv[i]);
+	return ret;
+}
+
+int kv_fill_recvs(struct kv_end *e, struct kv_end *peer)
+{
+	u32 i, n = depth(e);
+	struct kv_op *op = kv_ops(e->pair->t, n + 1);
+	int ret = op ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && !ret; i++)
+		ret = kv_post_recv(e, &op[i], NULL, 0);
+	if (ret)
+		return ret;
+	ret = kv_post_recv(e, &op[n], NULL, 0);
+	if (ret != -ENOMEM)
+		return kv_fail(-EPROTO, "a full queue says %d", ret);
+	return empty_recvs(e, peer, op, n);
 }
 
 int kv_pair_works(struct kv_pair *p)

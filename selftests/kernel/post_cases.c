@@ -14,16 +14,20 @@
 /*
  * struct poster - what is to be posted, in whatever context
  * @t: the test
+ * @chain: post_chain(), not post_message()
  * @src, @dst: payload
- * @op: two for each round
+ * @mr: of a, in between, if @chain
+ * @op: two for each round, and one more
  * @round: the next one
  * @ret: error of a post
  * @done: the context has posted
  */
 struct poster {
 	struct kv_test *t;
+	bool chain;
 	struct kv_mem *src;
 	struct kv_mem *dst;
+	struct kv_mr *mr;
 	struct kv_op *op;
 	int round;
 	int ret;
@@ -38,31 +42,108 @@ struct poster {
 static struct poster poster;
 
 /* a receive at b and a Send at a */
-static void post_one(struct poster *p)
+static int post_message(struct poster *p)
 {
 	int i = p->round;
 	struct ib_sge s = kv_sge(p->src, i * LEN, LEN);
 	struct ib_sge d = kv_sge(p->dst, i * LEN, LEN);
 
-	p->ret = kv_post_recv(&p->t->pair.b, &p->op[2 * i], &d, 1) ?:
-		 kv_post_send(&p->t->pair.a, &p->op[2 * i + 1], IB_WR_SEND,
-			      IB_SEND_SIGNALED, &s, 1, 0);
+	return kv_post_recv(&p->t->pair.b, &p->op[2 * i], &d, 1) ?:
+	       kv_post_send(&p->t->pair.a, &p->op[2 * i + 1], IB_WR_SEND,
+			    IB_SEND_SIGNALED, &s, 1, 0);
+}
+
+/*
+ * One list, as storage ULPs post them: a fresh key for a's MR, b's octets by
+ * Read into it, by Write from it to another place at b, and the key is dead.
+ */
+static int post_chain(struct poster *p)
+{
+	struct ib_mr *mr = p->mr->mr;
+	u32 at = p->round * LEN, rkey = p->t->pair.b.pd->unsafe_global_rkey;
+	struct kv_op *op = &p->op[2 * p->round];
+	const struct ib_send_wr *bad;
+	struct ib_sge sge;
+	struct ib_send_wr inv = {
+		.wr_cqe = &op[1].cqe, .opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	struct ib_rdma_wr write = {
+		.wr = { .next = &inv, .wr_cqe = &op[1].cqe,
+			.opcode = IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_FENCE,
+			.sg_list = &sge, .num_sge = 1 },
+		.remote_addr = p->dst->dma + at, .rkey = rkey,
+	};
+	struct ib_rdma_wr read = {
+		.wr = { .next = &write.wr, .wr_cqe = &op[0].cqe,
+			.opcode = IB_WR_RDMA_READ,
+			.send_flags = IB_SEND_SIGNALED,
+			.sg_list = &sge, .num_sge = 1 },
+		.remote_addr = p->src->dma + at, .rkey = rkey,
+	};
+	struct ib_reg_wr reg = {
+		.wr = { .next = &read.wr, .wr_cqe = &op[1].cqe,
+			.opcode = IB_WR_REG_MR },
+		.mr = mr,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
+
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	reg.key = mr->rkey;
+	inv.ex.invalidate_rkey = mr->rkey;
+	sge = (struct ib_sge) { mr->iova + at, LEN, mr->lkey };
+	return ib_post_send(p->t->pair.a.qp, &reg.wr, &bad);
+}
+
+static void post_one(struct poster *p)
+{
+	p->ret = p->chain ? post_chain(p) : post_message(p);
 	complete(&p->done);
+}
+
+static int prepare(struct kv_test *t, struct poster *p)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+
+	p->t = t;
+	p->src = kv_mem(p->chain ? b : a, ROUNDS * LEN);
+	p->dst = kv_mem(b, ROUNDS * LEN);
+	p->op = kv_ops(t, 2 * ROUNDS + 1);
+	p->mr = p->chain ? kv_mr(a, 100, ROUNDS * LEN, 0) : NULL;
+	init_completion(&p->done);
+	if (!p->src || !p->dst || !p->op || (p->chain && !p->mr))
+		return -ENOMEM;
+	kv_fill(p->src->va, ROUNDS * LEN, 1, 0);
+	return 0;
+}
+
+/* a Read behind all Writes, so that they have arrived */
+static int settle(struct kv_end *e, struct kv_end *peer, struct kv_op *op)
+{
+	return kv_post_rdma(e, op, IB_WR_RDMA_READ, IB_SEND_SIGNALED, NULL, 0,
+			    0, peer->pd->unsafe_global_rkey) ?:
+	       kv_ok(e, op);
+}
+
+static int check(struct kv_test *t, struct poster *p)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	int i, ret = 0;
+
+	for (i = 0; i < ROUNDS && !ret; i++)
+		ret = kv_ok(p->chain ? a : b, &p->op[2 * i]) ?:
+		      kv_ok(a, &p->op[2 * i + 1]);
+	if (!ret && p->chain)
+		ret = settle(a, b, &p->op[2 * ROUNDS]);
+	return ret ?: kv_check(p->dst->va, ROUNDS * LEN, 1, 0);
 }
 
 static int run(struct kv_test *t, void (*start)(struct poster *p),
 	       struct poster *p)
 {
-	int i, ret = 0;
+	int i, ret = prepare(t, p);
 
-	p->t = t;
-	p->src = kv_mem(&t->pair.a, ROUNDS * LEN);
-	p->dst = kv_mem(&t->pair.b, ROUNDS * LEN);
-	p->op = kv_ops(t, 2 * ROUNDS);
-	init_completion(&p->done);
-	if (!p->src || !p->dst || !p->op)
-		return -ENOMEM;
-	kv_fill(p->src->va, ROUNDS * LEN, 1, 0);
 	for (i = 0; i < ROUNDS && !ret; i++) {
 		p->round = i;
 		start(p);
@@ -70,10 +151,7 @@ static int run(struct kv_test *t, void (*start)(struct poster *p),
 			return kv_fail(-ETIMEDOUT, "the context never ran");
 		ret = p->ret;
 	}
-	for (i = 0; i < ROUNDS && !ret; i++)
-		ret = kv_ok(&t->pair.b, &p->op[2 * i]) ?:
-		      kv_ok(&t->pair.a, &p->op[2 * i + 1]);
-	return ret ?: kv_check(p->dst->va, ROUNDS * LEN, 1, 0);
+	return ret ?: check(t, p);
 }
 
 static int process(struct kv_test *t)
@@ -203,6 +281,31 @@ static int hard_irq(struct kv_test *t)
 	ret = run(t, by_irq_work, p);
 	irq_work_sync(&p->irq_work);
 	return ret;
+}
+
+static int chained(struct kv_test *t, int (*context)(struct kv_test *t))
+{
+	int ret;
+
+	poster.chain = true;
+	ret = context(t);
+	poster.chain = false;
+	return ret;
+}
+
+static int chain_timer(struct kv_test *t)
+{
+	return chained(t, timer);
+}
+
+static int chain_tasklet(struct kv_test *t)
+{
+	return chained(t, tasklet);
+}
+
+static int chain_hard_irq(struct kv_test *t)
+{
+	return chained(t, hard_irq);
 }
 
 /* ---- from completion handlers ---------------------------------------------------- */
@@ -375,24 +478,16 @@ static int start_crowd(struct crowd *c, struct member *m)
 	return c->ret;
 }
 
-/* a Read behind all Writes, so that they have arrived */
-static int settle(struct kv_test *t, int me, struct kv_op *op)
-{
-	struct kv_end *e = player(t, me);
-
-	return kv_post_rdma(e, op, IB_WR_RDMA_READ, IB_SEND_SIGNALED, NULL, 0,
-			    0, player(t, !me)->pd->unsafe_global_rkey) ?:
-	       kv_ok(e, op);
-}
-
 static int check_crowd(struct crowd *c)
 {
 	int i, ret = 0;
 
 	for (i = 0; i < THREADS * EACH && !ret; i++)
 		ret = kv_ok(player(c->t, i % EACH & 1), &c->op[i]);
-	ret = ret ?: settle(c->t, 0, &c->op[THREADS * EACH]) ?:
-	      settle(c->t, 1, &c->op[THREADS * EACH + 1]);
+	ret = ret ?: settle(&c->t->pair.a, &c->t->pair.b,
+			    &c->op[THREADS * EACH]) ?:
+	      settle(&c->t->pair.b, &c->t->pair.a,
+		     &c->op[THREADS * EACH + 1]);
 	for (i = 0; i < THREADS * EACH && !ret; i++) {
 		int me = i % EACH & 1;
 
@@ -427,6 +522,13 @@ const struct kv_case kv_post_cases[] = {
 	{ "post__tasklet", tasklet },
 	{ "post__bh_work", bh_work },
 	{ "post__hard_irq", hard_irq },
+	{ "post__into_an_srq_from_timer", timer, { .srq = true } },
+	{ "post__into_an_srq_from_hard_irq", hard_irq, { .srq = true } },
+	{ "post__chain_with_reg_mr_from_timer", chain_timer, { .depth = 512 } },
+	{ "post__chain_with_reg_mr_from_tasklet", chain_tasklet,
+	  { .depth = 512 } },
+	{ "post__chain_with_reg_mr_from_hard_irq", chain_hard_irq,
+	  { .depth = 512 } },
 	{ "post__softirq_completion_handler", completion_handler },
 	{ "post__workqueue_completion_handler", completion_handler,
 	  { .poll = KV_WORKQUEUE } },

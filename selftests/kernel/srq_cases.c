@@ -121,17 +121,7 @@ static int drain(struct kv_test *t)
 
 static int post_until_full(struct kv_test *t)
 {
-	struct kv_op *op = kv_ops(t, 129);
-	int i, ret = 0;
-
-	if (!op)
-		return -ENOMEM;
-	for (i = 0; i < 128 && !ret; i++)
-		ret = kv_post_recv(&t->pair.b, &op[i], NULL, 0);
-	if (ret)
-		return ret;
-	ret = kv_post_recv(&t->pair.b, &op[128], NULL, 0);
-	return ret == -ENOMEM ? 0 : kv_fail(-EPROTO, "a full SRQ says %d", ret);
+	return kv_fill_recvs(&t->pair.b, &t->pair.a) ?: kv_pair_works(&t->pair);
 }
 
 const struct kv_case kv_srq_cases[] = {

@@ -1,26 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What upper layers take for granted, beyond the verbs. */
+#include <linux/hrtimer.h>
 #include <linux/inetdevice.h>
-#include <linux/kthread.h>
 
 #include "kverbs.h"
 
 /* ---- buffers that change while they are on their way ----------------------- */
 
-#define ROUNDS	40
-#define LEN	100000
+#define LEN		100000
+/* one octet of each FPDU at least */
+#define STEP		500
+#define PERIOD_US	30
 
-/* page cache under write-back: its pages are written again meanwhile */
-static int scribble(void *arg)
+struct scribbler {
+	struct hrtimer timer;
+	struct kv_mem *m;
+};
+
+/*
+ * Page cache under write-back: its pages are written again meanwhile. Interrupts
+ * come in the middle of whatever the engine does, on a busy machine too.
+ */
+static enum hrtimer_restart scribble(struct hrtimer *timer)
 {
-	struct kv_mem *m = arg;
-	u8 value = 0;
+	struct scribbler *s = container_of(timer, struct scribbler, timer);
+	size_t i;
 
-	while (!kthread_should_stop()) {
-		memset(m->va, value++, m->size);
-		cond_resched();
-	}
-	return 0;
+	for (i = 0; i < s->m->size; i += STEP)
+		((u8 *)s->m->va)[i]++;
+	hrtimer_forward_now(timer, ns_to_ktime(PERIOD_US * NSEC_PER_USEC));
+	return HRTIMER_RESTART;
+}
+
+static void setup(struct scribbler *s, struct kv_mem *m)
+{
+	s->m = m;
+#ifdef KV_HAVE_HRTIMER_SETUP
+	hrtimer_setup_on_stack(&s->timer, scribble, CLOCK_MONOTONIC,
+			       HRTIMER_MODE_REL_PINNED_HARD);
+#else
+	hrtimer_init_on_stack(&s->timer, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_REL_PINNED_HARD);
+	s->timer.function = scribble;
+#endif
 }
 
 static int send(struct kv_test *t, struct kv_mem *src, struct kv_mem *dst,
@@ -56,18 +78,23 @@ static int changing(struct kv_test *t,
 {
 	struct kv_mem *src = kv_mem(&t->pair.a, LEN);
 	struct kv_mem *dst = kv_mem(&t->pair.b, LEN);
-	struct kv_op *op = kv_ops(t, 2 * ROUNDS);
-	struct task_struct *task;
-	int i, ret = 0;
+	struct kv_op *op = kv_ops(t, 2);
+	unsigned long end = jiffies + HZ / 2;
+	struct scribbler s;
+	int ret = 0;
 
 	if (!src || !dst || !op)
 		return -ENOMEM;
-	task = kthread_run(scribble, src, "kverbs/scribble");
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	for (i = 0; i < ROUNDS && !ret; i++)
-		ret = move(t, src, dst, &op[2 * i]);
-	kthread_stop(task);
+	setup(&s, src);
+	while (time_before(jiffies, end) && !ret) {
+		kv_op_init(&op[0], t);
+		kv_op_init(&op[1], t);
+		/* on this CPU, whose posts the engine sends here */
+		hrtimer_start(&s.timer, 0, HRTIMER_MODE_REL_PINNED_HARD);
+		ret = move(t, src, dst, op);
+		hrtimer_cancel(&s.timer);
+	}
+	destroy_hrtimer_on_stack(&s.timer);
 	return ret ?: kv_pair_works(&t->pair);
 }
 

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Kernel users whose device goes. Each end gives way by itself, when rdma_cm tells
+ * it of the removal, which waits for that: nothing else may keep the module.
+ */
+#include <linux/delay.h>
+
+#include "kverbs.h"
+
+#define LEN	8192
+#define TOKENS	4	/* Sends that go to and fro */
+#define RECVS	8	/* more than there are tokens */
+#define RDMAS	4	/* Writes at a time, and as many Reads */
+#define OPS	(RECVS + 1 + 2 * RDMAS)
+#define WARM	100	/* completions that show the traffic to run */
+#define SIDES	4
+
+/*
+ * struct side - an end, and what it always has under way
+ * @mr: what the peer writes and reads
+ * @op: receives, one for all Sends, Writes, Reads
+ * @posted: requests of it; each comes back as one of
+ * @good: success, or
+ * @flushed: flush error
+ */
+struct side {
+	struct kv_end *e;
+	struct side *peer;
+	struct kv_mr *mr;
+	struct kv_mem *mem;
+	struct kv_op *op;
+	atomic_t posted;
+	atomic_t good;
+	atomic_t flushed;
+};
+
+/* a completion handler has nobody to tell but the reader of the reason */
+static void count(struct side *s, int ret)
+{
+	if (ret)
+		kv_fail(ret, "end %s: post failed (%d)", s->e->name, ret);
+	else
+		atomic_inc(&s->posted);
+}
+
+static void post_recv(struct side *s, struct kv_op *op)
+{
+	struct ib_sge d = kv_sge(s->mem, LEN, LEN);
+
+	count(s, kv_post_recv(s->e, op, &d, 1));
+}
+
+static void post_token(struct side *s)
+{
+	struct ib_sge d = kv_sge(s->mem, 0, LEN / 2);
+
+	count(s, kv_post_send(s->e, &s->op[RECVS], IB_WR_SEND,
+			      IB_SEND_SIGNALED, &d, 1, 0));
+}
+
+static void post_rdma(struct side *s, struct kv_op *op)
+{
+	bool write = op < &s->op[OPS - RDMAS];
+	struct ib_sge d = kv_sge(s->mem, write ? 0 : 2 * LEN, LEN);
+
+	count(s, kv_post_rdma(s->e, op, write ? IB_WR_RDMA_WRITE :
+						IB_WR_RDMA_READ,
+			      IB_SEND_SIGNALED, &d, 1, s->peer->mr->mr->iova,
+			      s->peer->mr->mr->rkey));
+}
+
+/* each success is followed by the next of its kind, for ever */
+static void went(struct kv_op *op)
+{
+	struct side *s = op->arg;
+	int i = op - s->op;
+
+	if (op->wc.status == IB_WC_WR_FLUSH_ERR) {
+		atomic_inc(&s->flushed);
+		return;
+	}
+	if (op->wc.status != IB_WC_SUCCESS) {
+		kv_fail(-EPROTO, "end %s: '%s'", s->e->name,
+			ib_wc_status_msg(op->wc.status));
+		return;
+	}
+	atomic_inc(&s->good);
+	if (i < RECVS) {
+		post_recv(s, op);
+		post_token(s);
+	} else if (i > RECVS) {
+		post_rdma(s, op);
+	}
+}
+
+/* ---- starting ------------------------------------------------------------------ */
+
+static int new_side(struct side *s, struct side *peer, struct kv_end *e)
+{
+	int i;
+
+	s->e = e;
+	s->peer = peer;
+	s->op = kv_ops(e->pair->t, OPS);
+	s->mem = kv_mem(e, 3 * LEN);
+	s->mr = kv_mr(e, 100, LEN, 0);
+	if (!s->op || !s->mem || !s->mr)
+		return -ENOMEM;
+	for (i = 0; i < OPS; i++) {
+		s->op[i].then = went;
+		s->op[i].arg = s;
+	}
+	return kv_reg(e, s->mr, IB_ACCESS_LOCAL_WRITE |
+				IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ);
+}
+
+static int new_sides(struct kv_test *t, struct side *s)
+{
+	return new_side(&s[0], &s[1], &t->pair.a) ?:
+	       new_side(&s[1], &s[0], &t->pair.b) ?:
+	       new_side(&s[2], &s[3], &t->by.a) ?:
+	       new_side(&s[3], &s[2], &t->by.b);
+}
+
+static void start(struct side *s)
+{
+	int i, n;
+
+	for (i = 0; i < SIDES; i++)
+		for (n = 0; n < RECVS; n++)
+			post_recv(&s[i], &s[i].op[n]);
+	for (i = 0; i < SIDES; i++) {
+		for (n = 0; n < TOKENS / 2; n++)
+			post_token(&s[i]);
+		for (n = RECVS + 1; n < OPS; n++)
+			post_rdma(&s[i], &s[i].op[n]);
+	}
+}
+
+static int warm_up(struct side *s)
+{
+	unsigned long end = jiffies + kv_timeout();
+	int i;
+
+	for (i = 0; i < SIDES; i++) {
+		while (atomic_read(&s[i].good) < WARM) {
+			if (time_after(jiffies, end))
+				return kv_fail(-ETIMEDOUT, "end %s: no traffic",
+					       s[i].e->name);
+			usleep_range(1000, 2000);
+		}
+	}
+	return 0;
+}
+
+/* ---- giving way ---------------------------------------------------------------- */
+
+static int wait_removed(struct kv_end *e, unsigned long timeout)
+{
+	long ret = wait_for_completion_interruptible_timeout(&e->removed,
+							     timeout);
+
+	if (ret <= 0)
+		return kv_fail(ret ?: -ETIMEDOUT, "end %s: no DEVICE_REMOVAL",
+			       e->name);
+	return 0;
+}
+
+/* twice: the last receive may have posted a Send behind the first drain's */
+static int end_traffic(struct side *s)
+{
+	rdma_disconnect(s->e->id);
+	ib_drain_qp(s->e->qp);
+	ib_drain_qp(s->e->qp);
+	if (atomic_read(&s->posted) !=
+	    atomic_read(&s->good) + atomic_read(&s->flushed))
+		return kv_fail(-EPROTO, "end %s: %d posted, %d done, %d flushed",
+			       s->e->name, atomic_read(&s->posted),
+			       atomic_read(&s->good), atomic_read(&s->flushed));
+	if (atomic_read(&s->flushed) < RECVS - TOKENS)
+		return kv_fail(-EPROTO, "end %s was idle", s->e->name);
+	return 0;
+}
+
+/* the same end of both pairs, and all that they have of their device */
+static int give_way(struct side *x, struct side *y)
+{
+	struct ib_device *dev = x->e->id->device;
+	struct kv_test *t = x->e->pair->t;
+	int ret = wait_removed(x->e, 6 * kv_timeout()) ?:
+		  wait_removed(y->e, kv_timeout());
+
+	if (ret)
+		return ret;
+	ret = end_traffic(x);
+	ret = end_traffic(y) ?: ret;
+	kv_end_destroy(x->e);
+	kv_end_destroy(y->e);
+	kv_mr_release(t, dev);
+	kv_mem_release(t, dev);
+	kv_end_close(x->e);
+	kv_end_close(y->e);
+	return ret;
+}
+
+static int say(const char *word)
+{
+	return kv_fail(0, "%s", word);
+}
+
+static int busy(struct kv_test *t)
+{
+	static const struct kv_opts by = { .poll = KV_POOL };
+	static struct side s[SIDES];
+	int ret;
+
+	memset(s, 0, sizeof(s));
+	ret = kv_pair_open(t, &t->by, &by) ?: new_sides(t, s);
+	if (ret)
+		return ret;
+	start(s);
+	return warm_up(s) ?: say("busy") ?: give_way(&s[0], &s[2]) ?:
+	       give_way(&s[1], &s[3]);
+}
+
+/* MRs to be looked at meanwhile: of 5000 octets, and of 7000 that is dead */
+static int hold_mrs(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct kv_mr *live = kv_mr(a, 0, 5000, 0), *dead = kv_mr(a, 0, 7000, 0);
+	struct kv_op *op = kv_ops(t, 1);
+
+	if (!live || !dead || !op)
+		return -ENOMEM;
+	return kv_reg(a, live, IB_ACCESS_REMOTE_READ) ?:
+	       kv_reg(a, dead, IB_ACCESS_REMOTE_READ) ?:
+	       kv_post_inv(a, op, IB_SEND_SIGNALED, dead->mr->rkey) ?:
+	       kv_ok(a, op);
+}
+
+static int hold(struct kv_test *t)
+{
+	return kv_pair_works(&t->pair) ?: hold_mrs(t) ?: say("holding") ?:
+	       wait_removed(&t->pair.a, 6 * kv_timeout());
+}
+
+const struct kv_case kv_hold_cases[] = {
+	{ "hold", hold },
+	{ "busy", busy },
+	{}
+};
