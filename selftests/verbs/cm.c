@@ -304,4 +304,5 @@ static const struct tap_test tests[] = {
 	{ "item 4: 16 connections at once", many_connections },
 	{ "item 4: QP and id destroyed while connecting", leave_early },
 };
+
 const struct tap_theme cm_theme = { tests, ARRAY_LEN(tests) };

@@ -123,6 +123,23 @@ int end_expect(struct end *e, enum rdma_cm_event_type type)
 
 /* ---- connecting ---------------------------------------------------------- */
 
+/* a second time, for a request that was lost: ARP sends it anew after a second */
+static int resolve_addr(struct end *e, struct sockaddr *src,
+			struct sockaddr *dst)
+{
+	int tries;
+
+	for (tries = 0; tries < 3; tries++) {
+		if (rdma_resolve_addr(e->id, src, dst, RESOLVE_MS))
+			return -1;
+		if (!end_expect(e, RDMA_CM_EVENT_ADDR_RESOLVED))
+			return 0;
+		if (errno != ETIMEDOUT)
+			return -1;
+	}
+	return -1;
+}
+
 int end_resolve(struct end *e, const char *ip, int port, const char *from)
 {
 	struct sockaddr_storage src, dst;
@@ -131,10 +148,8 @@ int end_resolve(struct end *e, const char *ip, int port, const char *from)
 		return -1;
 	if (make_id(e))
 		return -1;
-	if (rdma_resolve_addr(e->id, from ? (struct sockaddr *)&src : NULL,
-			      (struct sockaddr *)&dst, RESOLVE_MS))
-		return -1;
-	if (end_expect(e, RDMA_CM_EVENT_ADDR_RESOLVED))
+	if (resolve_addr(e, from ? (struct sockaddr *)&src : NULL,
+			 (struct sockaddr *)&dst))
 		return -1;
 	if (rdma_resolve_route(e->id, RESOLVE_MS))
 		return -1;

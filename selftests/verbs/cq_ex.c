@@ -28,7 +28,9 @@ static void ex_up(uint64_t wc_flags, uint32_t flags)
 		.wc_flags = wc_flags, .cqe = 16,
 		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS, .flags = flags,
 	};
-	struct want want = { .cqs = &cqs };
+	struct want want = {
+		.cqs = &cqs, .access = ALL_RIGHTS | IBV_ACCESS_MW_BIND,
+	};
 
 	solo_up(NULL);
 	send_ex = make(&attr);
@@ -84,6 +86,58 @@ static void fields(void)
 	expect_no_addresses(recv_ex);
 	expect_eq(ibv_next_poll(recv_ex), ENOENT);
 	ibv_end_poll(recv_ex);
+	ex_down();
+}
+
+/* a window of all of a's memory; its key */
+static uint32_t bind_window(struct ibv_mw *mw)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 1, .opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = mw, .rkey = ibv_inc_rkey(mw->rkey),
+			.bind_info = {
+				.mr = a.mr, .addr = (uintptr_t)a.buf,
+				.length = a.buf_len,
+				.mw_access_flags = IBV_ACCESS_REMOTE_READ,
+			},
+		},
+	};
+
+	post(&a, &wr);
+	start(send_ex);
+	expect_eq(send_ex->status, IBV_WC_SUCCESS);
+	expect_eq(ibv_wc_read_opcode(send_ex), IBV_WC_BIND_MW);
+	ibv_end_poll(send_ex);
+	return wr.bind_mw.rkey;
+}
+
+static void invalidated(void)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND_WITH_INV,
+	};
+	struct ibv_mw *mw;
+
+	ex_up(ALL_FIELDS, 0);
+	mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_2);
+	must(mw);
+	wr.invalidate_rkey = bind_window(mw);
+	sge = sge_at(&b, 0, 8);
+	post_recv(&a, 7, 0, 64);
+	post(&b, &wr);
+	start(recv_ex);
+	expect_eq(recv_ex->wr_id, 7);
+	expect_eq(recv_ex->status, IBV_WC_SUCCESS);
+	expect_eq(ibv_wc_read_wc_flags(recv_ex), IBV_WC_WITH_INV);
+	expect_eq(ibv_wc_read_invalidated_rkey(recv_ex), wr.invalidate_rkey);
+	expect_eq(ibv_wc_read_byte_len(recv_ex), 8);
+	ibv_end_poll(recv_ex);
+	/* and it is */
+	expect_no_read(&b, wr.invalidate_rkey, (uintptr_t)a.buf, TERM(0, 1, 0));
+	must(!ibv_dealloc_mw(mw));
 	ex_down();
 }
 
@@ -239,10 +293,12 @@ static void single_threaded(void)
 
 static const struct tap_test tests[] = {
 	{ "cq_ex__every_field_is_there", fields },
+	{ "cq_ex__the_key_that_the_peer_invalidated", invalidated },
 	{ "cq_ex__the_walk_and_plain_polls_follow_one_another", walk },
 	{ "cq_ex__an_empty_queue_and_a_failure", failures },
 	{ "cq_ex__timestamps_are_of_the_clock_that_can_be_asked_for", timestamps },
 	{ "cq_ex__refuses_what_it_cannot_do", refused },
 	{ "cq_ex__single_threaded", single_threaded },
 };
+
 const struct tap_theme cq_ex_theme = { tests, ARRAY_LEN(tests) };

@@ -365,4 +365,5 @@ static const struct tap_test tests[] = {
 	{ "item 3: 64 Reads with an ORD of 3 complete in order", many_reads },
 	{ "item 3: Writes and Reads of both sides cross each other", both_ways },
 };
+
 const struct tap_theme data_theme = { tests, ARRAY_LEN(tests) };

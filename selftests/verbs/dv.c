@@ -70,7 +70,7 @@ int new_port(void)
 
 static struct end listener;
 
-void dv_request(const wishes *wa, const wishes *wb)
+void dv_request(const struct terndv_qp_init_attr *wa, const struct terndv_qp_init_attr *wb)
 {
 	static const struct want want = { .ird = 5, .ord = 6 };
 	int port = new_port();
@@ -95,7 +95,7 @@ void dv_established(void)
 	must(!end_expect(&b, RDMA_CM_EVENT_ESTABLISHED));
 }
 
-void dv_pair(const wishes *wa, const wishes *wb)
+void dv_pair(const struct terndv_qp_init_attr *wa, const struct terndv_qp_init_attr *wb)
 {
 	static const struct want want = { .ird = 3, .ord = 4 };
 

@@ -9,8 +9,6 @@
 #include "pair.h"
 #include "terndv.h"
 
-typedef struct terndv_qp_init_attr wishes;
-
 /* the library's functions, by the version that they have in it */
 extern struct dv_library {
 	typeof(terndv_is_supported) *is_supported;
@@ -28,9 +26,11 @@ void set_device(const char *host, const char *settings);
 void set_defaults(void);
 
 /* a and b with their QPs, connected by wishes; NULL: none are set */
-void dv_pair(const wishes *wa, const wishes *wb);
+void dv_pair(const struct terndv_qp_init_attr *wa,
+	     const struct terndv_qp_init_attr *wb);
 /* the same up to the Request, which b's listener has seen and not answered */
-void dv_request(const wishes *wa, const wishes *wb);
+void dv_request(const struct terndv_qp_init_attr *wa,
+		const struct terndv_qp_init_attr *wb);
 void dv_established(void);
 
 /* after dv_pair(): what both ends know of it, which must be the same */

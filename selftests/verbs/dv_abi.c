@@ -324,7 +324,7 @@ static void states(void)
 	must(!end_accept(&b, &want));
 	dv_established();
 	expect_eq(wish(W(0)), EISCONN);
-	expect_eq(dv.modify_qp(b.qp, &(wishes){}), TERNDV_ERR_STATE);
+	expect_eq(dv.modify_qp(b.qp, &(struct terndv_qp_init_attr){}), TERNDV_ERR_STATE);
 	must(!rdma_disconnect(a.id));
 	expect_error_state(&a);
 	expect_eq(wish(W(0)), EISCONN);
@@ -393,7 +393,7 @@ static void race_with_connect(void)
 	int i;
 
 	for (i = 0; i < 20; i++) {
-		dv_request(&(wishes){ .comp_mask = TERNDV_QP_CRC }, NULL);
+		dv_request(&(struct terndv_qp_init_attr){ .comp_mask = TERNDV_QP_CRC }, NULL);
 		child = fork();
 		must(child >= 0);
 		if (!child) {
@@ -436,4 +436,5 @@ static const struct tap_test tests[] = {
 	{ "MPA-152: random wishes: documented errnos alone", random_wishes },
 	{ "MPA-152: wishes change until the connect, and not after it", race_with_connect },
 };
+
 const struct tap_theme dv_abi_theme = { tests, ARRAY_LEN(tests) };

@@ -143,7 +143,7 @@ static void accept_plainly(int fd)
 
 /* ---- a connects to us ------------------------------------------------------------------ */
 
-static void begin(int port, const wishes *w)
+static void begin(int port, const struct terndv_qp_init_attr *w)
 {
 	must(!enter_netns("a"));
 	must(!end_resolve(&a, IP_B, port, IP_A));
@@ -153,7 +153,7 @@ static void begin(int port, const wishes *w)
 	must(!end_connect(&a, &(struct want){}));
 }
 
-static const wishes p2p = { .comp_mask = TERNDV_QP_P2P, .p2p = true };
+static const struct terndv_qp_init_attr p2p = { .comp_mask = TERNDV_QP_P2P, .p2p = true };
 
 static void expect_p2p_request(const struct mpa_frame *f)
 {
@@ -271,8 +271,10 @@ static void rtr_timeout(void)
 		.ird = TERNDV_MPA_IRD_P2P | TERNDV_MPA_IRD_SEND | 4,
 		.ord = TERNDV_MPA_ORD_WRITE | TERNDV_MPA_ORD_READ | 4,
 	};
-	static const wishes w = { .comp_mask = TERNDV_QP_RTR_TIMEOUT,
-				  .rtr_timeout_ms = 300 };
+	static const struct terndv_qp_init_attr w = {
+		.comp_mask = TERNDV_QP_RTR_TIMEOUT,
+		.rtr_timeout_ms = 300,
+	};
 	struct end listener;
 	int port = new_port(), fd;
 	uint8_t octet;
@@ -298,9 +300,12 @@ static void rtr_timeout(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "MPA-153: who asked for peer-to-peer is not asked for less: the peer closes (4.5)", no_retry_when_closed },
+	{ "MPA-153: who asked for peer-to-peer is not asked for less: the peer closes (4.5)",
+	  no_retry_when_closed },
 	{ "MPA-153: nor is one whose peer answers plainly (4.5)", no_retry_when_plain },
-	{ "MPA-161: who left it to the device is; the next is asked plainly at once", retry_by_default },
+	{ "MPA-161: who left it to the device is; the next is asked plainly at once",
+	  retry_by_default },
 	{ "MPA-153: the time to wait for an RTR", rtr_timeout },
 };
+
 const struct tap_theme dv_wire_theme = { tests, ARRAY_LEN(tests) };

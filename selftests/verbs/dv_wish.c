@@ -5,7 +5,7 @@
 
 #include "dv.h"
 
-#define W(mask, ...)	(&(wishes){ .comp_mask = (mask), ##__VA_ARGS__ })
+#define W(mask, ...)	(&(struct terndv_qp_init_attr){ .comp_mask = (mask), ##__VA_ARGS__ })
 #define TRIPLE(...)	.rtr = { __VA_ARGS__ }
 
 /* ---- the device -------------------------------------------------------------- */
@@ -23,7 +23,7 @@ static struct terndv_device_attr device(void)
 static void device_tells(void)
 {
 	const struct terndv_device_attr d = device();
-	const wishes *s = &d.settings;
+	const struct terndv_qp_init_attr *s = &d.settings;
 
 	expect(dv.is_supported(a.id->verbs->device));
 	expect(!s->markers && s->crc && s->enhanced && s->p2p);
@@ -88,7 +88,7 @@ static void sizes_of_programs(void)
 
 /* ---- how programs bring wishes in ------------------------------------------------ */
 
-static struct ibv_qp *create_on(struct end *e, const wishes *w)
+static struct ibv_qp *create_on(struct end *e, const struct terndv_qp_init_attr *w)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = e->scq,
@@ -107,7 +107,7 @@ static struct ibv_qp *create_on(struct end *e, const wishes *w)
  * The id has no QP of rdma_cm's: the program's own is named in the parameters
  * of rdma_connect() and rdma_accept().
  */
-static void replace_qp(struct end *e, const wishes *w,
+static void replace_qp(struct end *e, const struct terndv_qp_init_attr *w,
 		       struct rdma_conn_param *param)
 {
 	rdma_destroy_qp(e->id);
@@ -311,7 +311,8 @@ static uint32_t listed(const struct terndv_mpa_frame *f)
 }
 
 /* @want is what the initiator chooses of @x at a peer that takes @y */
-static void rtr_case(const wishes *x, const wishes *y, uint8_t want)
+static void rtr_case(const struct terndv_qp_init_attr *x,
+		     const struct terndv_qp_init_attr *y, uint8_t want)
 {
 	uint32_t all = 0;
 	int i;
@@ -436,7 +437,8 @@ static const struct tap_test tests[] = {
 	{ "MPA-149: query_device: markers, versions, choices, limits", device_tells },
 	{ "MPA-149: query_device follows the device's settings", device_follows_settings },
 	{ "MPA-149: structs may be shorter or longer than the library's", sizes_of_programs },
-	{ "MPA-150: a QP created with wishes, named in rdma_connect and rdma_accept", created_with_wishes },
+	{ "MPA-150: a QP created with wishes, named in rdma_connect and rdma_accept",
+	  created_with_wishes },
 	{ "MPA-150: creation refuses what it cannot grant, and leaves nothing", create_refuses },
 	{ "MPA-152: rdma_create_qp, terndv_modify_qp, rdma_connect", modified_before_connect },
 	{ "MPA-152: wishes are replaced as a whole, or not at all", wishes_are_replaced },
@@ -454,4 +456,5 @@ static const struct tap_test tests[] = {
 	{ "MPA-180: frames of a rejected connect are told", rejected_is_told },
 	{ "MPA-179: IRD and ORD of both ends are told", depths_are_told },
 };
+
 const struct tap_theme dv_wish_theme = { tests, ARRAY_LEN(tests) };

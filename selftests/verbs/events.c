@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "queue_verbs.h"
@@ -121,6 +122,45 @@ static void port_down_and_up(void)
 	must(!shell("ip -n a addr add %s/64 dev v0a nodad", IP6_A));
 }
 
+static int gid_octet(struct end *e)
+{
+	union ibv_gid gid;
+
+	must(!ibv_query_gid(e->id->verbs, 1, 0, &gid));
+	return gid.raw[5];
+}
+
+static void expect_gid(struct end *e, int last)
+{
+	long long end = now_ns(CLOCK_MONOTONIC) + patience_ms() * 1000000LL;
+
+	while (gid_octet(e) != last && now_ns(CLOCK_MONOTONIC) < end)
+		usleep(1000);
+	expect_eq(gid_octet(e), last);
+}
+
+/*
+ * GIDs are made of the netdev's address. The event renews what the core knows of
+ * them; programs it does not tell, but where they are of RoCE.
+ */
+static void address_changed(void)
+{
+	union ibv_gid gid;
+	char mac[24];
+
+	pair_up(NULL, NULL);
+	must(!ibv_query_gid(a.id->verbs, 1, 0, &gid));
+	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x", gid.raw[0],
+		 gid.raw[1], gid.raw[2], gid.raw[3], gid.raw[4]);
+	must(!shell("ip -n a link set v0a address %s:%02x", mac,
+		    gid.raw[5] ^ 1));
+	expect_gid(&a, gid.raw[5] ^ 1);
+	must(!shell("ip -n a link set v0a address %s:%02x", mac, gid.raw[5]));
+	expect_gid(&a, gid.raw[5]);
+	expect(no_async(&a) && no_async(&b));
+	pair_down();
+}
+
 /* an end whose device is gone: its calls fail, and nothing hangs or crashes */
 static void device_gone(void)
 {
@@ -146,6 +186,8 @@ static const struct tap_test tests[] = {
 	{ "async__request_error_to_the_qp_that_had_no_receive", request_error },
 	{ "async__cq_error_once_and_fatal_to_its_qp", cq_error },
 	{ "async__port_error_and_active_at_both_ends", port_down_and_up },
+	{ "async__gid_follows_the_address_of_the_netdev", address_changed },
 	{ "async__device_fatal_when_the_link_is_deleted", device_gone },
 };
+
 const struct tap_theme event_theme = { tests, ARRAY_LEN(tests) };

@@ -136,4 +136,5 @@ static const struct tap_test tests[] = {
 	{ "fork__system_between_messages", children_exit },
 	{ "fork__while_receives_wait_and_reads_run", in_flight },
 };
+
 const struct tap_theme fork_theme = { tests, ARRAY_LEN(tests) };

@@ -237,4 +237,5 @@ static const struct tap_test tests[] = {
 	{ "modify_cq__destroyed_while_an_event_waits", destroyed_while_it_waits },
 	{ "modify_cq__limits_and_errors", limits_and_errors },
 };
+
 const struct tap_theme moderate_theme = { tests, ARRAY_LEN(tests) };

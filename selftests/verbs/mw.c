@@ -94,38 +94,22 @@ static void dealloc_bound(void)
 	pair_down();
 }
 
-static bool all_are(const uint8_t *p, size_t len, uint8_t value)
-{
-	return p[0] == value && !memcmp(p, p + 1, len - 1);
-}
-
 /* Writes pour in: once the window is gone no octet changes, and the region may go */
 static void dealloc_under_fire(void)
 {
-	enum { SHOTS = 16 };
-	struct ibv_send_wr wr = {
-		.num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-	};
-	struct ibv_sge sge;
 	struct ibv_mw *mw;
-	int i;
+	uint32_t key;
 
 	pair_up(&(struct want){ .buf_len = MIB }, &spacious);
 	mw = window(IBV_MW_TYPE_2);
-	wr.wr.rdma.rkey = bind2(&b, mw, range(0, MIB, WRITE));
-	wr.wr.rdma.remote_addr = at(0);
+	key = bind2(&b, mw, range(0, MIB, WRITE));
 	memset(a.buf, 0x77, MIB);
-	sge = sge_at(&a, 0, MIB);
-	wr.sg_list = &sge;
-	for (i = 0; i < SHOTS; i++) {
-		post(&a, &wr);
-		if (i != SHOTS / 2)
-			continue;
-		drop(mw);
-		memset(b.buf, 0x11, MIB);
-		must(!ibv_dereg_mr(b.mr));
-		b.mr = NULL;
-	}
+	post_writes(&a, 9, MIB, key, at(0));
+	drop(mw);
+	memset(b.buf, 0x11, MIB);
+	must(!ibv_dereg_mr(b.mr));
+	b.mr = NULL;
+	post_writes(&a, 7, MIB, key, at(0));
 	expect_error_state(&a);
 	expect(all_are(b.buf, MIB, 0x11));
 	pair_down();
@@ -579,4 +563,5 @@ static const struct tap_test tests[] = {
 	{ "send_with_inv__type2_once", type2_send_inv_twice },
 	{ "bind_mw__invalidate_bind_send_in_one_list", type2_chain },
 };
+
 const struct tap_theme mw_theme = { tests, ARRAY_LEN(tests) };

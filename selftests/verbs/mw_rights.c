@@ -337,4 +337,5 @@ static const struct tap_test tests[] = {
 	{ "bind_mw__type2_while_bound", bind2_while_bound },
 	{ "bind_mw__bad_calls_post_nothing", bad_calls },
 };
+
 const struct tap_theme mw_rights_theme = { tests, ARRAY_LEN(tests) };

@@ -238,6 +238,19 @@ static void post_at(struct end *e, enum ibv_wr_opcode op, uint32_t rkey,
 	post(e, &wr);
 }
 
+void post_writes(struct end *e, int n, uint32_t len, uint32_t rkey,
+		 uint64_t addr)
+{
+	struct ibv_sge sge = sge_at(e, 0, len);
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = { addr, rkey },
+	};
+
+	while (n--)
+		post(e, &wr);
+}
+
 void expect_reach(struct end *e, uint32_t rkey, uint64_t addr, uint32_t len)
 {
 	static uint32_t seed;
@@ -375,4 +388,9 @@ bool filled(const uint8_t *p, size_t len, uint32_t seed)
 		}
 	}
 	return true;
+}
+
+bool all_are(const uint8_t *p, size_t len, uint8_t value)
+{
+	return p[0] == value && !memcmp(p, p + 1, len - 1);
 }

@@ -65,6 +65,9 @@ void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status);
 /* a Terminate's triplet as vendor_err has it */
 #define TERM(layer, etype, code) ((layer) << 12 | (etype) << 8 | (code))
 
+/* @n unsignalled Writes of @e's first @len octets, without waiting */
+void post_writes(struct end *e, int n, uint32_t len, uint32_t rkey,
+		 uint64_t addr);
 /* @e writes to it and reads it back */
 void expect_reach(struct end *e, uint32_t rkey, uint64_t addr, uint32_t len);
 /* @e's access ends the connection with this Terminate */
@@ -86,9 +89,11 @@ void drop_async(struct end *e);
 
 void fill(uint8_t *p, size_t len, uint32_t seed);
 bool filled(const uint8_t *p, size_t len, uint32_t seed);
+bool all_are(const uint8_t *p, size_t len, uint8_t value);
 
 /* the themes */
 extern const struct tap_theme data_theme, queue_theme, rights_theme, limit_theme;
-extern const struct tap_theme cm_theme, mr_theme, mw_theme, mw_rights_theme;
+extern const struct tap_theme cm_theme, mr_theme, dmabuf_theme, mw_theme,
+	mw_rights_theme;
 
 #endif /* VERBS_PAIR_H */

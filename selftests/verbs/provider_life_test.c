@@ -15,6 +15,7 @@
 
 #include "abi.h"
 #include "cq.h"
+#include "mr.h"
 #include "pd.h"
 #include "qp.h"
 #include "srq.h"
@@ -115,6 +116,16 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   struct ibv_reg_mr *cmd, size_t cmd_size,
 		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size)
 {
+	return create(MR);
+}
+
+int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+			  uint64_t iova, int fd, int access,
+			  struct verbs_mr *vmr,
+			  struct ibv_command_buffer *driver)
+{
+	expect(offset == 4097 && length == 3 && iova == 1 && fd == 99);
+	expect(access == IBV_ACCESS_REMOTE_READ && !driver);
 	return create(MR);
 }
 
@@ -574,6 +585,25 @@ static void pd__a_parent_domain_refuses_what_it_cannot_do(void)
 	expect(nothing_left());
 }
 
+static void mr__of_a_dmabuf_comes_and_goes(void)
+{
+	struct ibv_context *ctx = open_context();
+	struct ibv_pd *pd = alloc_pd(ctx);
+	struct ibv_mr *mr;
+
+	kernel.fail[MR] = EBADF;
+	expect(!tern_mr_reg_dmabuf(pd, 4097, 3, 1, 99, IBV_ACCESS_REMOTE_READ));
+	expect(errno == EBADF);
+	mr = tern_mr_reg_dmabuf(pd, 4097, 3, 1, 99, IBV_ACCESS_REMOTE_READ);
+	expect(mr && kernel.alive[MR] == 1);
+	kernel.fail_destroy = EBUSY;
+	expect(tern_mr_dereg(verbs_get_mr(mr)) == EBUSY);
+	expect(!tern_mr_dereg(verbs_get_mr(mr)));
+	expect(!tern_pd_dealloc(pd));
+	close_context(ctx);
+	expect(nothing_left());
+}
+
 static const struct tap_test tests[] = {
 	TEST(match__by_private_driver_id_then_by_name),
 	TEST(context__opens_and_closes_its_doorbell),
@@ -588,6 +618,7 @@ static const struct tap_test tests[] = {
 	TEST(qp_ex__has_the_wr_calls_that_it_was_asked_for),
 	TEST(pd__a_thread_domain_frees_its_queues_of_locks),
 	TEST(pd__a_parent_domain_refuses_what_it_cannot_do),
+	TEST(mr__of_a_dmabuf_comes_and_goes),
 };
 
 int main(void)

@@ -167,8 +167,16 @@ static void recv_queue_full(void)
 {
 	static const struct want want = { .cap.max_recv_wr = 10 };
 
+	int i, n;
+
 	pair_up(NULL, &want);
-	expect_eq(fill_recvs(&b), b.cap.max_recv_wr);
+	n = fill_recvs(&b);
+	expect_eq(n, b.cap.max_recv_wr);
+	for (i = 0; i < n; i++) {
+		post_send(&a, i, 0, 8, 0);
+		expect_recv(&b, i, 8);
+	}
+	expect_eq(fill_recvs(&b), n);
 	pair_down();
 }
 
@@ -212,19 +220,20 @@ static void bad_requests(void)
 		sge[i] = sge_at(&a, 0, 8);
 	wr.num_sge = 1;
 	wr.opcode = 99;
-	expect(try_send(&a, &wr));
+	expect_eq(try_send(&a, &wr), EINVAL);
 	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-	expect(try_send(&a, &wr));
+	expect_eq(try_send(&a, &wr), EOPNOTSUPP);
 	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	expect(try_send(&a, &wr));
+	expect_eq(try_send(&a, &wr), EOPNOTSUPP);
 	wr.opcode = IBV_WR_SEND;
 	wr.num_sge = 17;
-	expect(try_send(&a, &wr));
+	expect_eq(try_send(&a, &wr), EINVAL);
 	wr.num_sge = 1;
 	sge[0].length = a.cap.max_inline_data + 1;
 	wr.send_flags = IBV_SEND_INLINE;
-	expect(try_send(&a, &wr));
-	expect(ibv_post_recv(a.qp, &rwr, &bad));
+	expect_eq(try_send(&a, &wr), EINVAL);
+	expect_eq(ibv_post_recv(a.qp, &rwr, &bad), EINVAL);
+	expect(bad == &rwr);
 	/* none of them left a trace */
 	sge[0].length = 8;
 	wr.send_flags = IBV_SEND_SIGNALED;
@@ -312,7 +321,7 @@ static void flush_by_peer_death(void)
 	pair_down();
 }
 
-/* Responses that are late: Reads, what waits behind, and what comes later */
+/* Responses that are late: Reads, what was sent or waits behind, what comes later */
 static void drain_by_error(void)
 {
 	int i;
@@ -320,8 +329,9 @@ static void drain_by_error(void)
 	pair_up(NULL, NULL);
 	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 1s"));
 	for (i = 0; i < 16; i++)
-		post_rdma(&a, &b, IBV_WR_RDMA_READ, i, 0, 8, 0,
-			  IBV_SEND_SIGNALED);
+		post_rdma(&a, &b, i & 1 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
+			  i, 0, 8, 0, IBV_SEND_SIGNALED);
+	usleep(50000);
 	post_send(&a, 16, 0, 8, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
 	to_error(&a);
 	post_send(&a, 17, 0, 8, IBV_SEND_SIGNALED);
@@ -329,6 +339,58 @@ static void drain_by_error(void)
 		expect_wc(a.scq, i, IBV_WC_WR_FLUSH_ERR);
 	expect(no_wc(a.scq));
 	must(!system("ip netns exec b tc qdisc del dev v0b root"));
+	pair_down();
+}
+
+/* far more than TCP takes, on a slow wire: some of it is sent */
+static void begun_and_cut_off(void)
+{
+	enum { LONG = 32 << 20 };
+	static const struct want want = { .buf_len = LONG };
+
+	pair_up(&want, &want);
+	post_recv(&b, 1, 0, LONG);
+	must(!system("ip netns exec a tc qdisc add dev v0a root netem rate 100mbit"));
+	post_send(&a, 1, 0, LONG, IBV_SEND_SIGNALED);
+	expect(no_wc(a.scq));
+	to_error(&a);
+	expect_wc(a.scq, 1, IBV_WC_WR_FLUSH_ERR);
+	must(!system("ip netns exec a tc qdisc del dev v0a root"));
+	expect_wc(b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
+	expect_error_state(&b);
+	pair_down();
+}
+
+/* RFC 5040 6: what was posted before is done, and what comes later is flushed */
+static void close_by_sqd(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
+	int i;
+
+	solo_up(NULL);
+	expect_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), EINVAL);
+	pair_down();
+	pair_up(NULL, NULL);
+	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 100ms"));
+	for (i = 0; i < 16; i++)
+		post_recv(&b, i, 0, 64);
+	for (i = 0; i < 16; i += 2) {
+		post_rdma(&a, &b, IBV_WR_RDMA_READ, i, 0, 8, 0, IBV_SEND_SIGNALED);
+		post_send(&a, i + 1, 0, 8, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+	}
+	must(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE));
+	expect_eq(state_of(&a), IBV_QPS_SQD);
+	post_send(&a, 16, 0, 8, IBV_SEND_SIGNALED);
+	for (i = 0; i < 16; i++)
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+	expect_wc(a.scq, 16, IBV_WC_WR_FLUSH_ERR);
+	for (i = 0; i < 8; i++)
+		expect_recv(&b, i, 8);
+	expect_wc(b.rcq, 8, IBV_WC_WR_FLUSH_ERR);
+	must(!end_expect(&b, RDMA_CM_EVENT_DISCONNECTED));
+	must(!system("ip netns exec b tc qdisc del dev v0b root"));
+	expect_error_state(&a);
+	expect_error_state(&b);
 	pair_down();
 }
 
@@ -495,11 +557,13 @@ static const struct tap_test tests[] = {
 	{ "item 3: CQ overflow raises CQ_ERR and ends the CQ's QPs, no other", cq_overflow },
 	{ "item 3: a full receive queue refuses with ENOMEM", recv_queue_full },
 	{ "item 3: a full send queue refuses with ENOMEM and names the request", send_queue_full },
-	{ "item 3: requests with a bad opcode, list or length are refused", bad_requests },
+	{ "item 3: requests that tern cannot do: EINVAL or EOPNOTSUPP, by kind", bad_requests },
 	{ "item 3: a message of 2^32 octets is refused", message_of_4_gib },
 	{ "item 3: disconnect flushes all receives, in order", flush_in_order },
 	{ "item 3: the peer's end flushes all receives, in order", flush_by_peer_death },
 	{ "item 3: ERROR drains the send queue, in order", drain_by_error },
+	{ "item 3: a Send that was begun and is cut off is flushed", begun_and_cut_off },
+	{ "item 3: SQD closes when what was posted is done", close_by_sqd },
 	{ "item 3: posts in ERROR are flushed at once", posts_in_error },
 	{ "item 3: a Send longer than the receive: LOC_LEN_ERR, QP to ERROR", recv_too_short },
 	{ "item 3: a Send that finds no receive ends both QPs", no_recv },
@@ -507,4 +571,5 @@ static const struct tap_test tests[] = {
 	{ "item 3: SRQ limit event, once", srq_limit },
 	{ "item 3: a full SRQ refuses with ENOMEM", srq_full },
 };
+
 const struct tap_theme queue_theme = { tests, ARRAY_LEN(tests) };

@@ -273,4 +273,5 @@ static const struct tap_test tests[] = {
 	{ "resize_cq__under_traffic_armed", under_traffic_armed },
 	{ "resize_cq__while_completions_pile_up", while_it_fills },
 };
+
 const struct tap_theme resize_theme = { tests, ARRAY_LEN(tests) };

@@ -96,6 +96,69 @@ static void local_other_pd(void)
 	pair_down();
 }
 
+/*
+ * A list that is bad at its end: no octet of it arrives. Of a good Send before it,
+ * if there is one, all do.
+ */
+static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool behind)
+{
+	struct ibv_sge good = sge_at(&a, 0, 8);
+	struct ibv_sge bad[] = { sge_at(&a, 0, len - 4), sge_at(&a, 50000, 4) };
+	struct ibv_send_wr second = {
+		.wr_id = 3, .sg_list = bad, .num_sge = 2, .opcode = op,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)b.buf + 64, b.mr->rkey },
+	};
+	struct ibv_send_wr first = {
+		.next = &second, .wr_id = 2, .sg_list = &good, .num_sge = 1,
+		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+	};
+
+	bad[1].lkey ^= 0x10100;
+	memset(a.buf, 0xaa, len);
+	memset(b.buf, 0x55, b.buf_len);
+	if (behind)
+		post_recv(&b, 8, 0, 8);
+	post_recv(&b, 9, 64, 60000);
+	post(&a, behind ? &first : &second);
+	if (behind) {
+		expect_wc(a.scq, 2, IBV_WC_SUCCESS);
+		expect_recv(&b, 8, 8);
+		expect(all_are(b.buf, 8, 0xaa));
+	}
+	expect_wc(a.scq, 3, IBV_WC_LOC_PROT_ERR);
+	expect_wc(b.rcq, 9, IBV_WC_WR_FLUSH_ERR);
+	expect_error_state(&a);
+	expect(all_are(b.buf + 8, b.buf_len - 8, 0x55));
+}
+
+static void bad_end_of_lengths(bool behind)
+{
+	static const struct want two = { .cap.max_send_sge = 2 };
+	/* an FPDU of 1442 octets takes 1424 of a Send's, 1428 of a Write's */
+	static const uint32_t lens[] = { 8, 1424, 1425, 1428, 1429, 2849, 40000 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(lens); i++) {
+		pair_up(&two, NULL);
+		send_bad_end(IBV_WR_SEND, lens[i], behind);
+		pair_down();
+		pair_up(&two, NULL);
+		send_bad_end(IBV_WR_RDMA_WRITE, lens[i], behind);
+		pair_down();
+	}
+}
+
+static void local_bad_end(void)
+{
+	bad_end_of_lengths(false);
+}
+
+static void local_bad_end_behind(void)
+{
+	bad_end_of_lengths(true);
+}
+
 static void local_write_right(void)
 {
 	static const struct want ro = { .access = IBV_ACCESS_REMOTE_READ };
@@ -158,7 +221,6 @@ static void refused_write(uint64_t addr, uint32_t rkey)
 		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
 		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
 	};
-	size_t i;
 
 	memset(b.buf, 0x55, b.buf_len);
 	memset(a.buf, 0xaa, 8);
@@ -170,12 +232,7 @@ static void refused_write(uint64_t addr, uint32_t rkey)
 	expect_wc(b.rcq, 8, IBV_WC_WR_FLUSH_ERR);
 	expect_error_state(&a);
 	expect_error_state(&b);
-	for (i = 0; i < b.buf_len; i++) {
-		if (b.buf[i] != 0x55) {
-			expect(!"the refused Write changed memory");
-			break;
-		}
-	}
+	expect(all_are(b.buf, b.buf_len, 0x55));
 }
 
 #define AT(off) ((uintptr_t)b.buf + (off))
@@ -375,6 +432,22 @@ static void registrations(void)
 	pair_down();
 }
 
+/* flags that no one knows, and those that ask for what tern has not */
+static void unknown_access(void)
+{
+	uint32_t flag;
+
+	solo_up(NULL);
+	for (flag = IBV_ACCESS_FLUSH_PERSISTENT << 1; flag; flag <<= 1) {
+		if (!(flag & IBV_ACCESS_OPTIONAL_RANGE))
+			refused_mr(a.buf, 4096, LOCAL | flag, EINVAL);
+	}
+	refused_mr(a.buf, 4096, LOCAL | IBV_ACCESS_ON_DEMAND, EOPNOTSUPP);
+	refused_mr(a.buf, 4096, LOCAL | IBV_ACCESS_FLUSH_GLOBAL, EOPNOTSUPP);
+	refused_mr(a.buf, 4096, LOCAL | IBV_ACCESS_FLUSH_PERSISTENT, EOPNOTSUPP);
+	pair_down();
+}
+
 /* an MR at an address of the program's choice, of the same place in its page */
 static void iova(void)
 {
@@ -409,6 +482,8 @@ static void iova(void)
 static const struct tap_test tests[] = {
 	{ "item 3: a wrong local key: LOC_PROT_ERR", local_wrong_key },
 	{ "local_dma_lkey__is_not_for_programs", local_dma_lkey },
+	{ "item 3: a list that is bad at its end: nothing of it arrives", local_bad_end },
+	{ "item 3: such a list behind a good Send, which arrives", local_bad_end_behind },
 	{ "item 3: a local buffer out of bounds: LOC_PROT_ERR", local_bounds },
 	{ "item 3: a deregistered local key: LOC_PROT_ERR", local_deregistered },
 	{ "item 3: a local key of another PD: LOC_PROT_ERR", local_other_pd },
@@ -424,6 +499,8 @@ static const struct tap_test tests[] = {
 	{ "item 3: SEND_WITH_INV of a user MR is refused", invalidate_refused },
 	{ "item 3: a fresh key at each registration", fresh_keys },
 	{ "item 3: registrations that cannot be are refused with their errno", registrations },
+	{ "item 11: each unknown access flag of an MR has its errno", unknown_access },
 	{ "item 3: MRs at a chosen iova", iova },
 };
+
 const struct tap_theme rights_theme = { tests, ARRAY_LEN(tests) };

@@ -54,12 +54,25 @@ static uint32_t limit(void)
 	return attr.srq_limit;
 }
 
-/* not before the level falls below it, once then, and once more for each arming */
+/*
+ * Not before the level falls below it, once then, and once more for each arming;
+ * to the SRQ that is low, and not to its neighbour.
+ */
 static void limit_once(void)
 {
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = 32, .max_sge = 1, .srq_limit = 8 },
+	};
 	struct ibv_async_event event;
+	struct ibv_srq *other;
+	int i;
 
 	up(32, 12);
+	other = ibv_create_srq(base.pd, &attr);
+	must(other);
+	for (i = 0; i < 8; i++)
+		srq_post(other, &base, i);
+	must(!ibv_modify_srq(other, &attr.attr, IBV_SRQ_LIMIT));
 	must(!set_limit(8));
 	send_some(0, 4);
 	expect(no_async(&b));
@@ -74,8 +87,12 @@ static void limit_once(void)
 	send_some(8, 2);
 	expect(no_async(&b));
 	send_some(10, 1);
-	next_async(&b, IBV_EVENT_SRQ_LIMIT_REACHED);
+	event = next_async(&b, IBV_EVENT_SRQ_LIMIT_REACHED);
+	expect(event.element.srq == srq);
 	expect(no_async(&b));
+	must(!ibv_query_srq(other, &attr.attr));
+	expect_eq(attr.attr.srq_limit, 8);
+	must(!ibv_destroy_srq(other));
 	down();
 }
 
@@ -178,6 +195,29 @@ static void belongs_to_the_qp(void)
 	down();
 }
 
+/* what it holds is judged by its own PD, not by that of the QP that takes it */
+static void own_pd(void)
+{
+	struct want want = {};
+
+	srq = srq_up(&base, 8);
+	want.srq = srq;
+	pair_up(NULL, &want);
+	expect(b.pd != base.pd);
+	srq_post(srq, &base, 0);
+	memset(base.buf, 0, 8);
+	memset(a.buf, 0x5a, 8);
+	post_send(&a, 1, 0, 8, IBV_SEND_SIGNALED);
+	expect_wc(a.scq, 1, IBV_WC_SUCCESS);
+	expect_recv(&b, 0, 8);
+	expect(!memcmp(base.buf, a.buf, 8));
+	srq_post(srq, &b, 1);
+	post_send(&a, 2, 0, 8, 0);
+	expect_wc(b.rcq, 1, IBV_WC_LOC_PROT_ERR);
+	expect_error_state(&a);
+	down();
+}
+
 /* once for each QP, and with its name, however the QP ends */
 static void last_wqe_reached(void)
 {
@@ -201,6 +241,32 @@ static void last_wqe_reached(void)
 	down();
 }
 
+/* of two QPs, each is told of its own end */
+static void last_wqe_of_two(void)
+{
+	struct ibv_async_event event;
+	struct end c = {}, d = {};
+	struct want want = {};
+
+	up(8, 4);
+	want.share = &base;
+	want.srq = srq;
+	connect_ends(&c, &d, IP_A, IP_B, NULL, &want);
+	drop_async(&b);
+	must(!rdma_disconnect(c.id));
+	event = next_async(&b, IBV_EVENT_QP_LAST_WQE_REACHED);
+	expect(event.element.qp == d.qp);
+	expect(no_async(&b));
+	send_some(0, 4);
+	must(!rdma_disconnect(a.id));
+	event = next_async(&b, IBV_EVENT_QP_LAST_WQE_REACHED);
+	expect(event.element.qp == b.qp);
+	expect(no_async(&b));
+	end_free(&c);
+	end_free(&d);
+	down();
+}
+
 static const struct tap_test tests[] = {
 	{ "modify_srq__one_limit_event_for_each_arming", limit_once },
 	{ "modify_srq__a_limit_of_zero_disarms", limit_disarmed },
@@ -209,6 +275,9 @@ static const struct tap_test tests[] = {
 	{ "modify_srq__refuses_a_resize_and_limits_too_high", modify_refused },
 	{ "create_srq_ex__basic_and_no_other", create_ex },
 	{ "srq__its_qp_takes_no_receives_and_holds_it", belongs_to_the_qp },
+	{ "srq__receives_into_memory_of_its_own_pd", own_pd },
 	{ "srq__last_wqe_reached_once_and_for_its_qp", last_wqe_reached },
+	{ "srq__last_wqe_reached_by_each_of_two_qps", last_wqe_of_two },
 };
+
 const struct tap_theme srq_theme = { tests, ARRAY_LEN(tests) };

@@ -212,4 +212,5 @@ static const struct tap_test tests[] = {
 	{ "stream: the QP may be destroyed", destroyed_under_it },
 	{ "stream: the CQ may be resized", resized_under_it },
 };
+
 const struct tap_theme stream_theme = { tests, ARRAY_LEN(tests) };

@@ -40,6 +40,21 @@ static bool devinfo_counts(const char *name, long long value)
 	return devinfo_says(name, text);
 }
 
+static bool resource_says(const char *kind, const char *key, long long value,
+			  const char *more)
+{
+	char command[160], text[64], pid[32];
+	const char *const words[] = { text, pid, more, NULL };
+
+	/* the driver's details follow on lines of their own */
+	snprintf(command, sizeof(command),
+		 "rdma -d resource show %s -dd | tr '\\n' ' ' | sed 's/ \\(dev\\|link\\) /\\n/g'",
+		 kind);
+	snprintf(text, sizeof(text), "%s %lld ", key, value);
+	snprintf(pid, sizeof(pid), "pid %d ", getpid());
+	return says(command, words);
+}
+
 /* EUI-64 of the netdev's address */
 static void devinfo_names(void)
 {
@@ -85,6 +100,8 @@ static void devinfo_limits(void)
 	expect(devinfo_counts("max_pd:", dev.max_pd));
 	expect(devinfo_counts("max_srq:", dev.max_srq));
 	expect(devinfo_counts("max_srq_wr:", dev.max_srq_wr));
+	expect(devinfo_counts("max_srq_sge:", dev.max_srq_sge));
+	expect(devinfo_counts("max_mw:", dev.max_mw));
 	expect(devinfo_counts("max_qp_rd_atom:", dev.max_qp_rd_atom));
 	expect(devinfo_counts("max_qp_init_rd_atom:", dev.max_qp_init_rd_atom));
 	expect(devinfo_says("atomic_cap:", "ATOMIC_NONE"));
@@ -92,6 +109,72 @@ static void devinfo_limits(void)
 	expect(!(dev.device_cap_flags & (IBV_DEVICE_RESIZE_MAX_WR |
 					 IBV_DEVICE_SRQ_RESIZE |
 					 IBV_DEVICE_UD_AV_PORT_ENFORCE)));
+	pair_down();
+}
+
+/* registered or not, by a length that is allowed or is not */
+static int reg_errno(size_t len)
+{
+	struct ibv_mr *mr;
+
+	errno = 0;
+	mr = ibv_reg_mr(a.pd, a.buf, len, IBV_ACCESS_LOCAL_WRITE);
+	if (!mr)
+		return errno;
+	must(!ibv_dereg_mr(mr));
+	return 0;
+}
+
+static int moderate_by(uint16_t count, uint16_t period)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { count, period },
+	};
+
+	return ibv_modify_cq(a.scq, &attr);
+}
+
+static void expect_window(enum ibv_mw_type type)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(a.pd, type);
+
+	must(mw);
+	must(!ibv_dealloc_mw(mw));
+}
+
+/* the capabilities that are printed, each used as far as it goes */
+static void devinfo_capabilities(void)
+{
+	struct ibv_device_attr_ex dev = {};
+	char text[40];
+
+	solo_up(NULL);
+	must(!ibv_query_device_ex(a.id->verbs, NULL, &dev));
+	expect_eq(dev.orig_attr.device_cap_flags,
+		  IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW |
+		  IBV_DEVICE_MEM_WINDOW_TYPE_2B);
+	expect(devinfo_says("MEM_WINDOW\n", "MEM_WINDOW"));
+	expect(devinfo_says("MEM_WINDOW_TYPE_2B\n", "MEM_WINDOW"));
+	expect(devinfo_says("MEM_MGT_EXTENSIONS\n", "MEM_MGT"));
+	expect_window(IBV_MW_TYPE_1);
+	expect_window(IBV_MW_TYPE_2);
+	snprintf(text, sizeof(text), "0x%llx\n",
+		 (unsigned long long)dev.orig_attr.max_mr_size);
+	expect(devinfo_says("max_mr_size:", text));
+	/* nobody has so much: the memory is missing, the length is right */
+	expect_eq(reg_errno(dev.orig_attr.max_mr_size), EFAULT);
+	expect_eq(reg_errno(dev.orig_attr.max_mr_size + 1), EINVAL);
+	/* all that the verb can carry */
+	expect_eq(dev.cq_mod_caps.max_cq_count, UINT16_MAX);
+	expect_eq(dev.cq_mod_caps.max_cq_period, UINT16_MAX);
+	expect(devinfo_counts("max_cq_count:", dev.cq_mod_caps.max_cq_count));
+	snprintf(text, sizeof(text), "\t%u us\n",
+		 dev.cq_mod_caps.max_cq_period);
+	expect(devinfo_says("max_cq_period:", text));
+	expect_eq(moderate_by(dev.cq_mod_caps.max_cq_count,
+			      dev.cq_mod_caps.max_cq_period), 0);
+	expect(resource_says("cq", "cqe", a.scq->cqe, "drv_hold_count 65535"));
+	expect(resource_says("cq", "cqe", a.scq->cqe, "drv_hold_us 65535"));
 	pair_down();
 }
 
@@ -194,28 +277,38 @@ static int count(const char *kind)
 	return atoi(line);
 }
 
-static bool resource_says(const char *kind, const char *key, long long value,
-			  const char *more)
+/* a's region knows of the window on it */
+static void windows(void)
 {
-	char command[160], text[64], pid[32];
-	const char *const words[] = { text, pid, more, NULL };
+	struct ibv_mw_bind bind = {
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = {
+			.mr = a.mr, .addr = (uintptr_t)a.buf, .length = 64,
+			.mw_access_flags = IBV_ACCESS_REMOTE_READ,
+		},
+	};
+	struct ibv_mw *mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_1);
 
-	/* the driver's details follow on lines of their own */
-	snprintf(command, sizeof(command),
-		 "rdma -d resource show %s -dd | tr '\\n' ' ' | sed 's/ \\(dev\\|link\\) /\\n/g'",
-		 kind);
-	snprintf(text, sizeof(text), "%s %lld ", key, value);
-	snprintf(pid, sizeof(pid), "pid %d ", getpid());
-	return says(command, words);
+	must(mw);
+	expect(resource_says("mr", "mrlen", a.buf_len, "drv_windows 0"));
+	must(!ibv_bind_mw(a.qp, mw, &bind));
+	expect_wc(a.scq, 0, IBV_WC_SUCCESS);
+	expect(resource_says("mr", "mrlen", a.buf_len, "drv_windows 1"));
+	must(!ibv_dealloc_mw(mw));
+	expect(resource_says("mr", "mrlen", a.buf_len, "drv_windows 0"));
 }
 
 static void resources(void)
 {
 	static const struct want want = {
 		.cqe = 2048, .buf_len = 0x23000, .own_srq = true,
+		.access = ALL_RIGHTS | IBV_ACCESS_MW_BIND,
 	};
-	static const char *const kinds[] = { "cq", "qp", "mr", "srq" };
-	static const int made[] = { 2, 1, 1, 1 };
+	static const char *const kinds[] = {
+		"pd", "cq", "qp", "cm_id", "mr", "srq",
+	};
+	/* librdmacm has a PD of its own */
+	static const int made[] = { 2, 2, 1, 1, 1, 1 };
 	struct ibv_modify_cq_attr moderate = {
 		.attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { 11, 77 },
 	};
@@ -232,7 +325,9 @@ static void resources(void)
 	expect(resource_says("cq", "cqe", 2048, "drv_size 2048"));
 	expect(resource_says("mr", "mrlen", 0x23000, "drv_kind user"));
 	expect(resource_says("srq", "lqpn", a.qp->qp_num, "type BASIC"));
+	windows();
 	must(!ibv_resize_cq(a.scq, 5000));
+	expect_eq(a.scq->cqe, 8192);
 	must(!ibv_modify_cq(a.scq, &moderate));
 	expect(resource_says("cq", "cqe", a.scq->cqe, "drv_size 8192"));
 	expect(resource_says("cq", "cqe", a.scq->cqe, "drv_hold_count 11"));
@@ -248,8 +343,10 @@ static void resources(void)
 static const struct tap_test tests[] = {
 	{ "devinfo__names_versions_and_clocks", devinfo_names },
 	{ "devinfo__limits_are_those_that_hold", devinfo_limits },
+	{ "devinfo__capabilities_can_be_used_to_their_bounds", devinfo_capabilities },
 	{ "query_device__the_depth_and_the_lists_can_be_used", depth_is_usable },
 	{ "query_qp__true_in_each_state", qp_in_each_state },
 	{ "resource__tells_of_this_programs_objects", resources },
 };
+
 const struct tap_theme truth_theme = { tests, ARRAY_LEN(tests) };

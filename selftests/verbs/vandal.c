@@ -94,7 +94,10 @@ static void find_rings(void)
 	int n, i;
 
 	n = new_maps(maps);
-	scq = rcq = sq = rq = NULL;
+	scq = NULL;
+	rcq = NULL;
+	sq = NULL;
+	rq = NULL;
 	for (i = 0; i < n; i++) {
 		void *p = (void *)maps[i].start;
 

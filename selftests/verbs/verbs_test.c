@@ -18,6 +18,7 @@ int main(int argc, char **argv)
 	return tap_run((const struct tap_theme *[]) {
 		&data_theme, &queue_theme, &rights_theme, &limit_theme, &cm_theme,
 		/* siw has none of the others */
-		over_siw ? NULL : &mr_theme, &mw_theme, &mw_rights_theme, NULL,
+		over_siw ? NULL : &mr_theme, &dmabuf_theme, &mw_theme,
+		&mw_rights_theme, NULL,
 	}, argc - 1, argv + 1);
 }

@@ -2,9 +2,9 @@
 /*
  * Traffic between two hosts, each octet verified:
  *
- *	vtraffic server [-b ADDR] [-p PORT] [-S] [-e WAIT] [-k CONNECTIONS]
+ *	vtraffic server [-b ADDR] [-p PORT] [-S] [-A] [-e WAIT] [-k CONNECTIONS]
  *	vtraffic client -a ADDR [-p PORT] [-m MODE] [-n COUNT | -t SECONDS]
- *			[-s SEED] [-x MAX] [-d DEPTH] [-l SGES] [-e WAIT] [-c] [-v]
+ *			[-s SEED] [-x MAX] [-d DEPTH] [-l SGES] [-e WAIT] [-c] [-D] [-v]
  *	vtraffic hold DEVICE
  *
  * MODE is send, write, read or mixed; lengths are random up to MAX octets.
@@ -13,8 +13,10 @@
  * The server answers each Send with the sum of what it received, and compares
  * what was written with the sum that the client tells. WAIT is poll, event or
  * solicited. -S: the server receives from an SRQ. -c: connect, say so and wait
- * for the end. -k: connections until the server ends (0: for ever). hold opens
- * a device, makes one of each object, says so, and waits.
+ * for the end. -D: destroy the id that connects. -A: the server says that it was
+ * asked, and never answers. -k:
+ * connections until the server ends (0: for ever). hold opens a device, makes
+ * one of each object, says so, and waits.
  *
  * One line is printed at the end; the status is true when all was as it should.
  * 2 means that the connection ended, or the device went, before the work did.
@@ -244,6 +246,12 @@ static void client_connect(void)
 	for (i = 0; i < opt.depth; i++)
 		post_recv(opt.depth + i);
 	check(!end_connect(&e, &want), "rdma_connect");
+	if (opt.destroy) {
+		printf("vtraffic: destroying\n");
+		fflush(stdout);
+		rdma_destroy_id(e.id);
+		leave(0, "destroyed");
+	}
 	check(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED), "connecting");
 	check(e.got_len >= sizeof(welcome), "reading the welcome");
 	memcpy(&welcome, e.got, sizeof(welcome));
@@ -377,24 +385,59 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "a:b:p:m:n:t:s:x:d:l:e:k:Scv")) != -1) {
+	while ((c = getopt(argc, argv, "a:b:p:m:n:t:s:x:d:l:e:k:SADcv")) != -1) {
 		switch (c) {
 		case 'a':
-		case 'b': opt.addr = optarg; break;
-		case 'p': opt.port = atoi(optarg); break;
-		case 'm': opt.mode = word_of(mode_names, MODE_COUNT, optarg); break;
-		case 'e': opt.wait = word_of(wait_names, WAIT_COUNT, optarg); break;
-		case 'n': opt.count = atol(optarg); break;
-		case 't': opt.seconds = atoi(optarg); break;
-		case 's': opt.seed = strtoul(optarg, NULL, 0); break;
-		case 'x': opt.max = strtoul(optarg, NULL, 0); break;
-		case 'd': opt.depth = strtoul(optarg, NULL, 0); break;
-		case 'l': opt.sges = strtoul(optarg, NULL, 0); break;
-		case 'k': opt.connections = atoi(optarg); break;
-		case 'S': opt.srq = true; break;
-		case 'c': opt.connect_only = true; break;
-		case 'v': opt.verbose = true; break;
-		default: usage();
+		case 'b':
+			opt.addr = optarg;
+			break;
+		case 'p':
+			opt.port = atoi(optarg);
+			break;
+		case 'm':
+			opt.mode = word_of(mode_names, MODE_COUNT, optarg);
+			break;
+		case 'e':
+			opt.wait = word_of(wait_names, WAIT_COUNT, optarg);
+			break;
+		case 'n':
+			opt.count = atol(optarg);
+			break;
+		case 't':
+			opt.seconds = atoi(optarg);
+			break;
+		case 's':
+			opt.seed = strtoul(optarg, NULL, 0);
+			break;
+		case 'x':
+			opt.max = strtoul(optarg, NULL, 0);
+			break;
+		case 'd':
+			opt.depth = strtoul(optarg, NULL, 0);
+			break;
+		case 'l':
+			opt.sges = strtoul(optarg, NULL, 0);
+			break;
+		case 'k':
+			opt.connections = atoi(optarg);
+			break;
+		case 'S':
+			opt.srq = true;
+			break;
+		case 'A':
+			opt.ask_only = true;
+			break;
+		case 'D':
+			opt.destroy = true;
+			break;
+		case 'c':
+			opt.connect_only = true;
+			break;
+		case 'v':
+			opt.verbose = true;
+			break;
+		default:
+			usage();
 		}
 	}
 	if (!opt.depth || opt.depth > MAX_DEPTH || !opt.sges || opt.sges > LIST)

@@ -25,6 +25,8 @@ struct options {
 	int connections;
 	bool srq;
 	bool connect_only;
+	bool ask_only;
+	bool destroy;
 	bool verbose;
 };
 

@@ -2,6 +2,7 @@
 /* vtraffic: the server, one connection after the other. */
 #include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "vtraffic.h"
 
@@ -57,6 +58,14 @@ static void serve_message(const struct ibv_wc *wc, long *served)
 	++*served;
 }
 
+static void __attribute__((noreturn)) never_answer(void)
+{
+	printf("vtraffic: asked\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 static long serve(struct end *listener)
 {
 	struct pollfd pfd = { .fd = listener->ch->fd, .events = POLLIN };
@@ -69,6 +78,8 @@ static long serve(struct end *listener)
 
 	check(poll(&pfd, 1, -1) == 1, "poll");
 	check(!end_request(listener, &e), "waiting for a client");
+	if (opt.ask_only)
+		never_answer();
 	if (e.got_len < sizeof(hello)) {
 		rdma_reject(e.id, NULL, 0);
 		end_free(&e);

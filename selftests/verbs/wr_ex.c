@@ -357,4 +357,5 @@ static const struct tap_test tests[] = {
 	{ "parent_domain__holds_its_pd", parent_domain_holds },
 	{ "parent_domain__refuses_what_it_cannot_do", parent_domain_refused },
 };
+
 const struct tap_theme wr_ex_theme = { tests, ARRAY_LEN(tests) };

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Item 5: the system calls that polling, arming and posting cost, over the devices of
+# a and b. With arguments, only the tests whose name holds one of them.
+
+cd ../net || exit
+# shellcheck source=../net/lib.sh
+. ./lib.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "what tern's provider promises"
+topo_up
+# shellcheck disable=SC2034 # read by lib.sh: the program plans its points
+ktap_done=1
+limit 100 ../verbs/syscalls "$@"
