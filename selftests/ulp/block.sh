@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # what it sets is read by those that source it
 # Sourced by the tests of block storage, behind net/lib.sh and lib.sh. These
 # layers know the initial netns only, so either the two ends are two machines
 # (TERN_ROLE says which one this is), or one kernel talks to itself:
@@ -14,6 +15,7 @@
 # back: it runs the functions that the client names with `server`.
 
 CONTROL=7
+PING=9
 COUNTED=tern0
 DISK=/dev/nullb0
 SIZE=$((8 << 20))
@@ -74,7 +76,7 @@ join()
 # one_kernel: over lo, but with the MTU of a wire.
 one_kernel()
 {
-	netdev=dummy0
+	netdev=dummy0 wire=lo
 	ip link set lo mtu 1500
 	ip link add dummy0 mtu 1500 type dummy
 	ip addr add $IP_B/24 dev dummy0
@@ -83,7 +85,7 @@ one_kernel()
 # one_of_two ADDRESS
 one_of_two()
 {
-	netdev=eth0
+	netdev=eth0 wire=eth0
 	modprobe virtio_net
 	eventually ip link show eth0 >/dev/null
 	ip addr replace "$1/24" dev eth0
@@ -218,12 +220,45 @@ under_load()
 	server $2
 	eventually not "$1"
 	load_runs
+	[ -z "${bystander:-}" ] || goes_on
 	# shellcheck disable=SC2086
 	server $3
 	eventually "$1"
 	load_ends_well
 	unharmed
 }
+
+# beside_another COMMAND...: meanwhile a program's connection between the same two
+# devices, at a port of its own, goes on. It ends when it has nothing under way: what
+# a dying program asked for would come to memory that is gone, and count as harm.
+beside_another()
+{
+	server rping_serves
+	: >"$TMP/pings"
+	rping -c -v -a $IP_B -p $PING >"$TMP/pings" 2>&1 &
+	bystander=$!
+	goes_on
+	"$@"
+	goes_on
+	kill -STOP $bystander
+	sleep 1
+	kill -KILL $bystander
+	server eventually not pidof rping
+}
+
+# rping_serves: one connection
+rping_serves()
+{
+	rping -s -a $IP_B -p $PING >"$TMP/rping" 2>&1 &
+	eventually rping_listens
+}
+
+rping_listens() { ss -Hltn "sport = :$PING" | has .; }
+
+# goes_on: rping verifies each of its pings, and has more of them than it had.
+goes_on() { eventually more_pings "$(pings)"; }
+more_pings() { [ "$(pings)" -gt "$1" ]; }
+pings() { grep -c '^ping data: ' "$TMP/pings"; }
 
 # device_goes_under_load: this machine's; another comes in its place.
 device_goes_under_load()
@@ -232,6 +267,34 @@ device_goes_under_load()
 	limit 20 rdma link delete tern0
 	load_fails
 	device_up
+}
+
+# over_bad_wire: verified, while a hundredth of the packets never arrives; TCP on
+# both ends has to say that it sent some again.
+over_bad_wire()
+{
+	both lose
+	by_rdma $((2 * SIZE)) verify "$(disk)"
+	both lose_no_more
+}
+
+resent() { nstat -asz TcpRetransSegs | awk '$1 == "TcpRetransSegs" { print $2 }'; }
+
+# packets as on a wire, not GSO's large ones
+lose()
+{
+	ethtool -K $wire tso off gso off
+	resent >"$TMP/resent"
+	tc qdisc replace dev $wire root netem loss 1%
+}
+
+lose_no_more()
+{
+	tc qdisc del dev $wire root
+	# virtio's card without checksums, as the lab's, cannot
+	ethtool -K $wire tso on gso on 2>/dev/null || true
+	echo "segments sent again: $(cat "$TMP/resent"), then $(resent)"
+	[ "$(resent)" -gt "$(cat "$TMP/resent")" ]
 }
 
 # ext4 DEVICE: pages of a file are written again while they are on their way:

@@ -28,17 +28,29 @@ no_bus()
 target_up()	{ follow iser target DISK=$DISK SERVER=$IP_B IQN=$IQN; }
 target_down()	{ follow iser target-down IQN=$IQN; }
 
+# A portal that is removed leaves the sessions alone: that is the group's to do.
 portal_off()
 {
+	follow iser portal-delete SERVER=$IP_B IQN=$IQN
+	not portal_listens
 	echo 0 >$TPG/enable
-	echo 0 >$TPG/np/$IP_B:3260/iser
+	echo 1 >$TPG/enable
 }
 
 portal_on()
 {
-	echo 1 >$TPG/np/$IP_B:3260/iser
-	echo 1 >$TPG/enable
+	follow iser portal-create SERVER=$IP_B IQN=$IQN
+	portal_listens
 }
+
+# targetcli takes its time
+portal_removed_under_load()
+{
+	LOAD=$((2 * LOAD))
+	under_load logged_in portal_off portal_on
+}
+
+portal_listens() { ss -Htln "src $IP_B:3260" | has LISTEN; }
 
 disk() { echo /dev/"$(basename /sys/block/sd*)"; }
 ready() { [ -b "$(disk)" ]; }
@@ -104,13 +116,15 @@ point "iser: login" login
 point "iser: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 if ! short; then
 	point "iser: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
-	point "iser: the portal goes under load and comes back" \
-		under_load logged_in portal_off portal_on
-	point "iser: the server falls silent under load and is heard again" \
-		under_load logged_in "silent 3260" heard
+	point "iser: fio's data while packets are lost" over_bad_wire
+	point "iser: the portal is removed under load and made anew, another connection stays" \
+		beside_another portal_removed_under_load
+	point "iser: the server falls silent under load and is heard again, likewise" \
+		beside_another under_load logged_in "silent 3260" heard
 	point "iser: the initiator's device goes under load and comes back" device_restored
 	point "iser: logout under load" logout_under_load
 	point "iser: login again" login
+	point "iser: fio's data by the new portal" by_rdma $((2 * SIZE)) verify "$(disk)"
 fi
 point "iser: logout" logout
 point "iser: the initiator forgets it" stop

@@ -25,19 +25,20 @@ both_ends()
 {
 	local server status=0
 
-	( on b 100 libfabric "$1-server" ITERATIONS=$iterations ) >"$TMP/server" 2>&1 &
+	( on b 100 "${@:1:2}" ITERATIONS=$iterations ) >"$TMP/server" 2>&1 &
 	server=$!
 	wait_for_listen $control
-	( on a 100 libfabric "$1-client" ITERATIONS=$iterations SERVER=$IP_B ) \
+	( on a 100 "${@:3:2}" ITERATIONS=$iterations SERVER=$IP_B ) \
 		>"$TMP/client" 2>&1 || status=$?
 	wait $server || status=$((status ? status : $?))
 	return $status
 }
 
-# pingpong NAME: the sum of all sizes goes each way, so many times
+# pingpong FILE BLOCK FILE BLOCK: server and client, by these blocks of the recipe; the sum of all sizes goes
+# each way, so many times
 pingpong()
 {
-	meanwhile both_ends "$1" || { tail -n 5 "$TMP/server" "$TMP/client"; return 1; }
+	meanwhile both_ends "$@" || { tail -n 5 "$TMP/server" "$TMP/client"; return 1; }
 	tail -n 3 "$TMP/client"
 	grep -q '^6m ' "$TMP/client"
 	[ "$tern_rx" -ge $((6291456 * iterations)) ]
@@ -48,7 +49,9 @@ pingpong()
 command -v fi_pingpong >/dev/null || skip_all "no libfabric here"
 topo_up
 point "fi_info finds the device, alone and below ofi_rxm" info
-point "fi_pingpong, endpoint of messages: all sizes, data checked" pingpong msg
-point "fi_pingpong, reliable datagrams of ofi_rxm: all sizes, data checked" pingpong rdm
+point "fi_pingpong, endpoint of messages: all sizes, data checked" \
+	pingpong libfabric msg-server libfabric msg-client
+point "fi_pingpong, reliable datagrams of ofi_rxm: all sizes, data checked" \
+	pingpong libfabric rdm-server libfabric rdm-client
 point "nothing is left of them" nothing_left
 finish

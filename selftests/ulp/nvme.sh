@@ -77,11 +77,12 @@ point "nvme: a host connects" connect
 point "nvme: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 if ! short; then
 	point "nvme: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
+	point "nvme: fio's data while packets are lost" over_bad_wire
 	point "nvme: the controller is reset under load" reset_under_load
-	point "nvme: the target goes under load and comes back" \
-		under_load live port_off port_on
-	point "nvme: the server falls silent under load and is heard again" \
-		under_load live "silent 4420" heard
+	point "nvme: the target goes under load and comes back, another connection stays" \
+		beside_another under_load live port_off port_on
+	point "nvme: the server falls silent under load and is heard again, likewise" \
+		beside_another under_load live "silent 4420" heard
 	point "nvme: the server's device goes under load and comes back" \
 		under_load live device_off device_on
 	point "nvme: disconnect under load" disconnect_under_load

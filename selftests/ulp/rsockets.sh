@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck disable=SC2034,SC2154 # read in lib.sh, set in hosts.sh
 # TCP programs over rsockets, by Documentation/recipes/rsockets.rst. They know
-# nothing of RDMA: a file server with poll() and one that forks, a client with
-# select(); and librdmacm's own rstream.
+# nothing of RDMA: iperf3 as Debian has it, which copies a file; and for what it
+# cannot show, a file server with poll() and one that forks, a client with
+# select(). And librdmacm's own rstream.
 
 . ../net/lib.sh
 . ../net/scene.sh
@@ -15,11 +16,37 @@ files=$PWD/rsockets_file
 mib16=16777216
 small=$((100 / TERN_TIMEOUT_SCALE))
 
-# serve WHAT BLOCK: in b, its files in $TMP/b
+# iperf3: a file's octets are its data. Neither end ends by itself (see the recipe).
+arrived() { [ "$(stat -c %s "$TMP/b/copy")" = $mib16 ] && same "$TMP/b/big" "$TMP/b/copy"; }
+iperf3_copies()
+{
+	local ends
+
+	port=$(new_port)
+	( cd "$TMP/b" && on b 100 rsockets preload \
+		COMMAND="iperf3 -s -1 -B $IP_B -p $port -F copy" ) >"$TMP/served" 2>&1 &
+	ends=$!
+	wait_for_listen "$port"
+	( on a 100 rsockets preload \
+		COMMAND="iperf3 -c $IP_B -p $port -l 1M -F $TMP/b/big" ) >"$TMP/iperf3" 2>&1 &
+	ends+=" $!"
+	eventually arrived || { cat "$TMP/served" "$TMP/iperf3"; return 1; }
+	# shellcheck disable=SC2086 # two of them
+	kill $ends
+}
+
+stock()
+{
+	meanwhile iperf3_copies
+	[ "$tern_rx" -ge $mib16 ]
+	all_by_tern
+}
+
+# serve WHAT FILE BLOCK: in b, by that recipe, its files in $TMP/b
 serve()
 {
 	port=$(new_port)
-	( cd "$TMP/b" && on b 300 rsockets "$2" \
+	( cd "$TMP/b" && on b 300 "$2" "$3" \
 		COMMAND="$files $1 $IP_B $port" ) >"$TMP/served" 2>&1 &
 	serving=$!
 	wait_for_listen "$port"
@@ -108,7 +135,7 @@ kill_server()
 # the server's parent has accepted, the child sends
 forked()
 {
-	serve fork fork
+	serve fork rsockets fork
 	block=fork meanwhile get_big
 	same "$TMP/b/big" "$TMP/got"
 	wait "$serving"
@@ -125,7 +152,8 @@ topo_up
 mkdir "$TMP/b"
 head -c $mib16 /dev/urandom >"$TMP/b/big"
 point "rsockets' settings" follow rsockets settings
-serve serve preload
+point "iperf3 copies a file of 16 MiB" stock
+serve serve rsockets preload
 point "a file of 16 MiB from the server, poll() there, select() here" fetch
 point "a file of 16 MiB to the server, which ends with shutdown()" store
 point "$small small files, a connection each" fetch_small

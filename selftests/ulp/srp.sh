@@ -30,6 +30,25 @@ logout()
 	eventually not ready
 }
 
+# What the recipe leaves at its default: TCP sends again for a quarter of an hour
+# before it calls a peer dead, then SRP waits for 10 s, and fails I/O after 15.
+be_quick()
+{
+	sysctl -w net.ipv4.tcp_retries2=$((2 + TERN_TIMEOUT_SCALE / 2))
+	echo off >"$(remote_port)/fast_io_fail_tmo"
+	echo 1 >"$(remote_port)/reconnect_delay"
+}
+
+remote_port() { echo /sys/class/srp_remote_ports/*; }
+running() { grep -qx running "$(remote_port)/state"; }
+
+silent_under_load()
+{
+	be_quick
+	under_load running "silent 5555" heard
+	sysctl -w net.ipv4.tcp_retries2=15
+}
+
 logout_under_load()
 {
 	load "$(disk)"
@@ -44,6 +63,8 @@ point "srp: the target is up" server target_up "$(client_id)"
 point "srp: login" login
 point "srp: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 point "srp: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
+point "srp: the server falls silent under load and is heard again, another connection stays" \
+	beside_another silent_under_load
 point "srp: logout under load" logout_under_load
 point "srp: login again" login
 point "srp: the initiator's device goes under load" device_goes_under_load
