@@ -53,18 +53,18 @@ finds()
 
 topo_up
 segments_as_sent
-point "item 6: tshark finds tern well-formed, every CRC good" with -- crc
-point "item 6: the same with markers" with markers on -- crc
-point "item 6: the same with markers one way" markers_of_one
-point "item 6: the same without CRC" with crc off -- nocrc
-point "item 6: the same without CRC, with markers" with crc off markers on -- nocrc
-point "item 6: the same with revision 1" with mpa-rev 1 -- crc
-point "item 6: the same with a Read as RTR" with rtr read -- crc
-point "item 6: the same with the client-server model" with p2p off -- crc
-point "item 6: tshark finds a planted octet" finds payload
-point "item 6: tshark finds a planted octet among markers" finds payload markers on
-point "item 6: tshark finds a planted CRC" finds crc
-point "item 6: tshark finds a planted marker" finds marker markers on
-point "item 6: tshark finds a planted marker without CRC" finds marker markers on crc off
-point "item 6: tshark finds a planted length" finds length crc off
+point "tshark finds tern well-formed, every CRC good" with -- crc
+point "the same with markers" with markers on -- crc
+point "the same with markers one way" markers_of_one
+point "the same without CRC" with crc off -- nocrc
+point "the same without CRC, with markers" with crc off markers on -- nocrc
+point "the same with revision 1" with mpa-rev 1 -- crc
+point "the same with a Read as RTR" with rtr read -- crc
+point "the same with the client-server model" with p2p off -- crc
+point "tshark finds a planted octet" finds payload
+point "tshark finds a planted octet among markers" finds payload markers on
+point "tshark finds a planted CRC" finds crc
+point "tshark finds a planted marker" finds marker markers on
+point "tshark finds a planted marker without CRC" finds marker markers on crc off
+point "tshark finds a planted length" finds length crc off
 finish

@@ -180,7 +180,8 @@ device_goes()
 		rdma link delete tern_a
 		dev_add a tern_a tern v0a
 		server
-		limit 10 in_a $vtraffic client -a $IP_B -p $port -n 5 >/dev/null
+		limit 10 in_a $vtraffic client -a $IP_B -p $port -n 5 >"$TMP/client" ||
+			{ cat "$TMP/client"; return 1; }
 		kill -9 $server_pid 2>/dev/null || true
 		ends $server_pid
 	done
@@ -210,7 +211,7 @@ unload_under_monitor()
 	json=$!
 	eventually grep -q State "$TMP/lines"
 	sleep 0.2
-	timed 5 rmmod tern
+	within 5 rmmod tern
 	ends $monitor $json
 	not wait $monitor
 	not wait $json
@@ -228,12 +229,12 @@ unload_under_held_dump()
 	ip netns exec b ./badnl.py --hold-dump >"$TMP/holder" 2>&1 &
 	holder=$!
 	eventually grep -q holding "$TMP/holder"
-	timed 5 not rmmod tern 2>"$TMP/err"
+	within 5 not rmmod tern 2>"$TMP/err"
 	grep -qi 'in use' "$TMP/err"
 	tern show tern_b
 	kill -9 $holder
 	ends $holder
-	timed 5 rmmod tern
+	within 5 rmmod tern
 	module_back
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 6: tern and siw talk to each other in both directions: with and without CRC
+# tern and siw talk to each other in both directions: with and without CRC
 # (Debian's siw, and one that demands CRC), with the peer-to-peer model and without,
 # under revision 1, over a bad network. tshark judges captures, see judge.sh.
 
@@ -93,18 +93,18 @@ every()
 
 	[ "$4" = crc ] || crc=false
 	for size in $2; do
-		point "item 6: $1: rping, $size B, verified" ping "$size"
+		point "$1: rping, $size B, verified" ping "$size"
 	done
 	for tool in ib_write_bw ib_read_bw ib_send_bw; do
 		for size in $3; do
-			point "item 6: $1: $tool, $size B" perf $tool "$size"
+			point "$1: $tool, $size B" perf $tool "$size"
 		done
 	done
 	for mode in send write read; do
-		point "item 6: $1: $mode of random lengths, verified" \
+		point "$1: $mode of random lengths, verified" \
 			agreed crc=$crc -- $mode
 	done
-	point "item 6: $1: tshark finds it well-formed, $4 on each FPDU" captured "$4" small_traffic
+	point "$1: tshark finds it well-formed, $4 on each FPDU" captured "$4" small_traffic
 }
 
 # ---- the model and the revision -------------------------------------------------------
@@ -124,44 +124,44 @@ refused()
 models_of_tern()
 {
 	hosts tern siw
-	point "item 6: tern to siw, p2p on: a Write is the RTR" \
+	point "tern to siw, p2p on: a Write is the RTR" \
 		agreed p2p=true rtr=write own_control=ABCD peer_control=AC -- mixed
 	hosts tern siw rtr read
-	point "item 6: tern to siw, p2p on: a Read is the RTR" \
+	point "tern to siw, p2p on: a Read is the RTR" \
 		agreed p2p=true rtr=read peer_control=AD -- mixed
 	hosts tern siw p2p off
-	point "item 6: tern to siw, p2p off" agreed p2p=false rtr=null -- mixed
+	point "tern to siw, p2p off" agreed p2p=false rtr=null -- mixed
 }
 
 models_of_siw()
 {
 	siw peer_to_peer=1
 	hosts siw tern
-	point "item 6: siw to tern, siw asks for p2p: a Write is the RTR" \
+	point "siw to tern, siw asks for p2p: a Write is the RTR" \
 		agreed p2p=true rtr=write peer_control=ACD -- mixed
 	hosts siw tern rtr read
-	point "item 6: siw to tern, siw asks for p2p: a Read is the RTR" \
+	point "siw to tern, siw asks for p2p: a Read is the RTR" \
 		agreed p2p=true rtr=read -- mixed
 }
 
 revision_1()
 {
 	hosts tern siw mpa-rev 1
-	point "item 6: tern to siw, revision 1" \
+	point "tern to siw, revision 1" \
 		agreed own_rev=1 peer_rev=1 mpa_rev=1 p2p=false -- send write read
 	hosts tern siw enhanced off
-	point "item 6: tern to siw, revision 2 without enhanced data" \
+	point "tern to siw, revision 2 without enhanced data" \
 		agreed own_rev=2 mpa_rev=2 own_ird=null peer_ird=null -- send write read
 	# siw does not fall back
 	hosts siw tern mpa-rev 1
-	point "item 6: siw to tern, revision 2 to one of revision 1 is closed" \
+	point "siw to tern, revision 2 to one of revision 1 is closed" \
 		refused peer_rev=2 own_rev=null
 	siw mpa_version=1
 	hosts siw tern
-	point "item 6: siw to tern, siw asks for revision 1" \
+	point "siw to tern, siw asks for revision 1" \
 		agreed own_rev=1 peer_rev=1 mpa_rev=1 p2p=false -- send write read
 	hosts siw tern mpa-rev 1
-	point "item 6: siw to tern, both have revision 1" \
+	point "siw to tern, both have revision 1" \
 		agreed own_rev=1 peer_rev=1 mpa_rev=1 -- send write read
 }
 
@@ -198,7 +198,7 @@ every "siw as Debian has it, siw to tern, none wants CRC" 4096 65536 nocrc
 for pair in "tern siw" "siw tern"; do
 	hosts "${pair% *}" "${pair#* }"
 	for mode in send write read; do
-		point "item 6: ${pair/ / to } over a network that loses, reorders and doubles, $mode" \
+		point "${pair/ / to } over a network that loses, reorders and doubles, $mode" \
 			over_bad_network verified $mode
 	done
 done

@@ -138,8 +138,8 @@ seconds=3
 topo_up
 policies a $IP_A $IP_B
 policies b $IP_B $IP_A
-point "item 6: a stream inside ESP, verified" all_in_esp
-point "item 6: SAs are replaced three times under load" under_load 20 rekeys
-point "item 6: no SAs for half a second under load" under_load 30 outage 0.5
-point "item 6: no SAs for a second under load" under_load 40 outage 1
+point "a stream inside ESP, verified" all_in_esp
+point "SAs are replaced three times under load" under_load 20 rekeys
+point "no SAs for half a second under load" under_load 30 outage 0.5
+point "no SAs for a second under load" under_load 40 outage 1
 finish

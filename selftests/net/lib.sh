@@ -246,20 +246,35 @@ pair()
 	return $status
 }
 
-# perftest_pair: as pair. perftest's server listens anew for its QPs, and its
-# client, which knows, tries again when it comes too early for that; but it may
-# crash on the way. Such a run is repeated, and leaves no line in the kernel's
-# log: a crash shows in the status.
+# perftest_pair: as pair. perftest's server ends its listener and listens anew for
+# its QPs, and its client, which knows, tries again when it comes too early for that;
+# but it may crash on the way. Such a run is repeated, and leaves no line in the
+# kernel's log: a crash shows in the status. What was rejected by a frame, and not by
+# TCP for want of a listener, is no such run: tern said no.
 perftest_pair()
 {
-	local status=1
+	local status=1 try before
 
 	sysctl -qw debug.exception-trace=0 2>/dev/null || true
-	for _ in 1 2 3; do
+	for try in 1 2 3; do
+		before=$(rejections)
 		if pair "$@" >"$TMP/pair"; then status=0; break; fi
 		grep -q RDMA_CM_EVENT_REJECTED "$TMP/client" || break
+		[ "$(rejections)" = "$before" ] || { echo "tern rejected"; break; }
+		echo "try $try came too early"
 	done
 	sysctl -qw debug.exception-trace=1 2>/dev/null || true
 	[ $status = 0 ] || cat "$TMP/pair"
 	return $status
+}
+
+# the Replies with R set that tern's devices sent; others count none
+rejections()
+{
+	local dev
+
+	for dev in "$DEV_A" "$DEV_B"; do
+		rdma statistic show link "$dev/1" 2>/dev/null || true
+	done | { grep -o ' cm_reject_tx [0-9]*' || true; } |
+		awk '{ n += $2 } END { print n + 0 }'
 }

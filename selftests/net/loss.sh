@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 6, a bad network: packets are lost, reordered, doubled, delayed and damaged,
+# A bad network: packets are lost, reordered, doubled, delayed and damaged,
 # and every octet of the payload is verified.
 
 . ./lib.sh
@@ -80,33 +80,33 @@ copied()
 topo_up
 packets_as_on_a_wire
 for mode in send write read; do
-	point "item 6: 1% lost, $mode" under RetransSegs loss 1% -- verified $mode
-	point "item 6: 5% lost, $mode" under RetransSegs loss 5% -- verified $mode
-	point "item 6: 25% reordered, $mode" \
+	point "1% lost, $mode" under RetransSegs loss 1% -- verified $mode
+	point "5% lost, $mode" under RetransSegs loss 5% -- verified $mode
+	point "25% reordered, $mode" \
 		under TCPOFOQueue delay 2ms reorder 25% -- verified $mode
 	# MPA-071, DDP-013: nothing is handed up twice
-	point "item 6: 5% doubled, $mode" under TCPDSACKRecv duplicate 5% -- once $mode
-	point "item 6: 1% damaged, $mode" under InCsumErrors corrupt 1% -- verified $mode
+	point "5% doubled, $mode" under TCPDSACKRecv duplicate 5% -- once $mode
+	point "1% damaged, $mode" under InCsumErrors corrupt 1% -- verified $mode
 done
 # MPA-071: nor does what comes again, or overlaps, change what was taken already
-point "item 6: 5% lost, overlaps that differ, send" \
+point "5% lost, overlaps that differ, send" \
 	under TCPDSACKOldSent loss 5% -- overlapped a v0a send
-point "item 6: 5% lost, overlaps that differ, write" \
+point "5% lost, overlaps that differ, write" \
 	under TCPDSACKOldSent loss 5% -- overlapped a v0a write
-point "item 6: 5% lost, overlaps that differ, read" \
+point "5% lost, overlaps that differ, read" \
 	under TCPDSACKOldSent loss 5% -- overlapped b v0b read
 settings crc off
-point "item 6: 1% damaged, no CRC but TCP's checksum" \
+point "1% damaged, no CRC but TCP's checksum" \
 	under InCsumErrors corrupt 1% -- verified mixed
 settings crc on markers on
 all=(delay 1ms 1ms loss 2% reorder 25% duplicate 1% corrupt 1%)
-point "item 6: all of it, markers" under TCPOFOQueue "${all[@]}" -- verified mixed
+point "all of it, markers" under TCPOFOQueue "${all[@]}" -- verified mixed
 settings markers off
-point "item 6: all of it, rping, 65535 B, verified" \
+point "all of it, rping, 65535 B, verified" \
 	under RetransSegs "${all[@]}" -- ping 65535
-point "item 6: all of it, rping, 64 B, verified" under RetransSegs "${all[@]}" -- ping 64
-point "item 6: all of it, rcopy of 4 MiB, same checksum" \
+point "all of it, rping, 64 B, verified" under RetransSegs "${all[@]}" -- ping 64
+point "all of it, rcopy of 4 MiB, same checksum" \
 	under RetransSegs "${all[@]}" -- copied a b $IP_B
-point "item 6: all of it, rcopy of 4 MiB back, same checksum" \
+point "all of it, rcopy of 4 MiB back, same checksum" \
 	under RetransSegs "${all[@]}" -- copied b a $IP_A
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 6, connections that start and end over a network that loses packets: each
+# Connections that start and end over a network that loses packets: each
 # comes up, each goes, and nothing is left.
 
 . ./lib.sh
@@ -60,19 +60,19 @@ device_goes()
 
 topo_up
 packets_as_on_a_wire
-point "item 6: 10 connections, 5% lost" under RetransSegs loss 5% -- rounds 10
+point "10 connections, 5% lost" under RetransSegs loss 5% -- rounds 10
 # an MPA frame begins with "MPA ID Re", behind 32 octets of TCP; the RTR is a
 # Write without data: ULPDU of 14, DDP and RDMAP 0xc1 0x40
-point "item 6: the SYN lost once" lost_once input "flags & (syn|ack) == syn"
-point "item 6: the SYN's answer lost once" lost_once output "flags & (syn|ack) == syn|ack"
-point "item 6: the Request lost once" lost_once input "sport > 0 @th,256,64 == 0x4d50412049442052"
-point "item 6: the Reply lost once" lost_once output "sport > 0 @th,256,64 == 0x4d50412049442052"
-point "item 6: the RTR lost once" lost_once input "sport > 0 @th,256,32 == 0x000ec140"
+point "the SYN lost once" lost_once input "flags & (syn|ack) == syn"
+point "the SYN's answer lost once" lost_once output "flags & (syn|ack) == syn|ack"
+point "the Request lost once" lost_once input "sport > 0 @th,256,64 == 0x4d50412049442052"
+point "the Reply lost once" lost_once output "sport > 0 @th,256,64 == 0x4d50412049442052"
+point "the RTR lost once" lost_once input "sport > 0 @th,256,32 == 0x000ec140"
 for mode in write read; do
-	point "item 6: kill -9 of the client, 5% lost, $mode" \
+	point "kill -9 of the client, 5% lost, $mode" \
 		under RetransSegs loss 5% -- killed $mode client_pid
-	point "item 6: kill -9 of the server, 5% lost, $mode" \
+	point "kill -9 of the server, 5% lost, $mode" \
 		under RetransSegs loss 5% -- killed $mode server_pid
 done
-point "item 6: a device goes, 5% lost" under RetransSegs loss 5% -- device_goes
+point "a device goes, 5% lost" under RetransSegs loss 5% -- device_goes
 finish

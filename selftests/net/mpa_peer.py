@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A peer over plain TCP that plays MPA startup, well and badly (for startup.sh).
+"""A peer over plain TCP that plays MPA startup, well and badly (for startup.sh,
+connections.sh, teardown.sh and badinput.sh).
 
-	mpa_peer.py CASE ADDRESS PORT [EXPECTED_DEAD]
+	mpa_peer.py CASE ADDRESS PORT [COUNT]
 
 Cases named to_* connect to tern, from_* wait for it. Exit status 0: tern did
 what the rules say. Rows are those of checklist-mpa 3.
 """
+import random
 import socket
 import struct
 import sys
@@ -111,6 +113,43 @@ def bad_rtr(connect):
     sock.sendall(RTR[:-1] + b"\0")
     data, how, seconds = rest(sock)
     check(not data and seconds < 1, data.hex(), how, seconds)
+
+
+def withheld_rtr(connect):
+    """To vtraffic, which reads what it is to do in 12 octets: and then nothing."""
+    sock = connect()
+    sock.sendall(frame(REQ, CRC | S, 2, ALL + struct.pack("III", 1, 4096, 4)))
+    exactly(sock, struct.unpack(">H", exactly(sock, 20)[18:])[0])
+    print("answered", flush=True)
+    data, how, _ = rest(sock)
+    print("closed by", how, data.hex(), flush=True)
+
+
+def fpdu(ulpdu):
+    octets = struct.pack(">H", len(ulpdu)) + ulpdu
+    octets += bytes(-len(octets) % 4)
+    crc = 0xffffffff
+    for octet in octets:
+        crc ^= octet
+        for _ in range(8):
+            crc = crc >> 1 ^ 0x82f63b78 & -(crc & 1)
+    return octets + struct.pack("<I", crc ^ 0xffffffff)
+
+
+def noise(connect):
+    """So many times: behind a good startup no FPDU, one that is damaged, or one
+    that carries nothing that DDP knows."""
+    random.seed(1)
+    for i in range(int(sys.argv[4])):
+        octets = random.randbytes(300)
+        bad = bytes([0xc1, 0x40]) + octets[2:]
+        sock = connect()
+        sock.sendall(frame(REQ, CRC | S, 2, ALL))
+        exactly(sock, 24)
+        sock.sendall(RTR + [b"\0\xc8" + octets, fpdu(bad)[:-1] + b"x",
+                            fpdu(bytes([0x3c]) + octets)][i % 3])
+        rest(sock)
+        sock.close()
 
 
 def half_open(connect):
@@ -220,6 +259,8 @@ CASES = {
     "to_silent": silent,
     "to_no_rtr": no_rtr,
     "to_bad_rtr": bad_rtr,
+    "to_withheld_rtr": withheld_rtr,
+    "to_noise": noise,
     "to_half_open": half_open,
     "from_fall_back": fall_back,
     "from_rtr_first": rtr_first,

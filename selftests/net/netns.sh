@@ -40,7 +40,7 @@ ask()
 # served NETNS PID: the server that ran there had a client, and is done
 served()
 {
-	timed 5 eventually ended "$2"
+	within 5 eventually ended "$2"
 	cat "$TMP/server-$1"
 	grep -q 'served [1-9]' "$TMP/server-$1"
 }
@@ -158,22 +158,24 @@ netns_gone()
 	[ ! -e "/run/netns/$1" ] && no_device "$2"
 }
 
-# all of b at once, in the order given
+# netns_deleted ORDER NETNS: all of it at once, in the order given
 netns_deleted()
 {
+	local pid
 	traffic
+	if [ "$2" = a ]; then pid=$client_pid; else pid=$server_pid; fi
 	if [ "$1" = name-first ]; then
-		ip netns delete b
-		kill -9 $server_pid
+		ip netns delete "$2"
+		kill -9 $pid
 	else
-		kill -9 $server_pid
-		ip netns delete b
+		kill -9 $pid
+		ip netns delete "$2"
 	fi
-	timed 5 eventually netns_gone b "$DEV_B"
-	# a's wire went with it
-	timed 5 eventually no_device "$DEV_A"
+	# the other one's wire goes with it
+	within 5 eventually netns_gone "$2" "$DEV_A"
+	within 5 eventually no_device "$DEV_B"
 	ends $client_pid $server_pid
-	timed 5 eventually objects_gone
+	within 5 eventually objects_gone
 	topo_down
 	wires_up
 	dev_add a "$DEV_A" "$TERN_TYPE" v0a
@@ -189,8 +191,8 @@ netns_deleted_closing()
 	kill -9 $client_pid $server_pid
 	ip netns delete a
 	ip netns delete b
-	timed 5 eventually netns_gone a "$DEV_A"
-	timed 5 eventually netns_gone b "$DEV_B"
+	within 5 eventually netns_gone a "$DEV_A"
+	within 5 eventually netns_gone b "$DEV_B"
 	ends $client_pid $server_pid
 	topo_down
 	wires_up
@@ -226,8 +228,12 @@ all_in() # MODE
 	point "item 10, $1: from one device of a host to the other" same_host a 0.0.0.0 10.8.0.1
 	point "item 10, $1: a device added after a wildcard server started" device_later
 	point "item 10, $1: a device deleted and added under a wildcard server" device_returns
-	point "item 10, $1: netns deleted under traffic, name first" netns_deleted name-first
-	point "item 10, $1: netns deleted under traffic, process first" netns_deleted process-first
+	for host in a b; do
+		point "item 10, $1: netns $host deleted under traffic, name first" \
+			netns_deleted name-first $host
+		point "item 10, $1: netns $host deleted under traffic, process first" \
+			netns_deleted process-first $host
+	done
 	point "item 10, $1: netns deleted while its connections close" netns_deleted_closing
 }
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# perftest's six programs between two hosts, connected by rdma_cm, all sizes
-# from 2 B to 8 MiB, polling and with completion events. This proves that they
-# run; selftests/bench measures.
+# perftest's six programs between two hosts, connected by rdma_cm: all sizes from
+# 2 B to 8 MiB polling, some of them with completion events, in jumbo frames. This
+# proves that they run; selftests/bench measures.
 
 . ./lib.sh
 
@@ -16,6 +16,13 @@ bind()
 	if has_siw; then echo "--bind_source_ip $1"; fi
 }
 
+# mtu OCTETS: the most that a packet carries from now on
+mtu()
+{
+	in_a ip link set v0a mtu "$1"
+	in_b ip link set v0b mtu "$1"
+}
+
 # perf TOOL [OPTION]...: every size appears once in the client's table.
 perf()
 {
@@ -26,30 +33,46 @@ perf()
 		{ echo "not $sizes sizes:"; cat "$TMP/client"; return 1; }
 }
 
-# On iWARP ib_send_bw takes credits, which the peer writes into its memory. With
-# -e it may sleep for a completion of its own when a credit is what it needs: it
-# does, for ever, when it gets to its last few messages before the first credit
-# is there. So each message has a completion, there are enough of them for a
-# credit to come, and not all sizes are sent.
-send_events()
+# each SIZE:MESSAGES... -- TOOL [OPTION]...: each has its row
+each()
 {
-	local size n
+	local chosen=() size n
 
-	for size in 2:600 4096:600 65536:300 8388608:12; do
+	while [ "$1" != -- ]; do
+		chosen+=("$1")
+		shift
+	done
+	shift
+	for size in "${chosen[@]}"; do
 		n=${size#*:} size=${size%:*}
 		# shellcheck disable=SC2046 # words
-		perftest_pair 40 ib_send_bw -e -Q 1 -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_B") -- \
-			ib_send_bw -e -Q 1 -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_A") "$IP_B"
+		perftest_pair 40 "$@" -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_B") -- \
+			"$@" -R -F -s "$size" -n "$n" -p @PORT@ $(bind "$IP_A") "$IP_B"
+		grep -qE "^ *$size +[0-9]+ " "$TMP/client"
 	done
 }
 
+# On iWARP ib_send_bw takes credits, which the peer writes into its memory. With
+# -e it may sleep for a completion of its own when a credit is what it needs: it
+# does, for ever, when it gets to its last few messages before the first credit
+# is there. So each message has a completion (-Q 1), and there are enough of them
+# for a credit to come.
+some="2 B, 4 KiB, 64 KiB and 8 MiB"
+few=(2:5 4096:5 65536:5 8388608:5)
+enough=(2:600 4096:600 65536:300 8388608:12)
+
 topo_up
 for tool in $tools; do
+	mtu 1500
 	point "$tool -R, 2 B to 8 MiB, polling" perf "$tool"
+	mtu 9000
 	case $tool in
-	ib_write_*) ;; # "Events feature not available on WRITE verb"
-	ib_send_bw) point "$tool -R, 2 B to 8 MiB, events" send_events ;;
-	*) point "$tool -R, 2 B to 8 MiB, events" perf "$tool" -e ;;
+	ib_write_*)
+		echo "# $tool, events: perftest has no events for Writes" ;;
+	ib_send_bw)
+		point "$tool -R, $some, events" each "${enough[@]}" -- "$tool" -e -Q 1 ;;
+	*)
+		point "$tool -R, $some, events" each "${few[@]}" -- "$tool" -e ;;
 	esac
 done
 finish

@@ -53,7 +53,7 @@ closes()
 	[ $ms -le $((5000 * TERN_TIMEOUT_SCALE)) ]
 	kill -9 $server_pid 2>/dev/null || true
 	ends $server_pid
-	timed 5 eventually no_tcp a
+	within 5 eventually no_tcp a
 }
 
 topo_up

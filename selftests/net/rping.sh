@@ -5,8 +5,8 @@
 
 . ./lib.sh
 
-# 65535 is the most that rping takes.
-sizes="64 1024 1448 4096 65535"
+# rping.sh [SIZE]...; 65535 is the most that rping takes
+sizes=${*:-64 1024 1448 4096 65535}
 rounds=100
 
 ping()

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 6, odd segmentation: FPDUs in the smallest segments, octet by octet, cut
+# Odd segmentation: FPDUs in the smallest segments, octet by octet, cut
 # anywhere, and many in one lump; every octet of the payload is verified.
 
 . ./lib.sh
@@ -122,25 +122,25 @@ joined()
 
 topo_up
 for mode in send write read; do
-	point "item 6: MSS 88, $mode" small_segments $mode
+	point "MSS 88, $mode" small_segments $mode
 done
-point "item 6: MSS 88 one way" small_segments_one_way
+point "MSS 88 one way" small_segments_one_way
 settings markers on
-point "item 6: MSS 88, markers" small_segments mixed
+point "MSS 88, markers" small_segments mixed
 settings markers off
 advmss 1460 1460
 for mode in send write read; do
-	point "item 6: cut anywhere, $mode" through random random -m $mode -n 40 -x 30000
-	point "item 6: in lumps, $mode" through lumps lumps -m $mode -n 60 -x 300000 -d 16
+	point "cut anywhere, $mode" through random random -m $mode -n 40 -x 30000
+	point "in lumps, $mode" through lumps lumps -m $mode -n 60 -x 300000 -d 16
 done
 settings markers on
-point "item 6: cut anywhere, markers" through random random -m mixed -n 40 -x 30000
+point "cut anywhere, markers" through random random -m mixed -n 40 -x 30000
 settings markers off
-point "item 6: joined by GRO" joined mixed -n 60 -x 300000 -d 16
+point "joined by GRO" joined mixed -n 60 -x 300000 -d 16
 send_each_octet
 for mode in send write read; do
-	point "item 6: octet by octet, $mode" octet_by_octet -m $mode -n 8 -x 400
+	point "octet by octet, $mode" octet_by_octet -m $mode -n 8 -x 400
 done
 settings markers on
-point "item 6: octet by octet, markers" octet_by_octet -m mixed -n 8 -x 1500
+point "octet by octet, markers" octet_by_octet -m mixed -n 8 -x 1500
 finish

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Item 3, what the kernel shows: counters, the driver's details of each object,
+# tracepoints, settings. Short, for each of it hangs on the kernel's version.
+
+. ./lib.sh
+. ./scene.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern's own counters and details"
+
+verified()
+{
+	pair 30 $vtraffic server -b 0.0.0.0 -p @PORT@ -- \
+		$vtraffic client -a $IP_B -p @PORT@ -m mixed -n 30 -x 20000
+}
+
+is() { [ "$1" = "$2" ] || { echo "is $1, not $2"; return 1; }; }
+
+counters()
+{
+	local name dev bad=0
+	rdma statistic show link tern_a/1 >"$TMP/before-a"
+	rdma statistic show link tern_b/1 >"$TMP/before-b"
+	verified
+	rdma statistic show link tern_a/1 >"$TMP/after-a"
+	rdma statistic show link tern_b/1 >"$TMP/after-b"
+	for name in tx_fpdu tx_bytes tx_burst rx_fpdu rx_bytes doorbell cm_established; do
+		for dev in a b; do
+			[ "$(value after-$dev $name)" -gt "$(value before-$dev $name)" ] ||
+				{ echo "$dev: $name did not move"; bad=1; }
+		done
+	done
+	[ "$(value after-a cm_connect)" = $(($(value before-a cm_connect) + 1)) ]
+	[ "$(value after-b cm_accept)" = $(($(value before-b cm_accept) + 1)) ]
+	for name in rx_crc_err rx_marker_err rx_ddp_err rx_rdmap_err sq_bad_entry rq_bad_entry cq_overflow; do
+		for dev in a b; do
+			[ "$(value after-$dev $name)" = 0 ] || { echo "$dev: $name is not 0"; bad=1; }
+		done
+	done
+	# nothing was lost on the way: what one sent the other received
+	is $(($(value after-a tx_fpdu) - $(value before-a tx_fpdu))) \
+		$(($(value after-b rx_fpdu) - $(value before-b rx_fpdu)))
+	is $(($(value after-b tx_bytes) - $(value before-b tx_bytes))) \
+		$(($(value after-a rx_bytes) - $(value before-a rx_bytes)))
+	return $bad
+}
+value() { grep -o " $2 [0-9]*" "$TMP/$1" | awk '{ print $2 }'; }
+
+# a setting is kept, shown, and does what it says
+settings_hold()
+{
+	in_a tern set tern_a crc off markers on close-ms 1500
+	in_b tern set tern_b crc off
+	in_a tern show tern_a | tee "$TMP/shown"
+	in_a tern --json show tern_a | python3 -c '
+import json, sys
+s = json.load(sys.stdin)[0]["settings"]
+print(s)
+sys.exit(s["crc"] or not s["markers"] or s["close_ms"] != 1500)'
+	grep -qE 'crc +off' "$TMP/shown"
+	details off
+	in_a tern set tern_a crc on markers off close-ms 2000
+	in_b tern set tern_b crc on
+	details on
+}
+
+# details CRC: of each object, of a connection with CRCs or without
+details()
+{
+	local kind field
+	server -S
+	client -c
+	rdma -d resource show qp link tern_a -dd | tee "$TMP/qp"
+	for field in stream sq_size sq_open rq_size mpa_crc tx_markers ord ird; do
+		grep -q "drv_$field " "$TMP/qp"
+	done
+	grep -q 'drv_stream RTS' "$TMP/qp"
+	grep -q "drv_mpa_crc $1" "$TMP/qp"
+	grep -q "pid $client_pid" "$TMP/qp"
+	for kind in cq mr pd cm_id ctx; do
+		rdma resource show $kind >"$TMP/res"
+		grep -E "(dev|link) tern_a" "$TMP/res" | grep "pid $client_pid" ||
+			{ echo "no $kind"; cat "$TMP/res"; return 1; }
+	done
+	rdma resource show srq | grep "tern_b.*pid $server_pid"
+	rdma resource show cm_id | grep "tern_a.*dst-addr $IP_B:$port"
+	kill -9 $server_pid $client_pid
+	ends $server_pid $client_pid
+}
+
+tracepoints()
+{
+	local event missing=0
+	echo 1 >/sys/kernel/tracing/tracing_on
+	echo >/sys/kernel/tracing/trace
+	echo 1 >/sys/kernel/tracing/events/tern/enable
+	verified
+	echo 0 >/sys/kernel/tracing/events/tern/enable
+	for event in fpdu_tx fpdu_rx place cqe qp_state cm_state; do
+		if ! grep -m1 "tern_$event: " /sys/kernel/tracing/trace; then
+			echo "no tern_$event"
+			missing=1
+		fi
+	done
+	return $missing
+}
+
+topo_up
+point "item 3: counters move, and agree with the peer's" counters
+point "item 3: rdma resource show has the driver's details" details on
+point "item 3: the six tracepoints fire" tracepoints
+point "item 3: settings are kept, shown and followed" settings_hold
+finish
