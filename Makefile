@@ -2,7 +2,7 @@
 # tern: RDMA over TCP on any network device.
 #
 #	make demo		see it work, in a VM
-#	make check		all tests (make check PARTS="core vm": some of them)
+#	make check		the tests (make check PARTS="core vm": some of them)
 #	make conform		the conformance suite; ARGS="MPA-082 G3": those alone
 #	make coverage		which requirements are tested
 #	make check-conform-faults	planted faults, which its groups have to find
@@ -40,8 +40,14 @@ demo:
 check:
 	@selftests/check $(PARTS)
 
-check-vm check-debug check-debug-short check-conform-faults check-verbs-faults:
+check-vm check-conform-faults check-verbs-faults:
 	@selftests/check $(@:check-%=%)
+
+check-debug:
+	@selftests/check checkers debug-net debug-verbs debug-ulp
+
+check-debug-short:
+	@selftests/check checkers debug-short
 
 check-ulp:
 	@selftests/check ulp pair smb

@@ -59,17 +59,6 @@ rdma_figure()
 	esac
 }
 
-tcp_lat()
-{
-	in_b qperf >/dev/null 2>&1 &
-	local daemon=$!
-	eventually listening 19765
-	in_a qperf -uu -t "$seconds" -m 8 "$IP_B" tcp_lat >"$TMP/qperf" || true
-	kill $daemon
-	wait $daemon 2>/dev/null || true
-	awk '$1 == "latency" { u = $4; v = $3; print u == "ms" ? v * 1000 : u == "ns" ? v / 1000 : v }' "$TMP/qperf"
-}
-
 # figure CANDIDATE UNIT TOOL OPTIONS...
 figure()
 {

@@ -91,17 +91,30 @@ tcp_bw()
 	wait
 }
 
+tcp_lat()
+{
+	in_b qperf >/dev/null 2>&1 &
+	local daemon=$!
+	eventually listening 19765
+	in_a qperf -uu -t "$seconds" -m 8 "$IP_B" tcp_lat >"$TMP/qperf" || true
+	# it may have ended with its client
+	kill $daemon 2>/dev/null || true
+	wait $daemon 2>/dev/null || true
+	awk '$1 == "latency" { u = $4; v = $3; print u == "ms" ? v * 1000 : u == "ns" ? v / 1000 : v }' "$TMP/qperf"
+}
+
 median()
 {
 	[ -s "$1" ] || { echo -; return; }
 	sort -g "$1" | awk '{ v[NR] = $1 } END { printf "%.1f", v[int((NR + 1) / 2)] }'
 }
 
-# ratio OURS THEIRS BETTER: over 1 is better for us
+# ratio OURS THEIRS BETTER: over 1 is better for us; rounded down, since 0.949 is not
+# within 5%
 ratio()
 {
 	if [ "$1" = - ] || [ "$2" = - ]; then echo -; return; fi
-	awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN { printf "%.2f", d == "high" ? a / b : b / a }'
+	awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN { printf "%.2f", int((d == "high" ? a / b : b / a) * 100) / 100 }'
 }
 
 # columns of ratios: HEADING OURS THEIRS, of candidates

@@ -69,6 +69,9 @@ for ((round = 1; round <= rounds; round++)); do
 		measure "$c"
 	done
 done
+for c in tern tcp; do
+	[ -s "$TMP/write-64K.$c" ] || { echo "no figure of $c"; exit 1; }
+done
 for c in $candidates; do
 	case $c in
 	tern)	 name="tern   ib_write_bw, CRC on" ;;

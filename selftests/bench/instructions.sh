@@ -66,13 +66,13 @@ measure()
 	[ "$1" = tcp ] || up "$1"
 	for row in "${rows[@]}"; do
 		read -r name unit _ rest <<<"$row"
-		if [ "$1" = tcp ]; then
-			[ "$name" = write-64K ] || continue
-			value=$(tcp_bw)
-		else
-			# shellcheck disable=SC2086 # words
-			value=$(figure "$unit" $rest)
-		fi
+		# shellcheck disable=SC2086 # words
+		case $1:$name in
+		tcp:write-64K)	value=$(tcp_bw) ;;
+		tcp:send-lat-8)	value=$(tcp_lat) ;;
+		tcp:*)		continue ;;
+		*)		value=$(figure "$unit" $rest) ;;
+		esac
 		[ -z "$value" ] || echo "$value" >>"$TMP/$name.$1"
 	done
 	[ "$1" = tcp ] || down "$1"
@@ -95,5 +95,5 @@ candidates=${TERN_SET_BENCH_CANDIDATES:-tern tern-nocrc siw siw-crc rxe tcp}
 modprobe -r siw 2>/dev/null || true
 # shellcheck disable=SC2086 # words; rxe of this kernel knows init_net only
 compare veth ${candidates/rxe/}
-# shellcheck disable=SC2086 # iperf3 says 0 there, for a reason not yet found
-compare lo ${candidates/tcp/}
+# shellcheck disable=SC2086 # words
+compare lo $candidates

@@ -54,11 +54,19 @@ as_root()
 # need PROGRAM[=PACKAGE]...: install what this machine misses.
 need()
 {
-	local item prog missing=()
+	local item
 
 	for item; do
-		prog=${item%%=*}
-		command -v "$prog" >/dev/null || missing+=("${item##*=}")
+		command -v "${item%%=*}" >/dev/null || { locked packages install_missing "$@"; break; }
+	done
+}
+
+install_missing()
+{
+	local item missing=()
+
+	for item; do
+		command -v "${item%%=*}" >/dev/null || missing+=("${item##*=}")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
 	say "installing on this machine: ${missing[*]}"
@@ -69,9 +77,11 @@ need()
 
 # in_ns CMD...: root with mounts of its own, which end with the command, so
 # that nothing is ever left mounted. A user gets a user namespace where the
-# machine allows one, and sudo where not.
+# machine allows one, and sudo where not. The namespace maps a range of ids, which
+# takes newuidmap; without it every step would need sudo.
 in_ns()
 {
+	[ "$(id -u)" = 0 ] || need newuidmap=uidmap
 	if [ "$(id -u)" = 0 ]; then
 		unshare --mount --propagation private -- "$@"
 	elif user_ns_works; then

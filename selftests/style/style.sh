@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# How the code reads: checkpatch --strict on kernel code, shellcheck on scripts,
-# pipes that end well, no function over 60 lines, an SPDX line in every file, no host of a registry.
+# How the code reads: checkpatch --strict on C, shellcheck on scripts, pipes that
+# end well, no function over 60 lines and no file over 630, an SPDX line in every
+# file.
 #
 #	style.sh CHECKPATCH	the script of a kernel source
 #
-# checkpatch cannot parse what TRACE_EVENT() and X-macros are made of; for
-# those files the checks named here are left out, and no others.
+# checkpatch cannot parse what TRACE_EVENT() and X-macros are made of, and asks
+# programs for what only the kernel has; for those files the checks named here are
+# left out, and no others.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -54,7 +56,24 @@ common='EMBEDDED_FILENAME,LONG_LINE_COMMENT'
 trace="$common,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,SPACING"
 xmacro="$common,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,BRACKET_SPACE"
 
-checkpatch_all()
+# What a program has no choice in, or a reason for:
+# - the kernel's helpers and its errno: u32, __printf, ARRAY_SIZE, BIT, kstrto;
+#   -ENOSYS and -1 are what a libc and a provider return
+program=$common,PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,BIT_MACRO
+program+=,SSCANF_TO_KSTRTO,ENOSYS,USE_NEGATIVE_ERRNO
+# - env-user.h is what READ_ONCE() and barriers are made of
+program+=,VOLATILE,MEMORY_BARRIER
+# - tables of tests: rows by X-macros, TEST() with its IDs in the second line, long
+#   vectors of hex, texts that happen to say a function's name or end in a space
+program+=,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,BRACKET_SPACE
+program+=,PARENTHESIS_ALIGNMENT,SPLIT_STRING,EMBEDDED_FUNCTION_NAME
+program+=,QUOTED_WHITESPACE_BEFORE_NEWLINE
+# - names that libFuzzer and C11 chose, arrays that are declared in a header
+program+=,CAMELCASE,STATIC_CONST_CHAR_ARRAY
+# - comments of two lines that begin and end in their text
+program+=,BLOCK_COMMENT_STYLE
+
+checkpatch_kernel()
 {
 	local plain=()
 
@@ -65,10 +84,21 @@ checkpatch_all()
 	run_checkpatch "$xmacro" drivers/tern/stats.h drivers/tern/stats.c
 }
 
+checkpatch_programs()
+{
+	local files=()
+
+	mapfile -t files < <(all_files '*.[ch]' |
+		grep -vE '^(drivers/tern|selftests/kernel)/')
+	run_checkpatch "$program" "${files[@]}"
+}
+
+# Those that are run, by their first line, and those that are sourced.
 shell_scripts()
 {
 	all_files | while read -r f; do
-		if [[ $(head -c 64 "$f" | head -n 1 | tr -d '\0') =~ ^#!.*[/\ ](ba)?sh ]]; then
+		if [[ $f == *.sh ||
+		      $(head -c 64 "$f" | head -n 1 | tr -d '\0') =~ ^#!.*[/\ ](ba)?sh ]]; then
 			echo "$f"
 		fi
 	done
@@ -76,17 +106,20 @@ shell_scripts()
 
 check_shell()
 {
-	local scripts=()
-
-	mapfile -t scripts < <(shell_scripts)
-	shellcheck -x -P SCRIPTDIR "${scripts[@]}" 2>&1 || true
+	shell_scripts | xargs -n 8 -P "$(nproc)" shellcheck -x -P SCRIPTDIR 2>&1 || true
 }
 
 long_functions()
 {
-	# shellcheck disable=SC2046 # file names of ours, no spaces
-	awk -v limit=60 -f selftests/style/functions.awk \
-		$(all_files '*.c') || true
+	{ all_files '*.[ch]'; shell_scripts; } |
+		xargs awk -v limit=60 -f selftests/style/functions.awk || true
+	all_files '*.py' | xargs python3 selftests/style/functions.py 60 2>&1 || true
+}
+
+long_files()
+{
+	{ all_files '*.[ch]' '*.py' '*Makefile'; shell_scripts; } | sort -u |
+		xargs wc -l | awk '$1 > 630 && $2 != "total" { print $2 ": " $1 " lines" }'
 }
 
 missing_spdx()
@@ -105,15 +138,17 @@ missing_spdx()
 quiet_greps()
 {
 	# shellcheck disable=SC2016 # perl's own
-	{ shell_scripts; all_files '*.sh'; } | sort -u | xargs perl -0777 -ne \
+	shell_scripts | xargs perl -0777 -ne \
 		'while (/\|\s*grep\s+-\w*q.*/g) { print "$ARGV: $&\n" }'
 }
 
 echo "TAP version 13"
-echo "1..5"
-result checkpatch_strict_is_clean "$(checkpatch_all)"
+echo "1..7"
+result checkpatch_strict_is_clean "$(checkpatch_kernel)"
+result checkpatch_strict_is_clean_on_programs "$(checkpatch_programs)"
 result shellcheck_is_clean "$(check_shell)"
 result no_pipe_ends_in_a_quiet_grep "$(quiet_greps)"
 result no_function_over_60_lines "$(long_functions)"
+result no_file_over_630_lines "$(long_files)"
 result every_file_says_its_licence "$(missing_spdx)"
 exit "$failed"

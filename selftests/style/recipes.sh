@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What Documentation/recipes tells its readers to type is what a test runs: each
+# block with a :name: is named, behind its file, by a script of selftests/ulp.
+#
+#	recipes.sh [TOP]
+set -euo pipefail
+
+cd "${1:-$(dirname "$0")/../..}"
+failed=0 n=0
+
+# blocks: RECIPE BLOCK of each
+blocks()
+{
+	awk '$1 == ":name:" { f = FILENAME; sub(/.*\//, "", f); sub(/\.rst$/, "", f); print f, $2 }' \
+		Documentation/recipes/*.rst
+}
+
+# without comments
+scripts() { grep -hv '^[[:space:]]*#' selftests/ulp/*.sh; }
+
+while read -r recipe block; do
+	n=$((n + 1))
+	grep -qE "(^| )$recipe $block( |;|\$)" <(scripts) ||
+		{ echo "# $recipe.rst: no test follows $block"; failed=1; }
+done < <(blocks)
+[ $n -gt 0 ] || { echo "# no named block at all"; failed=1; }
+[ $failed = 0 ] || echo -n 'not '
+echo "ok 1 - recipes__each_named_block_is_followed_by_a_test"
+exit $failed
