@@ -252,12 +252,23 @@ static int set_options(int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (opt) {
-		case 'p': port = atoi(optarg); break;
-		case 'd': set_address(optarg); break;
-		case 's': hook_set = optarg; break;
-		case 't': hook_state = optarg; break;
-		case 'b': conn_bind_source = true; break;
-		default: usage();
+		case 'p':
+			port = atoi(optarg);
+			break;
+		case 'd':
+			set_address(optarg);
+			break;
+		case 's':
+			hook_set = optarg;
+			break;
+		case 't':
+			hook_state = optarg;
+			break;
+		case 'b':
+			conn_bind_source = true;
+			break;
+		default:
+			usage();
 		}
 	}
 	if (optind != argc || port < 1 || port > 65535)

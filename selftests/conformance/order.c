@@ -420,7 +420,7 @@ static void changed_source_keeps_crc(void)
 /* ---- several streams ---- */
 
 /* one stream stands still; the other does not care */
-static void streams_do_not_wait_for_each_other(void)
+static void streams_do_not_wait(void)
 {
 	struct session stuck = SESSION_DEFAULT, other;
 	struct agent_mr source = session_stuck(&stuck);
@@ -491,7 +491,7 @@ static const struct conform_test tests[] = {
 	  RESPONDER, 0, changed_source_keeps_crc },
 	{ "order__streams_do_not_wait_for_each_other", "RDMAP-087",
 	  "a stream that stands still holds up no other",
-	  RESPONDER, 0, streams_do_not_wait_for_each_other },
+	  RESPONDER, 0, streams_do_not_wait },
 	{}
 };
 

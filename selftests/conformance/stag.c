@@ -167,7 +167,8 @@ static void greedy_stream_ends_alone(void)
 	struct agent_wc wc;
 	int i;
 
-	greedy.qp.srq = other.qp.srq = 4;
+	greedy.qp.srq = 4;
+	other.qp.srq = 4;
 	session_start(&greedy);
 	session_start(&other);
 	for (i = 0; i < 4; i++)
