@@ -189,6 +189,8 @@ deleted_while_connecting()
 	local mounting
 	unmount
 	server_stop
+	# 6.12 frees its listener in a work behind that, and till then the port is in use
+	wait_for_no_listen 20049
 	silent_listener 20049
 	mount_share 4.2 &
 	mounting=$!
