@@ -355,11 +355,20 @@ static struct tern_listener *find_listener(const struct net *net,
 	return NULL;
 }
 
+static void join(struct tern_listener *l, struct tern_listen_id *lid)
+{
+	lockdep_assert_held(&l->lock);
+	lid->listener = l;
+	list_add_tail(&lid->node, &l->ids);
+}
+
+/* with @lid as its first */
 static struct tern_listener *new_listener(struct net *net,
-					  const struct iw_cm_id *iw,
+					  struct tern_listen_id *lid,
 					  int backlog)
 {
 	struct tern_listener *l = kzalloc_obj(*l, GFP_KERNEL);
+	const struct iw_cm_id *iw = lid->iw;
 	struct tern_listen_sock *sock;
 
 	lockdep_assert_held(&listeners_lock);
@@ -375,8 +384,10 @@ static struct tern_listener *new_listener(struct net *net,
 	mutex_lock(&l->lock);
 	sock = tern_listen_sock_open(net, &l->addr, l->v6only, backlog,
 				     listener_ready, l);
-	if (!IS_ERR(sock))
+	if (!IS_ERR(sock)) {
 		l->sock = sock;
+		join(l, lid);
+	}
 	mutex_unlock(&l->lock);
 	if (IS_ERR(sock)) {
 		cancel_delayed_work_sync(&l->accept_work);
@@ -416,15 +427,13 @@ static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 
 	mutex_lock(&listeners_lock);
 	l = find_listener(net, lid->iw);
-	if (l)
+	if (l) {
 		tern_listen_sock_backlog(l->sock, backlog);
-	else
-		l = new_listener(net, lid->iw, backlog);
-	if (!IS_ERR(l)) {
-		lid->listener = l;
 		mutex_lock(&l->lock);
-		list_add_tail(&lid->node, &l->ids);
+		join(l, lid);
 		mutex_unlock(&l->lock);
+	} else {
+		l = new_listener(net, lid, backlog);
 	}
 	mutex_unlock(&listeners_lock);
 	return PTR_ERR_OR_ZERO(l);
