@@ -68,13 +68,23 @@ static bool is_open(struct sock *sk)
 static int raise_rto(struct kv_end *e, struct kv_pair *p)
 {
 	struct sock *sk = find_sock(e);
+	int ret;
 
 	if (!sk)
 		return kv_fail(-ENOTCONN, "end %s has no TCP connection", e->name);
+	lock_sock(sk);
 	WRITE_ONCE(inet_csk(sk)->icsk_rto_min, RTO_MIN);
-	sock_put(sk);
+	/* a floor of the first round trip alone, which is past: as if it had been */
+	tcp_sk(sk)->mdev_max_us = jiffies_to_usecs(RTO_MIN);
+	tcp_sk(sk)->rttvar_us = jiffies_to_usecs(RTO_MIN);
+	release_sock(sk);
 	/* it counts from the next round trip on */
-	return kv_pair_works(p) ?: kv_pair_works(p);
+	ret = kv_pair_works(p) ?: kv_pair_works(p);
+	if (!ret && READ_ONCE(inet_csk(sk)->icsk_rto) < RTO_MIN)
+		ret = kv_fail(-EPROTO, "the RTO is %u ms",
+			      jiffies_to_msecs(inet_csk(sk)->icsk_rto));
+	sock_put(sk);
+	return ret;
 }
 
 static int wait_open(struct sock *sk)
