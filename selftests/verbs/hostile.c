@@ -49,7 +49,7 @@ static void sq_lapped(void)
 	uint32_t from, i;
 
 	vandal_up();
-	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 500ms"));
+	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 10s"));
 	from = sq->prod;
 	put_rdma(from, TERN_WR_RDMA_READ, TERN_WR_SIGNALED);
 	for (i = 1; i < ENTRIES; i++)

@@ -327,7 +327,7 @@ static void drain_by_error(void)
 	int i;
 
 	pair_up(NULL, NULL);
-	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 1s"));
+	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 10s"));
 	for (i = 0; i < 16; i++)
 		post_rdma(&a, &b, i & 1 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
 			  i, 0, 8, 0, IBV_SEND_SIGNALED);
@@ -355,9 +355,10 @@ static void begun_and_cut_off(void)
 	expect(no_wc(a.scq));
 	to_error(&a);
 	expect_wc(a.scq, 1, IBV_WC_WR_FLUSH_ERR);
-	must(!system("ip netns exec a tc qdisc del dev v0a root"));
+	/* with the qdisc would go what tells b */
 	expect_wc(b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
 	expect_error_state(&b);
+	must(!system("ip netns exec a tc qdisc del dev v0a root"));
 	pair_down();
 }
 

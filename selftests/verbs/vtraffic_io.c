@@ -77,14 +77,18 @@ static void check_cm(void)
 	}
 }
 
-/* the port may come and go; the rest is an end */
+/*
+ * The port may come and go, and the end of a QP with an SRQ is rdma_cm's to tell:
+ * what came before it may still be unpolled. The rest is an end.
+ */
 static void heed(struct ibv_async_event *event)
 {
 	enum ibv_event_type type = event->event_type;
 
 	ibv_ack_async_event(event);
 	if (type != IBV_EVENT_PORT_ACTIVE && type != IBV_EVENT_PORT_ERR &&
-	    type != IBV_EVENT_GID_CHANGE)
+	    type != IBV_EVENT_GID_CHANGE &&
+	    type != IBV_EVENT_QP_LAST_WQE_REACHED)
 		leave(2, "async event: %s", ibv_event_type_str(type));
 }
 
