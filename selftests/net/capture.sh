@@ -45,6 +45,7 @@ finds()
 	settings "${@:2}"
 	capture a v0a
 	small_traffic
+	capture_all
 	capture_end
 	judge >/dev/null
 	./plant.py "$1" "$TMP/pcap"

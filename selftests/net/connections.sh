@@ -38,7 +38,8 @@ during()
 		own_rev=2 own_flags=0x50 own_control=ABCD peer_rev=2 \
 		peer_flags=0x50 peer_control=ABCD mss=1448 mulpdu=1442 \
 		term_found=null term_sent=null term_received=null error=null
-	expect conns_of_b state=OPEN role=responder local=$IP_B local_port=$port \
+	# its RTR may be on its way
+	soon expect conns_of_b state=OPEN role=responder local=$IP_B local_port=$port \
 		remote=$IP_A mpa_rev=2 rtr=write peer_rev=2 own_control=ABCD
 	in_a tern show connections tern_a | tee "$TMP/text"
 	grep -Eq "^OPEN +[0-9]+ +tern_a +[0-9]+ +initiator +2 +$IP_A:[0-9]+ +$IP_B:$port .*crc p2p rtr:write mss:1448" "$TMP/text"
@@ -99,22 +100,38 @@ to_peer()
 	ends $server
 }
 
+# both_listen NETNS PID: $monitor, which says so, and the other one, which does not:
+# it has joined the same groups
+both_listen()
+{
+	eventually grep -q State "$TMP/lines"
+	eventually same_groups "$@"
+}
+same_groups() { [ "$(groups_of a $monitor)" = "$(groups_of "$@")" ]; }
+# shellcheck disable=SC2016 # awk's
+groups_of()
+{
+	ip netns exec "$1" awk -v pid="$2" '$2 == 16 && $3 % 4194304 == pid { print $4 }' \
+		/proc/net/netlink
+}
+
 # COMMAND...: makes a connection of a fail; tern monitor says so, once
 heard()
 {
-	local monitor
+	local monitor json
+	: >"$TMP/lines"
 	ip netns exec a tern --json monitor >"$TMP/events" 2>&1 &
-	monitor=$!
+	json=$!
 	ip netns exec a tern monitor >"$TMP/lines" 2>&1 &
-	eventually grep -q State "$TMP/lines"
-	sleep 0.2
+	monitor=$!
+	both_listen a $json
 	"$@"
 	eventually grep -q "\"remote_port\": $port" "$TMP/events"
 	eventually grep -q ":$port .*term-sent:2/0/07.*error:EPROTO" "$TMP/lines"
 	cat "$TMP/events" "$TMP/lines"
 	[ "$(grep -c "\"remote_port\": $port" "$TMP/events")" = 1 ]
-	kill $monitor %2 2>/dev/null || true
-	wait $monitor 2>/dev/null || true
+	kill $monitor $json 2>/dev/null || true
+	wait $monitor $json 2>/dev/null || true
 }
 
 # the code is counted at who sends it, and traced at both ends
@@ -205,12 +222,12 @@ module_back()
 unload_under_monitor()
 {
 	local monitor json
+	: >"$TMP/lines"
 	ip netns exec a tern monitor >"$TMP/lines" 2>&1 &
 	monitor=$!
 	ip netns exec b tern --json monitor >"$TMP/events" 2>&1 &
 	json=$!
-	eventually grep -q State "$TMP/lines"
-	sleep 0.2
+	both_listen b $json
 	within 5 rmmod tern
 	ends $monitor $json
 	not wait $monitor

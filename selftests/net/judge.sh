@@ -48,6 +48,7 @@ captured()
 	before=$(moved)
 	capture a v0a
 	"$@" || status=$?
+	capture_all
 	capture_end
 	[ $status = 0 ] || return $status
 	judge

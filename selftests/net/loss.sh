@@ -35,16 +35,18 @@ once()
 # ones that arrived before
 overlapped()
 {
-	local overlap status=0
+	local overlap server status=0
 	: >"$TMP/overlap"
 	port=$(new_port)
 	ip netns exec "$1" ./overlap.py "$2" "$port" >"$TMP/overlap" 2>&1 &
 	overlap=$!
 	eventually grep -q ready "$TMP/overlap"
 	limit 60 in_b $vtraffic server -b 0.0.0.0 -p "$port" >"$TMP/server" 2>&1 &
+	server=$!
 	wait_for_listen "$port"
 	limit 60 in_a $vtraffic client -a $IP_B -p "$port" -m "$3" -n 12 -x 2000000 \
 		-s $((RANDOM + 1)) >"$TMP/client" 2>&1 || status=$?
+	[ $status != 0 ] || wait $server || status=$?
 	kill $overlap
 	wait $overlap || true
 	cat "$TMP/overlap" "$TMP/client" "$TMP/server"

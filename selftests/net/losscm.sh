@@ -68,6 +68,9 @@ point "the SYN's answer lost once" lost_once output "flags & (syn|ack) == syn|ac
 point "the Request lost once" lost_once input "sport > 0 @th,256,64 == 0x4d50412049442052"
 point "the Reply lost once" lost_once output "sport > 0 @th,256,64 == 0x4d50412049442052"
 point "the RTR lost once" lost_once input "sport > 0 @th,256,32 == 0x000ec140"
+# a RST is sent once: who misses it, and has nothing to send, finds out by probes
+in_a tern set tern_a keepalive-s 1
+in_b tern set tern_b keepalive-s 1
 for mode in write read; do
 	point "kill -9 of the client, 5% lost, $mode" \
 		under RetransSegs loss 5% -- killed $mode client_pid

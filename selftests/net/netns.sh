@@ -80,6 +80,7 @@ not_in_the_other()
 	serve a; pid=$server_pid
 	not ask a $IP_B
 	kill -9 $pid
+	ends $pid
 }
 
 # b connects to each of a's devices; each carries its own connection
@@ -153,6 +154,18 @@ device_returns()
 	served b $pid
 }
 
+# In the exclusive mode nobody sees the devices of a netns that ends, whose names are
+# taken until they are gone.
+hosts_anew()
+{
+	local dev_add_try='within 5 eventually'
+
+	topo_down
+	wires_up
+	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+}
+
 netns_gone()
 {
 	[ ! -e "/run/netns/$1" ] && no_device "$2"
@@ -176,10 +189,7 @@ netns_deleted()
 	within 5 eventually no_device "$DEV_B"
 	ends $client_pid $server_pid
 	within 5 eventually objects_gone
-	topo_down
-	wires_up
-	dev_add a "$DEV_A" "$TERN_TYPE" v0a
-	dev_add b "$DEV_B" "$TERN_PEER" v0b
+	hosts_anew
 }
 
 # while a connection's last packets are on their way
@@ -194,10 +204,7 @@ netns_deleted_closing()
 	within 5 eventually netns_gone a "$DEV_A"
 	within 5 eventually netns_gone b "$DEV_B"
 	ends $client_pid $server_pid
-	topo_down
-	wires_up
-	dev_add a "$DEV_A" "$TERN_TYPE" v0a
-	dev_add b "$DEV_B" "$TERN_PEER" v0b
+	hosts_anew
 }
 
 mode_is() { [ "$(rdma system show | awk '{ print $2 }')" = "$1" ]; }

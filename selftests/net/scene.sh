@@ -200,10 +200,19 @@ lost_one() { in_b nft list table inet t | grep 'packets 1 '; }
 capture()
 {
 	rm -f "$TMP/pcap"
+	: >"$TMP/tcpdump"
 	ip netns exec "$1" tcpdump -i "$2" --immediate-mode -U -s 0 -B 8192 -w "$TMP/pcap" tcp >"$TMP/tcpdump" 2>&1 &
 	tcpdump=$!
 	eventually grep -q listening "$TMP/tcpdump"
 }
+
+# capture_all: until all is written: tcpdump has what comes behind it
+capture_all()
+{
+	in_a bash -c "exec 3<>/dev/tcp/$IP_B/9" 2>/dev/null || true
+	eventually last_is_written
+}
+last_is_written() { tcpdump -nr "$TMP/pcap" 'tcp dst port 9' 2>/dev/null | has .; }
 
 capture_end()
 {

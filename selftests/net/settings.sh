@@ -27,6 +27,7 @@ wire()
 	local hex
 	capture a v0a
 	"$@"
+	capture_all
 	capture_end
 	hex=$(od -An -v -tx1 "$TMP/pcap" | tr -d ' \n')
 	request=$(after_key 4d504120494420526571204672616d65 "$hex")
@@ -164,13 +165,12 @@ opens_with()
 
 # ---- timers --------------------------------------------------------------------
 
-# closed_within MS: the TCP connection in fd 3 ends, not before MS / 2
+# closed_after MS: the TCP connection in fd 3, begun behind $t0, ends, not before MS / 2
 now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
 
 closed_after()
 {
-	local t0 t1 low=$(($1 / 2)) high=$(($1 * 2 + 2000 * TERN_TIMEOUT_SCALE))
-	t0=$(now_ms)
+	local t1 low=$(($1 / 2)) high=$(($1 * 2 + 2000 * TERN_TIMEOUT_SCALE))
 	timeout $((high / 1000 + 1)) cat <&3 >"$TMP/answer" || true
 	t1=$(($(now_ms) - t0))
 	echo "closed after $t1 ms, set to $1"
@@ -185,7 +185,7 @@ request_timer()
 	before=$(counter tern_b cm_timeout)
 	in_a bash -c "
 		$(declare -f now_ms closed_after)
-		TMP=$TMP
+		TMP=$TMP t0=\$(now_ms)
 		exec 3<>/dev/tcp/$IP_B/$port
 		printf 'MPA ID Req' >&3
 		closed_after 600"
@@ -215,7 +215,7 @@ rtr_timer()
 	server
 	in_a bash -c "
 		$(declare -f now_ms closed_after)
-		TMP=$TMP
+		TMP=$TMP t0=\$(now_ms)
 		exec 3<>/dev/tcp/$IP_B/$port
 		printf 'MPA ID Req Frame\x50\x02\x00\x10\xc0\x04\xc0\x04' >&3
 		printf '\x01\x00\x00\x00\x00\x10\x00\x00\x04\x00\x00\x00' >&3
@@ -260,12 +260,15 @@ half_open()
 		[ \$? != 124 ]"
 	[ "$(counter tern_b cm_half_open)" -gt "$before" ]
 	# those that are gone make room
+	eventually no_startups
 	client -n 10 -x 1000
 	timed 10 eventually ended $client_pid
 	grep -q operations "$TMP/client"
 	kill -9 $server_pid
 	ends $server_pid
 }
+
+no_startups() { ! in_b tern show connections tern_b | has '^REQUEST_WAIT'; }
 
 # until the point's end nothing arrives any more
 silence()
@@ -283,8 +286,8 @@ probed()
 	set_b keepalive-s "$2"
 	server -k 1
 	client -c
-	silence
 	t0=$(now_ms)
+	silence
 	if [ "$1" != 0 ]; then
 		timed 10 eventually ended $client_pid
 		grep 'RDMA_CM_EVENT_DISCONNECTED\|async event' "$TMP/client"

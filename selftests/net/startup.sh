@@ -34,7 +34,8 @@ from()
 }
 
 topo_up
-in_b tern set tern_b request-ms 1000 rtr-ms 1000
+# far from what has to come at once
+in_b tern set tern_b request-ms 20000 rtr-ms 20000 close-ms 20000
 in_a tern set tern_a reply-ms 2000
 ip netns exec b rping -s -P -a 0.0.0.0 -p $port >/dev/null 2>&1 &
 rping_pid=$!
@@ -55,6 +56,7 @@ to "G10: enhanced data cut short" short_enhanced
 to "G3: revision 0 gets revision 1, R=1" rev_0
 to "G14: revision 3 gets revision 2, R=1" rev_3
 to "4.32: more private data than rdma_cm carries" 256_octets
+in_b tern set tern_b request-ms 2000 rtr-ms 2000
 to "K5: silence, closed by the timer" silent
 to "F71: no RTR, closed by the timer" no_rtr
 in_b tern set tern_b request-ms 10000 half-open 8
