@@ -172,7 +172,7 @@ static void enhanced_request__closed_by_a_plain_peer_is_reported_or_retried(void
 
 	meet_call_enhanced(&m);
 	peer_close(m.p);
-	again = peer_accept(patience(1000));
+	again = peer_accept(patience(3000));
 	if (!again)
 		return expect_failed(&m);
 	expect(peer_recv_frame(again, false, &f, patience(1000)), "no second Request");

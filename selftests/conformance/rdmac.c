@@ -460,7 +460,7 @@ static void rev_2_plain__goes_on_with_version_0_where_permissive(void)
 /* after the close: an error, or one more Request, of Rev 1; Return: it came */
 static bool called_again(struct meeting *m)
 {
-	m->p = peer_accept(patience(500));
+	m->p = peer_accept(patience(3000));
 	if (!m->p) {
 		expect_failed(m);
 		return false;

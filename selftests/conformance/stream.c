@@ -341,13 +341,31 @@ static uint32_t segments_in(const struct session *s)
 	return info.tcpi_data_segs_in;
 }
 
+#define TRIES	3
+
+/* the device's TCP sends again what is not acknowledged in time (its loss probe comes
+ * after some ms), which counts here, too; who cuts an FPDU does so each time */
+static void written_in_one_segment(struct session *s, const struct agent_mr *mr,
+				   uint32_t len)
+{
+	unsigned int left = TRIES;
+	uint32_t before, n;
+
+	do {
+		before = segments_in(s);
+		flow_device_writes(s, mr, len, NULL, NULL, NULL);
+		n = segments_in(s) - before;
+	} while (n != 1 && --left);
+	expect(n == 1, "%u TCP segments of one FPDU with %u octets", n, len);
+}
+
 /* alone in the stream, an FPDU that fits into a segment travels in one */
 static void one_segment(bool markers)
 {
 	static const uint32_t lens[] = { 0, 1, 100, 700, 1000, 1300 };
 	struct session s = SESSION_DEFAULT;
 	struct agent_mr mr = agent_mr(4096, "l");
-	uint32_t before, len;
+	uint32_t len;
 	unsigned int i;
 
 	s.markers = markers;
@@ -356,16 +374,12 @@ static void one_segment(bool markers)
 		len = lens[i / 2];
 		if (flow_mulpdu(flow_emss(&s), markers) < len + TAGGED_HDR)
 			break;
-		before = segments_in(&s);
-		flow_device_writes(&s, &mr, len, NULL, NULL, NULL);
-		expect_eq("TCP segments of one FPDU", segments_in(&s) - before, 1);
+		written_in_one_segment(&s, &mr, len);
 	}
 	len = flow_mulpdu(flow_emss(&s), markers) - TAGGED_HDR;
 	if (len > 4096)
 		return;
-	before = segments_in(&s);
-	flow_device_writes(&s, &mr, len, NULL, NULL, NULL);
-	expect_eq("TCP segments of the largest FPDU", segments_in(&s) - before, 1);
+	written_in_one_segment(&s, &mr, len);
 }
 
 static void stream__fpdu_is_one_segment(void)

@@ -116,7 +116,7 @@ static void no_buffer_for(uint32_t msg_len)
 	uint32_t len = seg_encode(&seg, ulpdu);
 
 	scene_put(sc, &seg);
-	if (answers(sc->p, patience(200))) {
+	if (answers(sc->p, patience(1500))) {
 		scene_expect_end(sc, ulpdu, len, DU_NO_BUFFER, VERDICT_NONE);
 		agent_expect_no_wc(1);
 		expect_untouched(&sc->recv);
