@@ -38,6 +38,17 @@ static int bind_to(struct socket *sock, const struct sockaddr_storage *addr)
 	return kernel_bind(sock, tern_sockaddr(&copy), addr_len(&copy));
 }
 
+/*
+ * rdma_cm draws ports without a look at TCP's: a connection to another peer may
+ * have it. connect() refuses what would be the same at both ends.
+ */
+static void share_port(struct sock *sk)
+{
+	lock_sock(sk);
+	sk->sk_reuse = SK_FORCE_REUSE;
+	release_sock(sk);
+}
+
 int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr)
 {
 	struct sockaddr_storage to = addr->remote;
@@ -47,7 +58,7 @@ int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr)
 	if (!addr_port(&addr->local))
 		inet_set_bit(BIND_ADDRESS_NO_PORT, s->sk);
 	else
-		sock_set_reuseaddr(s->sk);
+		share_port(s->sk);
 	rc = bind_to(s->sock, &addr->local);
 	if (rc)
 		return rc;

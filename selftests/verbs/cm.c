@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Items 3 and 4, what rdma_cm shows: private data, reject, disconnect, IRD. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pair.h"
 
@@ -291,6 +293,48 @@ static void leave_early(void)
 	end_free(&listener);
 }
 
+/* a TCP socket of the netns that we are in, at @ip */
+static int tcp_at(const char *ip, int port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	must(fd >= 0 && inet_pton(AF_INET, ip, &at.sin_addr) == 1);
+	must(!bind(fd, (struct sockaddr *)&at, sizeof(at)));
+	return fd;
+}
+
+/* rdma_cm draws a port without a look at TCP's, whose connections go elsewhere */
+static void port_of_a_tcp_connection(void)
+{
+	static const struct want none;
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(8303) };
+	struct end listener;
+	int server, client;
+
+	must(!enter_netns("b"));
+	must(!end_listen(&listener, IP_B, 8302));
+	server = tcp_at(IP_B, 8303);
+	must(!listen(server, 1));
+	must(!enter_netns("a"));
+	must(!end_resolve(&a, IP_B, 8302, IP_A));
+	client = tcp_at(IP_A, ntohs(rdma_get_src_port(a.id)));
+	must(inet_pton(AF_INET, IP_B, &to.sin_addr) == 1);
+	must(!connect(client, (struct sockaddr *)&to, sizeof(to)));
+	must(!end_build(&a, &none));
+	must(!end_connect(&a, &none));
+	must(!end_request(&listener, &b));
+	must(!end_build(&b, &none));
+	must(!end_accept(&b, &none));
+	must(!end_expect(&a, RDMA_CM_EVENT_ESTABLISHED));
+	must(!end_expect(&b, RDMA_CM_EVENT_ESTABLISHED));
+	must(!enter_netns(NULL));
+	end_free(&listener);
+	close(client);
+	close(server);
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "item 4: private data of 0 to 255 octets, both ways", private_data },
 	{ "item 4: reject, with private data of 0 to 255 octets", reject },
@@ -303,6 +347,7 @@ static const struct tap_test tests[] = {
 	{ "item 4: receives posted before the connection take its first messages", posted_early },
 	{ "item 4: 16 connections at once", many_connections },
 	{ "item 4: QP and id destroyed while connecting", leave_early },
+	{ "item 4: a port that a TCP connection to elsewhere has", port_of_a_tcp_connection },
 };
 
 const struct tap_theme cm_theme = { tests, ARRAY_LEN(tests) };
