@@ -101,7 +101,7 @@ static int query_port(struct ib_device *ibdev, u32 port,
 	attr->gid_tbl_len = 1;
 	attr->pkey_tbl_len = 1;
 	attr->max_msg_sz = U32_MAX;
-	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
 	return 0;
 }
 

@@ -166,21 +166,23 @@ static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
 	return seg->last ? deliver_send(qp, seg) : TERN_TERM_NONE;
 }
 
-static void read_done(struct tern_qp *qp, struct tern_read_out *out)
+static int read_done(struct tern_qp *qp, struct tern_read_out *out)
 {
 	struct tern_sq_slot *slot;
-	enum ib_wc_status status = IB_WC_SUCCESS;
 
 	if (!out->hidden) {
 		slot = &qp->sq.slots[out->slot & (qp->sq.q.size - 1)];
-		if (slot->stag && tern_mem_invalidate_local(qp, slot->stag))
-			status = IB_WC_LOC_PROT_ERR;
-		tern_sq_done(qp, out->slot, status);
+		if (slot->stag && tern_mem_invalidate_local(qp, slot->stag)) {
+			tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
+			return TERN_TERM_LOCAL;
+		}
+		tern_sq_done(qp, out->slot, IB_WC_SUCCESS);
 	}
 	tern_readq_out_pop(&qp->readq);
 	tern_sq_complete(qp);
 	/* an ORD slot is free, or a fence is down */
 	qp->rx.reply = true;
+	return TERN_TERM_NONE;
 }
 
 static int handle_read_resp(struct tern_qp *qp,
@@ -199,9 +201,7 @@ static int handle_read_resp(struct tern_qp *qp,
 		return TERN_TERM_LOCAL;
 	}
 	out->open.got += seg->len;
-	if (seg->last)
-		read_done(qp, out);
-	return TERN_TERM_NONE;
+	return seg->last ? read_done(qp, out) : TERN_TERM_NONE;
 }
 
 /* step 17; the source is looked at again when it is read */

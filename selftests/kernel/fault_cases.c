@@ -284,6 +284,21 @@ static int read_bad_sink(struct kv_test *t)
 	       kv_want(a, op, IB_WC_LOC_PROT_ERR) ?: stream_died(t);
 }
 
+/* nothing is read, so that its key is looked at when it is to be revoked */
+static int read_inv_bad_key(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mem *from = kv_mem(b, 64);
+	struct kv_op *op = kv_ops(t, 1);
+	struct ib_sge s = { .addr = 0, .length = 0, .lkey = BAD_KEY };
+
+	if (!from || !op)
+		return -ENOMEM;
+	return kv_post_rdma(a, op, IB_WR_RDMA_READ_WITH_INV, IB_SEND_SIGNALED,
+			    &s, 1, from->dma, b->pd->unsafe_global_rkey) ?:
+	       kv_want(a, op, IB_WC_LOC_PROT_ERR) ?: stream_died(t);
+}
+
 static int recv_bad_lkey(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -446,6 +461,7 @@ const struct kv_case kv_fault_cases[] = {
 	{ "read__without_right", read_no_right, WITH_BYSTANDER },
 	{ "read__beyond_the_mr", read_beyond, WITH_BYSTANDER },
 	{ "read__bad_sink_key", read_bad_sink, WITH_BYSTANDER },
+	{ "read_with_inv__bad_key", read_inv_bad_key, WITH_BYSTANDER },
 	{ "send__longer_than_the_receive", send_too_long, WITH_BYSTANDER },
 	{ "send__no_receive", send_no_recv, WITH_BYSTANDER },
 	{ "send__bad_lkey", send_bad_lkey, WITH_BYSTANDER },

@@ -262,6 +262,7 @@ static int solicited(struct kv_test *t)
 const struct kv_case kv_send_cases[] = {
 	{ "send__payload_sizes", payload_sizes },
 	{ "send__sixteen_sges_at_both_ends", many_sges },
+	{ "send__sixteen_sges_into_an_srq", many_sges, { .srq = true } },
 	{ "send__with_key_of_dma_mr", dma_mr_key },
 	{ "send__inline_is_taken_at_the_post", inline_data },
 	{ "send__unsignalled_is_silent", unsignalled },
