@@ -8,7 +8,7 @@
 #	make check-conform-faults	planted faults, which its groups have to find
 #	make check-verbs-faults	the same for the tests of the verbs
 #	make check-ulp		NFS, iSER, NVMe-oF, MPI and the like, at length
-#	make check-vm		the selftests in the VM
+#	make check-vm		those of the selftests that the part vm has
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
 #	make bench		how fast, beside siw and TCP
@@ -65,7 +65,7 @@ lab-shell:
 	@$(LAB)/run --lane vm --shell
 
 module:
-	$(MAKE) -C $(KDIR) M=$(CURDIR)/drivers/tern modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 # With DESTDIR only files are laid out: DKMS is for the machine itself.
 install: packages

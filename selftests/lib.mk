@@ -8,6 +8,8 @@
 #	TEST_FILES	other files that tests need
 #	LOCAL_HDRS	headers that every C program depends on
 
+# where the kernel's kselftest_harness.h is: two folders up, in its tree
+KSFT ?= ../..
 OUTPUT ?= $(CURDIR)
 CFLAGS ?= -O2 -g
 CFLAGS += -Wall -Wextra -std=gnu11

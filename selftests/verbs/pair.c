@@ -11,7 +11,13 @@
 struct end a, b, a2, b2;
 bool over_siw;
 
-static int next_port = 7000;
+/* each test has some of its own: a process for each starts at 0 */
+static int new_port(void)
+{
+	static int n;
+
+	return 20000 + 50 * tap_number + n++ % 50;
+}
 
 /* ---- ends ----------------------------------------------------------------- */
 
@@ -20,7 +26,7 @@ void connect_ends(struct end *x, struct end *y, const char *from,
 {
 	static const struct want defaults;
 	struct end listener;
-	int port = next_port++;
+	int port = new_port();
 
 	wx = wx ?: &defaults;
 	wy = wy ?: &defaults;
@@ -93,7 +99,7 @@ void solo_up(const struct want *want)
 	static const struct want defaults;
 
 	must(!enter_netns("a"));
-	must(!end_resolve(&a, IP_B, next_port++, IP_A));
+	must(!end_resolve(&a, IP_B, new_port(), IP_A));
 	must(!enter_netns(NULL));
 	must(!end_build(&a, want ?: &defaults));
 }

@@ -18,13 +18,28 @@
 
 static long mark;
 
-/* system calls since the last look */
+/*
+ * System calls since the last look. Each test is a process, which has to be traced by
+ * itself: 0 the first time.
+ */
 static long since(void)
 {
-	long now = syscalls(), n = now - mark;
+	static bool traced;
+	long now, n;
 
+	if (!traced)
+		must(!tracer_start());
+	now = syscalls();
+	n = traced ? now - mark : 0;
+	traced = true;
 	mark = now;
 	return n;
+}
+
+static void down(void)
+{
+	pair_down();
+	tracer_stop();
 }
 
 static void up(void)
@@ -96,7 +111,7 @@ static void lists(void)
 		expect(cost_of_post(wr) <= 1);
 		expect_wc(a.scq, n, IBV_WC_SUCCESS);
 	}
-	pair_down();
+	down();
 }
 
 /* one list of each operation, Sends inline among them */
@@ -120,7 +135,7 @@ static void mixed_list(void)
 	expect_wc(a.scq, 1, IBV_WC_SUCCESS);
 	for (i = 0; i < BURST / 2; i++)
 		expect_recv(&b, i, 8);
-	pair_down();
+	down();
 }
 
 /* behind one another, while the kernel is busy with those before */
@@ -137,7 +152,7 @@ static void lists_while_busy(void)
 	}
 	for (i = 0; i < DEPTH / BURST; i++)
 		expect_wc(a.scq, i, IBV_WC_SUCCESS);
-	pair_down();
+	down();
 }
 
 /* requests by ibv_wr_*(): the call that ends the batch, or none */
@@ -165,7 +180,7 @@ static void batch(void)
 	expect(since() <= 1);
 	must(!err);
 	expect_wc(a.scq, BURST - 1, IBV_WC_SUCCESS);
-	pair_down();
+	down();
 }
 
 /* ---- receives ------------------------------------------------------------------ */
@@ -186,7 +201,7 @@ static void recvs(void)
 		post_send(&a, i, 0, 8, IBV_SEND_SIGNALED);
 		expect_recv(&b, i, 8);
 	}
-	pair_down();
+	down();
 }
 
 static void srq_recvs(void)
@@ -204,7 +219,7 @@ static void srq_recvs(void)
 	must(!err);
 	post_send(&a, 0, 0, 8, IBV_SEND_SIGNALED);
 	expect_recv(&b, 0, 8);
-	pair_down();
+	down();
 }
 
 /* in ERROR the kernel has to be told, once, that there is something to flush */
@@ -224,7 +239,7 @@ static void recvs_in_error(void)
 	must(!err);
 	for (i = 0; i < BURST; i++)
 		expect_wc(b.rcq, i, IBV_WC_WR_FLUSH_ERR);
-	pair_down();
+	down();
 }
 
 /* ---- completions ---------------------------------------------------------------- */
@@ -259,7 +274,7 @@ static void poll_empty(void)
 		n += ibv_poll_cq(a.scq, 1 + i % 4, wc);
 	expect_eq(since(), 0);
 	expect_eq(n, 0);
-	pair_down();
+	down();
 }
 
 /* one at a time, and 16 at once */
@@ -275,7 +290,7 @@ static void poll_filled(void)
 		n += ibv_poll_cq(a.scq, i < MANY / 2 ? 1 : 16, wc);
 	expect_eq(since(), 0);
 	expect_eq(n, MANY);
-	pair_down();
+	down();
 }
 
 static void poll_extended(void)
@@ -309,7 +324,7 @@ static void poll_extended(void)
 		expect_eq(ibv_start_poll(cq, &attr), ENOENT);
 	expect_eq(since(), 0);
 	expect_eq(n, MANY);
-	pair_down();
+	down();
 	must(!ibv_destroy_cq(cqs.scq));
 }
 
@@ -329,7 +344,7 @@ static void arm(void)
 	post_send(&a, 1, 0, 8, 0);
 	expect(got_event(&b, patience_ms()));
 	expect_recv(&b, 1, 8);
-	pair_down();
+	down();
 }
 
 /* the cycle of a program that waits: event, arm, poll until there is nothing */
@@ -351,7 +366,7 @@ static void arm_after_event(void)
 		expect_eq(since(), 0);
 		must(!err && n == 1);
 	}
-	pair_down();
+	down();
 }
 
 /*
@@ -374,7 +389,7 @@ static void arm_late(void)
 		err |= ibv_req_notify_cq(a.scq, 0);
 	expect_eq(since(), 0);
 	must(!err);
-	pair_down();
+	down();
 }
 
 /* ---- the count itself ------------------------------------------------------------- */
@@ -390,6 +405,7 @@ static void counted(void)
 		getppid();
 		expect_eq(since(), 2);
 	}
+	tracer_stop();
 }
 
 static const struct tap_test tests[] = {
@@ -416,9 +432,5 @@ int main(int argc, char **argv)
 	static const struct tap_theme *const themes[] = { &theme, NULL };
 
 	enter_netns(NULL);
-	if (tracer_start()) {
-		printf("Bail out! this process cannot be traced\n");
-		return 1;
-	}
 	return tap_run(themes, argc - 1, argv + 1);
 }

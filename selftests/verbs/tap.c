@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* kselftest's harness runs the tables: a process for each test, time limit, KTAP. */
+#define _GNU_SOURCE
 #include "tap.h"
 
-#include <signal.h>
 #include <stdarg.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-unsigned int tap_failures;
+#define TH_LOG_STREAM stdout
+#include <kselftest_harness.h>
+
+unsigned int tap_failures, tap_number;
 const char *tap_skip;
 sigjmp_buf tap_out;
 
@@ -25,12 +27,12 @@ void tap_complain(const char *func, int line, const char *fmt, ...)
 
 #define TEST_SECONDS 20
 
-static int scale(void)
-{
-	const char *s = getenv("TERN_TIMEOUT_SCALE");
-
-	return s ? atoi(s) : 1;
-}
+/* what the harness knows of a test, and we */
+struct entry {
+	struct __test_metadata meta;
+	const struct tap_test *test;
+	unsigned int number;
+};
 
 static long now_ms(void)
 {
@@ -40,31 +42,42 @@ static long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void too_long(int sig)
+/* in a process of its own */
+static void run_one(struct __test_metadata *meta,
+		    struct __fixture_variant_metadata *variant)
 {
-	(void)sig;
-	tap_complain(__func__, __LINE__, "the test hangs");
-	siglongjmp(tap_out, 1);
-}
-
-static bool run_one(const struct tap_test *test, unsigned int number)
-{
+	struct entry *entry = (struct entry *)meta;
 	long start = now_ms();
 
-	tap_failures = 0;
-	tap_skip = NULL;
-	alarm(TEST_SECONDS * scale());
+	(void)variant;
+	tap_number = entry->number;
 	if (!sigsetjmp(tap_out, 1))
-		test->run();
-	alarm(0);
-	if (tap_failures)
-		printf("not ok %u %s\n", number, test->name);
-	else if (tap_skip)
-		printf("ok %u %s # SKIP %s\n", number, test->name, tap_skip);
-	else
-		printf("ok %u %s # %ld ms\n", number, test->name,
-		       now_ms() - start);
-	return !tap_failures;
+		entry->test->run();
+	printf("#   %ld ms\n", now_ms() - start);
+	if (tap_failures) {
+		meta->exit_code = KSFT_FAIL;
+	} else if (tap_skip) {
+		snprintf(meta->results->reason, sizeof(meta->results->reason),
+			 "%s", tap_skip);
+		meta->exit_code = KSFT_SKIP;
+	}
+}
+
+static void add(const struct tap_test *test, unsigned int number)
+{
+	const char *scale = getenv("TERN_TIMEOUT_SCALE");
+	struct entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		exit(KSFT_FAIL);
+	entry->test = test;
+	entry->number = number;
+	entry->meta.name = test->name;
+	entry->meta.fn = run_one;
+	entry->meta.fixture = &_fixture_global;
+	entry->meta.termsig = -1;
+	entry->meta.timeout = TEST_SECONDS * (scale ? atoi(scale) : 1);
+	__register_test(&entry->meta);
 }
 
 static bool chosen(const struct tap_test *test, int n, char **words)
@@ -80,16 +93,16 @@ static bool chosen(const struct tap_test *test, int n, char **words)
 
 int tap_run(const struct tap_theme *const *themes, int n, char **words)
 {
-	unsigned int i, number = 0, bad = 0;
+	char *no_options[] = { program_invocation_short_name, NULL };
+	unsigned int i, number = 0;
 
-	signal(SIGALRM, too_long);
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	_fixture_global.name = program_invocation_short_name;
 	for (; *themes; themes++) {
 		for (i = 0; i < (*themes)->count; i++) {
 			if (chosen(&(*themes)->tests[i], n, words))
-				bad += !run_one(&(*themes)->tests[i], ++number);
+				add(&(*themes)->tests[i], ++number);
 		}
 	}
-	printf("1..%u\n", number);
-	return bad ? 1 : 0;
+	return test_harness_run(1, no_options);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* KTAP for the C programs of this folder: a table of tests, expect and must. */
+/*
+ * For the C programs of this folder: a table of tests whose names are sentences,
+ * expect and must. kselftest's harness runs them.
+ */
 #ifndef VERBS_TAP_H
 #define VERBS_TAP_H
 
@@ -11,6 +14,7 @@
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 extern unsigned int tap_failures;	/* of the test that runs */
+extern unsigned int tap_number;		/* its number, from 1; 0 outside */
 extern const char *tap_skip;		/* why it does not apply, or NULL */
 extern sigjmp_buf tap_out;		/* where a test that cannot go on ends */
 
@@ -56,7 +60,8 @@ struct tap_theme {
 
 /*
  * Run those of the @themes (NULL-terminated) whose name holds one of @n words
- * (0: all); the exit status.
+ * (0: all), each in a process of its own; the exit status. Does not return if any
+ * was to run.
  */
 int tap_run(const struct tap_theme *const *themes, int n, char **words);
 

@@ -55,6 +55,8 @@ static void __attribute__((noreturn)) trace(pid_t pid)
 	_exit(0);
 }
 
+static pid_t tracer;
+
 int tracer_start(void)
 {
 	pid_t me = getpid();
@@ -63,13 +65,18 @@ int tracer_start(void)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return -1;
-	switch (fork()) {
-	case -1:
+	tracer = fork();
+	if (tracer < 0)
 		return -1;
-	case 0:
+	if (!tracer)
 		trace(me);
-	}
 	while (!atomic_load(&shared->state))
 		usleep(1000);
 	return atomic_load(&shared->state) == 1 ? 0 : -1;
+}
+
+void tracer_stop(void)
+{
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
 }

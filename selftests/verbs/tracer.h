@@ -8,6 +8,9 @@
  */
 int tracer_start(void);
 
+/* who is traced cannot be waited for by its parent as it ends: call it before */
+void tracer_stop(void);
+
 /* system calls of this process so far */
 long syscalls(void);
 

@@ -298,6 +298,36 @@ static void windows(void)
 	expect(resource_says("mr", "mrlen", a.buf_len, "drv_windows 0"));
 }
 
+/* what waits in the SRQ, and the limit that is armed */
+static void receives(void)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 1 };
+	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad;
+
+	expect(resource_says("srq", "lqpn", a.qp->qp_num, "drv_level 0 drv_limit 0"));
+	must(!ibv_post_srq_recv(a.srq, &wr, &bad));
+	must(!ibv_post_srq_recv(a.srq, &wr, &bad));
+	must(!ibv_modify_srq(a.srq, &attr, IBV_SRQ_LIMIT));
+	expect(resource_says("srq", "lqpn", a.qp->qp_num, "drv_level 2 drv_limit 1"));
+}
+
+/* a region's rights and length, as rereg_mr left them; a CQ that is armed */
+static void rights(void)
+{
+	char text[64];
+
+	must(!ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0));
+	snprintf(text, sizeof(text), "drv_base %llu drv_access 0",
+		 (unsigned long long)(uintptr_t)a.buf);
+	expect(resource_says("mr", "mrlen", a.buf_len, text));
+	must(!ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, a.buf,
+			   0x5000, 0));
+	expect(resource_says("mr", "mrlen", 0x5000, "drv_access 0"));
+	expect(resource_says("cq", "cqe", 2048, "drv_armed 0"));
+	must(!ibv_req_notify_cq(a.scq, 0));
+	expect(resource_says("cq", "cqe", 2048, "drv_armed 2"));
+}
+
 static void resources(void)
 {
 	static const struct want want = {
@@ -326,6 +356,8 @@ static void resources(void)
 	expect(resource_says("mr", "mrlen", 0x23000, "drv_kind user"));
 	expect(resource_says("srq", "lqpn", a.qp->qp_num, "type BASIC"));
 	windows();
+	receives();
+	rights();
 	must(!ibv_resize_cq(a.scq, 5000));
 	expect_eq(a.scq->cqe, 8192);
 	must(!ibv_modify_cq(a.scq, &moderate));
