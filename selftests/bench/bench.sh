@@ -6,7 +6,8 @@
 #
 #	selftests/lab/run --lane uml --plain bench:bench.sh
 #
-# BENCH_ROUNDS (5), BENCH_SECONDS (2 per figure), BENCH_RPS (1: the receiver's
+# TERN_SET_BENCH_ROUNDS (5), TERN_SET_BENCH_ROWS (a regular expression),
+# TERN_SET_BENCH_SECONDS (2 per figure), TERN_SET_BENCH_RPS (1: the receiver's
 # softirq runs on the other CPU).
 
 . "$(dirname "$0")/compare.sh"
@@ -26,6 +27,9 @@ rows=(
 	"send-lat-8 us low ib_send_lat -s 8"
 	"read-lat-8 us low ib_read_lat -s 8"
 )
+
+wanted=${TERN_SET_BENCH_ROWS:-.}
+mapfile -t rows < <(printf '%s\n' "${rows[@]}" | grep -E "^($wanted)")
 
 # perftest's own figures need a CPU clock that UML has not: with -D it counts
 # the iterations in the middle half of the time, which is all we take from it.

@@ -81,8 +81,11 @@ every_round()
 	table
 }
 
+# listening() asks for what the candidate before had
 tcp_bw()
 {
+	local TERN_PEER=tcp
+
 	in_b iperf3 -s -1 -p 5201 >/dev/null &
 	eventually listening 5201
 	in_a iperf3 -c "$IP_B" -p 5201 -t "$seconds" -J >"$TMP/iperf" || return 0
@@ -93,6 +96,8 @@ tcp_bw()
 
 tcp_lat()
 {
+	local TERN_PEER=tcp
+
 	in_b qperf >/dev/null 2>&1 &
 	local daemon=$!
 	eventually listening 19765

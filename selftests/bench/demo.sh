@@ -69,7 +69,9 @@ for ((round = 1; round <= rounds; round++)); do
 		measure "$c"
 	done
 done
-for c in tern tcp; do
+for c in $candidates; do
+	# siw's, then
+	[ -s "$TMP/write-64K.$c" ] || measure "$c"
 	[ -s "$TMP/write-64K.$c" ] || { echo "no figure of $c"; exit 1; }
 done
 for c in $candidates; do

@@ -185,6 +185,13 @@ def half_open(connect):
     check(dead == 24, dead)
 
 
+def crowd(connect):
+    """Many that take the connection and say nothing, until somebody ends us."""
+    socks = [connect() for _ in range(int(sys.argv[4]))]
+    print(len(socks), "wait", flush=True)
+    time.sleep(1000)
+
+
 # ---- from tern's initiator ------------------------------------------------------
 
 def answer(reply, want, tail=b""):
@@ -225,6 +232,11 @@ def early_write(accept):
     sock.sendall(frame(REP, CRC | S, 2, ALL) + RTR)
     first = exactly(sock, 20)
     check(first[:4].hex() == "000ec140", first.hex())
+
+
+def nobody(accept):
+    """TCP takes what comes, and there it stays."""
+    time.sleep(1000)
 
 
 def cut_reply(accept):
@@ -275,6 +287,7 @@ CASES = {
     "to_withheld_rtr": withheld_rtr,
     "to_noise": noise,
     "to_half_open": half_open,
+    "to_crowd": crowd,
     "from_fall_back": fall_back,
     "from_rtr_first": rtr_first,
     "from_never_answered": never_answered,
@@ -293,6 +306,7 @@ CASES = {
         bytes.fromhex(TERMINATE + "200700001bd2babe")),
     "from_cut_reply": cut_reply,
     "from_own_key": answer(frame(REQ, CRC | S, 2, ALL), ""),
+    "from_nobody": nobody,
     "from_higher_rev": answer(frame(REP, CRC, 3), ""),
 }
 
@@ -304,7 +318,7 @@ def main():
     if case.startswith("to_"):
         CASES[case](lambda: socket.create_connection((address, port)))
         return
-    listener = socket.create_server((address, port))
+    listener = socket.create_server((address, port), backlog=256)
     CASES[case](lambda: listener.accept()[0])
 
 

@@ -4,6 +4,7 @@
 # can be late, wrong or hostile before a connection is there, in both roles.
 
 . ./lib.sh
+. ./scene.sh
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own answers"
 
@@ -33,6 +34,38 @@ from()
 	point "initiator: $1" client_says "$2" "$3"
 }
 
+# waiting NETNS STATE COUNT: as many startups are there
+waiting()
+{
+	[ "$(ip netns exec "$1" tern show connections "tern_$1" | grep -c "^$2 ")" -ge "$3" ]
+}
+
+# silent_crowd COUNT: so many peers say nothing, at each end, for longer than this
+# takes; a connection beside them is made as if they were not there
+silent_crowd()
+{
+	local i p peers=() clients=()
+	p=$(new_port)
+	in_a tern set tern_a reply-ms 20000
+	ip netns exec b ./mpa_peer.py from_nobody "$IP_B" "$p" &
+	peers+=($!)
+	ip netns exec a ./mpa_peer.py to_crowd "$IP_B" "$port" "$1" &
+	peers+=($!)
+	wait_for_listen "$p"
+	for ((i = 0; i < $1; i++)); do
+		ip netns exec a rping -c -a "$IP_B" -p "$p" -C 1 >/dev/null 2>&1 &
+		clients+=($!)
+	done
+	eventually waiting b REQUEST_WAIT "$1"
+	eventually waiting a REPLY_WAIT "$1"
+	timed 2 limit 20 in_a rping -c -a "$IP_B" -p "$port" -C 3
+	waiting a REPLY_WAIT "$1"
+	waiting b REQUEST_WAIT "$1"
+	kill -9 "${clients[@]}" "${peers[@]}"
+	ends "${clients[@]}"
+	in_a tern set tern_a reply-ms 2000
+}
+
 topo_up
 # far from what has to come at once
 in_b tern set tern_b request-ms 20000 rtr-ms 20000 close-ms 20000
@@ -56,6 +89,7 @@ to "G10: enhanced data cut short" short_enhanced
 to "G3: revision 0 gets revision 1, R=1" rev_0
 to "G14: revision 3 gets revision 2, R=1" rev_3
 to "4.32: more private data than rdma_cm carries" 256_octets
+point "64 silent clients and 64 silent servers hold nobody up" silent_crowd 64
 in_b tern set tern_b request-ms 2000 rtr-ms 2000
 to "K5: silence, closed by the timer" silent
 to "F71: no RTR, closed by the timer" no_rtr

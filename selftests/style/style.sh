@@ -8,7 +8,7 @@
 #
 # checkpatch cannot parse what TRACE_EVENT() and X-macros are made of, and asks
 # programs for what only the kernel has; for those files the checks named here are
-# left out, and no others.
+# left out, and no others. What nl_gen.[ch] say is the generator's.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -6,6 +6,7 @@
 
 . ../net/lib.sh
 . ../net/scene.sh
+. ../net/netem.sh
 . ./lib.sh
 . ./hosts.sh
 
@@ -53,5 +54,8 @@ point "fi_pingpong, endpoint of messages: all sizes, data checked" \
 	pingpong libfabric msg-server libfabric msg-client
 point "fi_pingpong, reliable datagrams of ofi_rxm: all sizes, data checked" \
 	pingpong libfabric rdm-server libfabric rdm-client
+packets_as_on_a_wire
+point "fi_pingpong, reliable datagrams, while packets are lost" \
+	under RetransSegs loss 1% -- pingpong libfabric rdm-server libfabric rdm-client
 point "nothing is left of them" nothing_left
 finish

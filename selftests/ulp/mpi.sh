@@ -6,6 +6,7 @@
 
 . ../net/lib.sh
 . ../net/scene.sh
+. ../net/netem.sh
 . ./lib.sh
 . ./hosts.sh
 
@@ -80,6 +81,9 @@ topo_up
 prepare
 point "one rank on each host: every element right, all of it over tern" one_each
 point "two ranks on each host: every element right, all of it over tern" two_each
+packets_as_on_a_wire
+point "one rank on each host while packets are lost" \
+	under RetransSegs loss 1% -- one_each
 point "nothing is left of them" nothing_left
 point "without a device it fails, rather than take TCP" without_device
 finish

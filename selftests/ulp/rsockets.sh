@@ -8,6 +8,7 @@
 
 . ../net/lib.sh
 . ../net/scene.sh
+. ../net/netem.sh
 RECIPES=$PWD/../../recipes
 . ./lib.sh
 . ./hosts.sh
@@ -158,6 +159,9 @@ point "a file of 16 MiB from the server, poll() there, select() here" fetch
 point "a file of 16 MiB to the server, which ends with shutdown()" store
 point "$small small files, a connection each" fetch_small
 point "four files of 16 MiB each way at once" both_ways
+packets_as_on_a_wire
+point "a file of 16 MiB from the server while packets are lost" \
+	under RetransSegs loss 1% -- fetch
 point "a client is killed, the server goes on" kill_client
 point "the server is killed, the client is told" kill_server
 point "a server that forks" forked

@@ -33,6 +33,7 @@ mounts()
 	[ -n "$(rdma resource show qp link tern0/1)" ]
 }
 
+disk() { echo "$MOUNTPOINT/fio"; }
 has_sum() { sha256sum -c <<<"$2  $EXPORT/$1"; }
 
 # copy LENGTH: there and back, the client's cache forgotten in between
@@ -71,7 +72,8 @@ point "smb: mount, and the transport is RDMA" mounts
 for length in 1 1340 9999 5000001; do
 	point "smb: a file of $length octets, there and back" by_rdma $((2 * length)) copy "$length"
 done
-point "smb: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$MOUNTPOINT/fio"
+point "smb: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
+point "smb: fio's data while packets are lost" over_bad_wire
 point "smb: umount" umount "$MOUNTPOINT"
 point "smb: the server stops" server share_down
 point "smb: nothing is left" both nothing_left_of_smb
