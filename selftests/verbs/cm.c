@@ -335,6 +335,30 @@ static void port_of_a_tcp_connection(void)
 	pair_down();
 }
 
+/* the very connection that TCP has: connect() refuses the second one */
+static void ports_of_a_tcp_connection(void)
+{
+	static const struct want none;
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(8304) };
+	struct end listener;
+	int client;
+
+	must(!enter_netns("b"));
+	must(!end_listen(&listener, IP_B, 8304));
+	must(!enter_netns("a"));
+	must(!end_resolve(&a, IP_B, 8304, IP_A));
+	client = tcp_at(IP_A, ntohs(rdma_get_src_port(a.id)));
+	must(inet_pton(AF_INET, IP_B, &to.sin_addr) == 1);
+	must(!connect(client, (struct sockaddr *)&to, sizeof(to)));
+	must(!enter_netns(NULL));
+	must(!end_build(&a, &none));
+	expect(end_connect(&a, &none));
+	expect_eq(errno, EADDRNOTAVAIL);
+	close(client);
+	end_free(&listener);
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "item 4: private data of 0 to 255 octets, both ways", private_data },
 	{ "item 4: reject, with private data of 0 to 255 octets", reject },
@@ -348,6 +372,7 @@ static const struct tap_test tests[] = {
 	{ "item 4: 16 connections at once", many_connections },
 	{ "item 4: QP and id destroyed while connecting", leave_early },
 	{ "item 4: a port that a TCP connection to elsewhere has", port_of_a_tcp_connection },
+	{ "item 4: both ports of a TCP connection: EADDRNOTAVAIL", ports_of_a_tcp_connection },
 };
 
 const struct tap_theme cm_theme = { tests, ARRAY_LEN(tests) };
