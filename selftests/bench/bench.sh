@@ -28,8 +28,7 @@ rows=(
 	"read-lat-8 us low ib_read_lat -s 8"
 )
 
-wanted=${TERN_SET_BENCH_ROWS:-.}
-mapfile -t rows < <(printf '%s\n' "${rows[@]}" | grep -E "^($wanted)")
+mapfile -t rows < <(printf '%s\n' "${rows[@]}" | wanted_rows)
 
 # perftest's own figures need a CPU clock that UML has not: with -D it counts
 # the iterations in the middle half of the time, which is all we take from it.

@@ -63,7 +63,12 @@ down()
 		rdma link delete "dev_$host"
 	done
 	[ "$TERN_PEER" != siw ] || rmmod siw
+	# plain TCP is what is left, and who listens is asked of it
+	TERN_PEER=tcp
 }
+
+# of the rows on stdin, those that are to be measured
+wanted_rows() { grep -E "^(${TERN_SET_BENCH_ROWS:-.})"; }
 
 # every_round WHERE CANDIDATE...: measure each in every round, then the table
 every_round()
@@ -81,11 +86,8 @@ every_round()
 	table
 }
 
-# listening() asks for what the candidate before had
 tcp_bw()
 {
-	local TERN_PEER=tcp
-
 	in_b iperf3 -s -1 -p 5201 >/dev/null &
 	eventually listening 5201
 	in_a iperf3 -c "$IP_B" -p 5201 -t "$seconds" -J >"$TMP/iperf" || return 0
@@ -96,8 +98,6 @@ tcp_bw()
 
 tcp_lat()
 {
-	local TERN_PEER=tcp
-
 	in_b qperf >/dev/null 2>&1 &
 	local daemon=$!
 	eventually listening 19765

@@ -70,7 +70,7 @@ for ((round = 1; round <= rounds; round++)); do
 	done
 done
 for c in $candidates; do
-	# siw's, then
+	# siw may stall in each of the rounds
 	[ -s "$TMP/write-64K.$c" ] || measure "$c"
 	[ -s "$TMP/write-64K.$c" ] || { echo "no figure of $c"; exit 1; }
 done

@@ -89,8 +89,7 @@ compare()
 }
 
 seconds=1
-wanted=${TERN_SET_BENCH_ROWS:-.}
-mapfile -t rows < <(printf '%s\n' "${rows[@]}" | grep -E "^($wanted)")
+mapfile -t rows < <(printf '%s\n' "${rows[@]}" | wanted_rows)
 candidates=${TERN_SET_BENCH_CANDIDATES:-tern tern-nocrc siw siw-crc rxe tcp}
 modprobe -r siw 2>/dev/null || true
 # shellcheck disable=SC2086 # words; rxe of this kernel knows init_net only

@@ -295,7 +295,7 @@ all_rows()
 	done
 }
 
-mapfile -t rows < <(all_rows | grep -E "^(${TERN_SET_BENCH_ROWS:-.})")
+mapfile -t rows < <(all_rows | wanted_rows)
 : >"$TMP/reasons"
 exec 2>"$TMP/trace"
 one_host 1500

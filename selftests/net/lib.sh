@@ -107,7 +107,7 @@ in_b() { ip netns exec b "$@"; }
 # every netns; in the exclusive one a new link starts in init_net and is moved.
 dev_add()
 {
-	${dev_add_try:-} ip netns exec "$1" rdma link add "$2" type "$3" netdev "$4"
+	ip netns exec "$1" rdma link add "$2" type "$3" netdev "$4"
 	if [ "$(rdma system show | awk '{ print $2 }')" = exclusive ] &&
 	   rdma dev show "$2" >/dev/null 2>&1; then
 		rdma dev set "$2" netns "$1"

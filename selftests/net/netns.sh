@@ -158,12 +158,10 @@ device_returns()
 # taken until they are gone.
 hosts_anew()
 {
-	local dev_add_try='within 5 eventually'
-
 	topo_down
 	wires_up
-	dev_add a "$DEV_A" "$TERN_TYPE" v0a
-	dev_add b "$DEV_B" "$TERN_PEER" v0b
+	within 5 eventually dev_add a "$DEV_A" "$TERN_TYPE" v0a
+	within 5 eventually dev_add b "$DEV_B" "$TERN_PEER" v0b
 }
 
 netns_gone()

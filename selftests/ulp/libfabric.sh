@@ -35,8 +35,8 @@ both_ends()
 	return $status
 }
 
-# pingpong FILE BLOCK FILE BLOCK: server and client, by these blocks of the recipe; the sum of all sizes goes
-# each way, so many times
+# pingpong FILE BLOCK FILE BLOCK: server and client, by these blocks of the recipe;
+# the sum of all sizes goes each way, so many times
 pingpong()
 {
 	meanwhile both_ends "$@" || { tail -n 5 "$TMP/server" "$TMP/client"; return 1; }

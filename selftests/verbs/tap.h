@@ -60,8 +60,8 @@ struct tap_theme {
 
 /*
  * Run those of the @themes (NULL-terminated) whose name holds one of @n words
- * (0: all), each in a process of its own; the exit status. Does not return if any
- * was to run.
+ * (0: all), each in a process of its own. Ends with the exit status, or returns it
+ * where the harness refuses to run.
  */
 int tap_run(const struct tap_theme *const *themes, int n, char **words);
 
