@@ -76,7 +76,7 @@ static void add(const struct tap_test *test, unsigned int number)
 	entry->meta.fn = run_one;
 	entry->meta.fixture = &_fixture_global;
 	entry->meta.termsig = -1;
-	entry->meta.timeout = TEST_SECONDS * (scale ? atoi(scale) : 1);
+	entry->meta.timeout = (test->seconds ?: TEST_SECONDS) * (scale ? atoi(scale) : 1);
 	__register_test(&entry->meta);
 }
 

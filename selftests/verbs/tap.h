@@ -43,9 +43,16 @@ void tap_complain(const char *func, int line, const char *fmt, ...)
 	}								\
 } while (0)
 
+/**
+ * struct tap_test - one of them
+ * @name: a sentence
+ * @run: the test
+ * @seconds: that it may take (0: enough for most); TERN_TIMEOUT_SCALE times that
+ */
 struct tap_test {
 	const char *name;
 	void (*run)(void);
+	unsigned int seconds;
 };
 
 /**
