@@ -60,6 +60,21 @@ int tern_queue_create(struct tern_queue *q, struct tern_ucontext *uctx,
  */
 void tern_queue_destroy(struct tern_queue *q);
 
+/**
+ * tern_queue_take() - leave @q zeroed
+ *
+ * `rdma resource` may look at an object while it is destroyed: it has to find a ring
+ * or none, under the lock that the caller holds. Return: the ring, for
+ * tern_queue_destroy() outside of it.
+ */
+static inline struct tern_queue tern_queue_take(struct tern_queue *q)
+{
+	struct tern_queue taken = *q;
+
+	memset(q, 0, sizeof(*q));
+	return taken;
+}
+
 /* fill in the program's description of the ring; all zero if q->size is 0 */
 void tern_queue_describe(const struct tern_queue *q, struct tern_uring *out);
 

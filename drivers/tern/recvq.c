@@ -33,7 +33,13 @@ int tern_recvq_create(struct tern_recvq *rq, struct tern_ucontext *uctx,
 
 void tern_recvq_destroy(struct tern_recvq *rq)
 {
-	tern_queue_destroy(&rq->q);
+	struct tern_queue gone;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	gone = tern_queue_take(&rq->q);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	tern_queue_destroy(&gone);
 }
 
 /* fill the entry at @rq->prod; it is not published yet */
@@ -119,7 +125,11 @@ int tern_recvq_take(struct tern_recvq *rq, struct tern_recv *recv)
 
 u32 tern_recvq_level(const struct tern_recvq *rq)
 {
-	u32 level = READ_ONCE(rq->q.hdr->prod) - READ_ONCE(rq->cons);
+	u32 level;
 
+	lockdep_assert_held(&rq->lock);
+	if (!rq->q.hdr)
+		return 0;
+	level = READ_ONCE(rq->q.hdr->prod) - rq->cons;
 	return min(level, rq->q.size);
 }

@@ -53,6 +53,12 @@ struct tern_recv {
  */
 int tern_recvq_create(struct tern_recvq *rq, struct tern_ucontext *uctx,
 		      u32 max_wr, u32 max_sge);
+
+/**
+ * tern_recvq_destroy() - free it; who looks at its level finds it empty
+ *
+ * Context: process, may sleep.
+ */
 void tern_recvq_destroy(struct tern_recvq *rq);
 
 /**
@@ -75,7 +81,12 @@ int tern_recvq_post(struct tern_recvq *rq, const struct ib_recv_wr *wr,
  */
 int tern_recvq_take(struct tern_recvq *rq, struct tern_recv *recv);
 
-/* entries posted and not taken, 0..q.size; for query and the SRQ's limit */
+/**
+ * tern_recvq_level() - entries posted and not taken, 0..q.size
+ *
+ * Context: any, with @rq->lock held: the queue may be destroyed meanwhile, and is
+ * empty then.
+ */
 u32 tern_recvq_level(const struct tern_recvq *rq);
 
 #endif /* TERN_RECVQ_H */

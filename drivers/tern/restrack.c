@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Driver details of `rdma resource show -dd`. Most values are read without their
- * locks: each is right by itself, not with the others.
+ * locks: each is right by itself, not with the others. The core of 6.12 has an object
+ * destroyed before it waits for who looks at it: what the object points to needs
+ * the lock.
  */
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -49,16 +51,27 @@ static int put_details(struct sk_buff *msg, const struct detail *d, size_t n)
 	return 0;
 }
 
+static u32 level_of(struct tern_recvq *rq)
+{
+	unsigned long flags;
+	u32 level;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	level = tern_recvq_level(rq);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return level;
+}
+
 int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	const struct tern_qp *qp = to_tern_qp(ibqp);
+	struct tern_qp *qp = to_tern_qp(ibqp);
 	enum tern_qp_state state = READ_ONCE(qp->state);
 	const struct detail details[] = {
 		{ "stream", .text = tern_qp_state_name(state) },
 		{ "sq_size", qp->sq.max_wr },
 		{ "sq_open", READ_ONCE(qp->sq.head) - READ_ONCE(qp->sq.tail) },
 		{ "rq_size", qp->rq.max_wr },
-		{ "rq_level", qp->rq.q.hdr ? tern_recvq_level(&qp->rq) : 0 },
+		{ "rq_level", qp->srq ? 0 : level_of(&qp->rq) },
 		{ "ddp_version", qp->params.version },
 		{ "mpa_crc", .text = qp->params.crc ? "on" : "off" },
 		{ "tx_markers", .text = qp->params.tx_markers ? "on" : "off" },
@@ -70,16 +83,19 @@ int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	return put_details(msg, details, ARRAY_SIZE(details));
 }
 
-/* the ring may be replaced: not without the lock */
+/* the ring may be replaced, or gone: not without the lock */
 static u32 cq_words(struct tern_cq *cq, u32 *armed, u32 *size)
 {
+	const struct tern_ring_hdr *hdr;
 	unsigned long flags;
-	u32 level;
+	u32 level = 0;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	*armed = READ_ONCE(cq->q.hdr->flags);
+	hdr = cq->q.hdr;
+	*armed = hdr ? READ_ONCE(hdr->flags) : 0;
 	*size = cq->q.size;
-	level = min(cq->prod - READ_ONCE(cq->q.hdr->cons), cq->q.size);
+	if (hdr)
+		level = min(cq->prod - READ_ONCE(hdr->cons), cq->q.size);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return level;
 }
@@ -121,10 +137,10 @@ int tern_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 
 int tern_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
-	const struct tern_srq *srq = to_tern_srq(ibsrq);
+	struct tern_srq *srq = to_tern_srq(ibsrq);
 	const struct detail details[] = {
 		{ "size", srq->rq.max_wr },
-		{ "level", tern_recvq_level(&srq->rq) },
+		{ "level", level_of(&srq->rq) },
 		{ "limit", READ_ONCE(srq->limit) },
 	};
 

@@ -4,8 +4,15 @@
  * module, and the objects that this program has.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
 
 #include "queue_verbs.h"
 
@@ -372,6 +379,102 @@ static void resources(void)
 		expect_eq(count(kinds[i]), before[i]);
 }
 
+/* all objects of a kind of device @index, by nldev; nobody reads what it says */
+static void dump(int fd, unsigned int index, int cmd)
+{
+	struct {
+		struct nlmsghdr nlh;
+		struct nlattr attr;
+		uint32_t index;
+	} req = {
+		.nlh = {
+			.nlmsg_len = sizeof(req),
+			.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd),
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+		},
+		.attr = { NLA_HDRLEN + sizeof(req.index), RDMA_NLDEV_ATTR_DEV_INDEX },
+		.index = index,
+	};
+	static char buf[1 << 16];
+	struct nlmsghdr *nlh;
+	int n;
+
+	if (send(fd, &req, sizeof(req), 0) != sizeof(req))
+		_exit(1);
+	while ((n = recv(fd, buf, sizeof(buf), 0)) > 0) {
+		for (nlh = (void *)buf; NLMSG_OK(nlh, (unsigned int)n);
+		     nlh = NLMSG_NEXT(nlh, n)) {
+			if (nlh->nlmsg_type == NLMSG_DONE)
+				return;
+			if (nlh->nlmsg_type == NLMSG_ERROR)
+				_exit(1);
+		}
+	}
+	_exit(1);
+}
+
+/* a process that asks all the time what there is */
+static pid_t start_asking(void)
+{
+	static const int cmds[] = {
+		RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_CMD_RES_SRQ_GET,
+		RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_CMD_RES_MR_GET,
+	};
+	char command[64], line[64];
+	unsigned int i;
+	pid_t child;
+	int fd;
+
+	snprintf(command, sizeof(command), "rdma dev show %s | cut -d: -f1", DEV_A);
+	first_line(line, sizeof(line), command);
+	fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA);
+	must(fd >= 0);
+	child = fork();
+	must(child >= 0);
+	for (i = 0; !child; i++)
+		dump(fd, atoi(line), cmds[i % ARRAY_LEN(cmds)]);
+	close(fd);
+	return child;
+}
+
+static void one_of_each(void)
+{
+	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
+	struct ibv_qp_init_attr qp_attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { 1, 1, 1, 1, 0 },
+	};
+	struct ibv_srq *srq = ibv_create_srq(a.pd, &srq_attr);
+	struct ibv_cq *cq = ibv_create_cq(a.id->verbs, 1, NULL, NULL, 0);
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.buf, 4096, 0);
+	struct ibv_qp *qp;
+
+	must(srq && cq && mr);
+	qp_attr.send_cq = cq;
+	qp_attr.recv_cq = cq;
+	qp = ibv_create_qp(a.pd, &qp_attr);
+	must(qp);
+	must(!ibv_destroy_qp(qp) && !ibv_destroy_cq(cq));
+	must(!ibv_destroy_srq(srq) && !ibv_dereg_mr(mr));
+}
+
+/* the core of 6.12 has an object destroyed while another process looks at it */
+static void come_and_go(void)
+{
+	time_t end = time(NULL) + 4;
+	pid_t asking;
+	int status;
+
+	solo_up(NULL);
+	asking = start_asking();
+	while (time(NULL) < end)
+		one_of_each();
+	expect_eq(waitpid(asking, &status, WNOHANG), 0);
+	must(!kill(asking, SIGKILL));
+	must(waitpid(asking, &status, 0) == asking);
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "devinfo__names_versions_and_clocks", devinfo_names },
 	{ "devinfo__limits_are_those_that_hold", devinfo_limits },
@@ -379,6 +482,7 @@ static const struct tap_test tests[] = {
 	{ "query_device__the_depth_and_the_lists_can_be_used", depth_is_usable },
 	{ "query_qp__true_in_each_state", qp_in_each_state },
 	{ "resource__tells_of_this_programs_objects", resources },
+	{ "resource__while_objects_come_and_go", come_and_go },
 };
 
 const struct tap_theme truth_theme = { tests, ARRAY_LEN(tests) };
