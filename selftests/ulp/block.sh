@@ -25,6 +25,9 @@ trap 'hosts_down; on_exit' EXIT
 
 # ---- the two ends ---------------------------------------------------------
 
+# In one kernel a device that goes is both ends', and neither's alone.
+two_machines() { [ -n "${TERN_ROLE:-}" ]; }
+
 # server FUNCTION ARG...: there.
 server()
 {
@@ -189,7 +192,9 @@ load_ends_well()
 	wait $loader || { tail -n 20 "$TMP/load"; return 1; }
 }
 
-# load_fails: as a program must when its disk goes away, and at once.
+# load_fails: as a program must when its disk goes away, and at once. A disk that is
+# gone has 0 octets: a read of it returns 0, and fio, which verifies its buffer all the
+# same, says "bad header".
 load_fails()
 {
 	local status=0

@@ -83,12 +83,15 @@ if ! short; then
 		beside_another under_load live port_off port_on
 	point "nvme: the server falls silent under load and is heard again, likewise" \
 		beside_another under_load live "silent 4420" heard
-	point "nvme: the server's device goes under load and comes back" \
-		under_load live device_off device_on
+	! two_machines ||
+		point "nvme: the server's device goes under load and comes back" \
+			under_load live device_off device_on
 	point "nvme: disconnect under load" disconnect_under_load
 	point "nvme: a host connects again" connect
-	point "nvme: the host's device goes under load" device_goes_under_load
-	point "nvme: a host connects once more" connect
+	if two_machines; then
+		point "nvme: the host's device goes under load" device_goes_under_load
+		point "nvme: a host connects once more" connect
+	fi
 	point "nvme: the target is removed under load" target_removed_under_load
 else
 	point "nvme: disconnect" disconnect

@@ -68,8 +68,10 @@ point "srp: the server falls silent under load and is heard again, another conne
 	beside_another silent_under_load
 point "srp: logout under load" logout_under_load
 point "srp: login again" login
-point "srp: the initiator's device goes under load" device_goes_under_load
-point "srp: login once more" login
+if two_machines; then
+	point "srp: the initiator's device goes under load" device_goes_under_load
+	point "srp: login once more" login
+fi
 point "srp: logout" logout
 point "srp: the target is removed" server target_down "$(client_id)"
 point "srp: nothing is left" both nothing_left_of_srp
