@@ -50,18 +50,13 @@ static void span_map(struct span *span, struct end *e)
 	must(span->mr);
 }
 
-static bool spans_up(struct end *source, struct end *sink)
+static void spans_up(struct end *source, struct end *sink)
 {
-	if (strcmp(getenv("TERN_LANE") ?: "", "vm")) {
-		tap_skip = "in UML each page of 4 GiB is a mapping of its host's";
-		return false;
-	}
 	pair_up(NULL, NULL);
 	span_map(&from, source);
 	span_map(&to, sink);
 	fill(from.at, CHUNK, 1);
 	fill(from.last, CHUNK, 2);
-	return true;
 }
 
 static void spans_down(void)
@@ -77,7 +72,8 @@ static struct ibv_sge whole(const struct span *span)
 
 static struct ibv_wc wc_in_time(struct ibv_cq *cq)
 {
-	time_t end = time(NULL) + SECONDS;
+	const char *scale = getenv("TERN_TIMEOUT_SCALE");
+	time_t end = time(NULL) + SECONDS * (scale ? atoi(scale) : 1);
 	struct ibv_wc wc = {};
 	int n;
 
@@ -104,8 +100,7 @@ static void longest_send(void)
 	struct ibv_sge src, dst;
 	struct ibv_wc wc;
 
-	if (!spans_up(&a, &b))
-		return;
+	spans_up(&a, &b);
 	src = whole(&from);
 	dst = whole(&to);
 	wr.sg_list = &src;
@@ -130,8 +125,7 @@ static void longest_rdma(enum ibv_wr_opcode op)
 	};
 	struct ibv_sge sge;
 
-	if (!spans_up(read ? &b : &a, read ? &a : &b))
-		return;
+	spans_up(read ? &b : &a, read ? &a : &b);
 	sge = whole(mine);
 	wr.sg_list = &sge;
 	wr.wr.rdma.remote_addr = (uintptr_t)theirs->at;
@@ -157,44 +151,10 @@ static void longest_read(void)
 	longest_rdma(IBV_WR_RDMA_READ);
 }
 
-/*
- * A list that adds up to one octet more: RFC 5041 has no such message. It is the
- * length that is refused, before anyone looks for memory.
- */
-static void one_more(void)
-{
-	static const enum ibv_wr_opcode ops[] = {
-		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
-	};
-	static const struct want lists = { .cap.max_send_sge = 2 };
-	struct ibv_sge sge[2];
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_LEN(ops); i++) {
-		struct ibv_send_wr wr = {
-			.wr_id = i, .sg_list = sge, .num_sge = 2,
-			.opcode = ops[i], .send_flags = IBV_SEND_SIGNALED,
-		};
-
-		pair_up(&lists, NULL);
-		post_recv(&b, 1, 0, b.buf_len);
-		sge[0] = sge_at(&a, 0, LONGEST);
-		sge[1] = sge_at(&a, 0, 1);
-		wr.wr.rdma.remote_addr = (uintptr_t)b.buf;
-		wr.wr.rdma.rkey = b.mr->rkey;
-		post(&a, &wr);
-		expect_wc(a.scq, i, IBV_WC_LOC_QP_OP_ERR);
-		expect_wc(b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
-		expect(all_are(b.buf, b.buf_len, 0));
-		pair_down();
-	}
-}
-
 static const struct tap_test tests[] = {
 	{ "item 3: Send of 2^32 - 1 octets", longest_send, SECONDS },
 	{ "item 3: Write of 2^32 - 1 octets", longest_write, SECONDS },
 	{ "item 3: Read of 2^32 - 1 octets", longest_read, SECONDS },
-	{ "item 3: a list of 2^32 octets is refused", one_more },
 };
 
 int main(int argc, char **argv)
