@@ -232,8 +232,8 @@ void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status)
 
 #define REACH_LEN 8
 
-static void post_at(struct end *e, enum ibv_wr_opcode op, uint32_t rkey,
-		    uint64_t addr, struct ibv_sge sge)
+void post_at(struct end *e, enum ibv_wr_opcode op, uint32_t rkey, uint64_t addr,
+	     struct ibv_sge sge)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = op, .sg_list = &sge, .num_sge = 1, .opcode = op,

@@ -65,6 +65,9 @@ void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status);
 /* a Terminate's triplet as vendor_err has it */
 #define TERM(layer, etype, code) ((layer) << 12 | (etype) << 8 | (code))
 
+/* a signalled request whose id is its opcode */
+void post_at(struct end *e, enum ibv_wr_opcode op, uint32_t rkey, uint64_t addr,
+	     struct ibv_sge sge);
 /* @n unsignalled Writes of @e's first @len octets, without waiting */
 void post_writes(struct end *e, int n, uint32_t len, uint32_t rkey,
 		 uint64_t addr);
