@@ -380,6 +380,10 @@ static int post_refused(struct kv_test *t)
 				       1, 0), -EINVAL, "300 octets inline") ?:
 	       want_errno(ib_post_send(a->qp, &atomic.wr, NULL), -EOPNOTSUPP,
 			  "an atomic") ?:
+	       want_errno(kv_post_rdma(a, op, IB_WR_RDMA_READ_WITH_INV, 0, s, 0,
+				       0, 0), -EINVAL, "a READ_WITH_INV of no key") ?:
+	       want_errno(kv_post_rdma(a, op, IB_WR_RDMA_READ_WITH_INV, 0, s, 2,
+				       0, 0), -EINVAL, "a READ_WITH_INV of two") ?:
 	       kv_pair_works(&t->pair);
 }
 
