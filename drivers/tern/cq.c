@@ -378,15 +378,10 @@ err_count:
 int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
-	struct tern_queue gone;
-	unsigned long flags;
 
 	hrtimer_cancel(&cq->hold_timer);
 	cancel_work_sync(&cq->overflow_work);
-	spin_lock_irqsave(&cq->lock, flags);
-	gone = tern_queue_take(&cq->q);
-	spin_unlock_irqrestore(&cq->lock, flags);
-	tern_queue_destroy(&gone);
+	tern_queue_retire(&cq->q, &cq->lock);
 	mutex_destroy(&cq->resize_lock);
 	atomic_dec(&cq->dev->num_cq);
 	return 0;

@@ -81,6 +81,18 @@ void tern_queue_destroy(struct tern_queue *q)
 	memset(q, 0, sizeof(*q));
 }
 
+void tern_queue_retire(struct tern_queue *q, spinlock_t *lock)
+{
+	struct tern_queue gone;
+	unsigned long flags;
+
+	spin_lock_irqsave(lock, flags);
+	gone = *q;
+	memset(q, 0, sizeof(*q));
+	spin_unlock_irqrestore(lock, flags);
+	tern_queue_destroy(&gone);
+}
+
 void tern_queue_describe(const struct tern_queue *q, struct tern_uring *out)
 {
 	memset(out, 0, sizeof(*out));

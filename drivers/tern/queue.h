@@ -61,19 +61,14 @@ int tern_queue_create(struct tern_queue *q, struct tern_ucontext *uctx,
 void tern_queue_destroy(struct tern_queue *q);
 
 /**
- * tern_queue_take() - leave @q zeroed
+ * tern_queue_retire() - destroy the ring of an object that others may still look at
+ * @q: ring, zeroed under @lock
+ * @lock: guards @q
  *
- * `rdma resource` may look at an object while it is destroyed: it has to find a ring
- * or none, under the lock that the caller holds. Return: the ring, for
- * tern_queue_destroy() outside of it.
+ * `rdma resource` may look at an object while it is destroyed: under @lock it finds
+ * a ring or none.
  */
-static inline struct tern_queue tern_queue_take(struct tern_queue *q)
-{
-	struct tern_queue taken = *q;
-
-	memset(q, 0, sizeof(*q));
-	return taken;
-}
+void tern_queue_retire(struct tern_queue *q, spinlock_t *lock);
 
 /* fill in the program's description of the ring; all zero if q->size is 0 */
 void tern_queue_describe(const struct tern_queue *q, struct tern_uring *out);

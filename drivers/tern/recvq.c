@@ -33,13 +33,7 @@ int tern_recvq_create(struct tern_recvq *rq, struct tern_ucontext *uctx,
 
 void tern_recvq_destroy(struct tern_recvq *rq)
 {
-	struct tern_queue gone;
-	unsigned long flags;
-
-	spin_lock_irqsave(&rq->lock, flags);
-	gone = tern_queue_take(&rq->q);
-	spin_unlock_irqrestore(&rq->lock, flags);
-	tern_queue_destroy(&gone);
+	tern_queue_retire(&rq->q, &rq->lock);
 }
 
 /* fill the entry at @rq->prod; it is not published yet */
