@@ -46,6 +46,7 @@ void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
 {
 	spin_lock_init(&mem->lock);
 	seqcount_spinlock_init(&mem->seq, &mem->lock);
+	rwlock_init(&mem->copying);
 	mem->kind = kind;
 	mem->map.pd = pd;
 }
@@ -72,9 +73,11 @@ int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem)
 void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map)
 {
 	lockdep_assert_held(&mem->lock);
+	write_lock(&mem->copying);
 	write_seqcount_begin(&mem->seq);
 	mem->map = *map;
 	write_seqcount_end(&mem->seq);
+	write_unlock(&mem->copying);
 }
 
 void tern_mem_revoke(struct tern_mem *mem)
@@ -121,9 +124,9 @@ struct tern_mem *tern_mem_lookup(struct tern_device *dev, u32 stag)
 	return rhashtable_lookup(&dev->mem.ht, &index, table_params);
 }
 
-void tern_mem_find(struct tern_device *dev, u32 stag, struct tern_mem_map *map)
+/* what @stag opens now, @mem being what there is at its index */
+static void look(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
 {
-	const struct tern_mem *mem = tern_mem_lookup(dev, stag);
 	unsigned int seq;
 
 	if (!mem) {
@@ -136,6 +139,42 @@ void tern_mem_find(struct tern_device *dev, u32 stag, struct tern_mem_map *map)
 	} while (read_seqcount_retry(&mem->seq, seq));
 	if (map->stag != stag)
 		map->valid = false;
+}
+
+void tern_mem_find(struct tern_device *dev, u32 stag, struct tern_mem_map *map)
+{
+	look(tern_mem_lookup(dev, stag), stag, map);
+}
+
+/* else the grace period of tern_mem_remove() is enough, and cheaper for a copy */
+static bool may_change(const struct tern_mem *mem)
+{
+	return mem->kind != TERN_MEM_USER && mem->kind != TERN_MEM_DMA;
+}
+
+/* sparse cannot follow a lock that is for some kinds only */
+struct tern_mem *tern_mem_enter(struct tern_device *dev, u32 stag,
+				struct tern_mem_map *map) __acquires(RCU)
+{
+	struct tern_mem *mem;
+
+	rcu_read_lock();
+	mem = tern_mem_lookup(dev, stag);
+	if (mem && may_change(mem)) {
+		read_lock_bh(&mem->copying);
+		__release(&mem->copying);
+	}
+	look(mem, stag, map);
+	return mem;
+}
+
+void tern_mem_leave(struct tern_mem *mem) __releases(RCU)
+{
+	if (mem && may_change(mem)) {
+		__acquire(&mem->copying);
+		read_unlock_bh(&mem->copying);
+	}
+	rcu_read_unlock();
 }
 
 void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,

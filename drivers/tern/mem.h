@@ -8,7 +8,9 @@
  * What an STag opens can change while it is in the table: REG_MR, a bind, an
  * invalidation. A reader takes a copy of all of it at one moment, judges that
  * and uses that, so it never reads the bounds of one registration and the pages
- * of the next.
+ * of the next. Whoever changes it waits for the copies that are running, some
+ * microseconds: behind an invalidation nothing is read or written any more, by
+ * no stream, and the pages and their list are the owner's again.
  */
 #ifndef TERN_MEM_H
 #define TERN_MEM_H
@@ -78,6 +80,9 @@ enum tern_mem_kind {
  * @kind: never changes
  * @lock: guards what follows; a window's is taken outside its region's
  * @seq: of changes of @map, for readers under rcu_read_lock()
+ * @copying: taken for reading around a copy, for writing around a change of @map;
+ *	inside @lock. Nobody copying takes it if @kind is one that never changes
+ *	before it is taken out.
  * @map: what it opens
  * @closed: its end has begun: it never becomes valid again
  * @region: window: the region it is bound to, which stays until it is not
@@ -89,6 +94,7 @@ struct tern_mem {
 	enum tern_mem_kind kind;
 	spinlock_t lock;		/* see above */
 	seqcount_spinlock_t seq;
+	rwlock_t copying;		/* see above */
 	struct tern_mem_map map;
 	bool closed;
 	struct tern_mem *region;
@@ -117,6 +123,8 @@ int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem);
  * tern_mem_set() - the STag opens something else from now on
  * @mem: entry, its lock held
  * @map: all of it
+ *
+ * Waits for copies to and from what it opened until now.
  */
 void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map);
 
@@ -124,7 +132,8 @@ void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map);
  * tern_mem_revoke() - the STag opens nothing from now on; a window is unbound
  * @mem: entry, its lock held
  *
- * Copies that were checked before may still be running.
+ * Waits for copies that were checked before, but for those of user and DMA MRs:
+ * tern_mem_remove() does.
  */
 void tern_mem_revoke(struct tern_mem *mem);
 
@@ -150,9 +159,22 @@ void tern_mem_remove(struct tern_device *dev, struct tern_mem *mem);
  * @stag: STag
  * @map: answer; its @valid says whether there is one
  *
- * Context: rcu_read_lock() held; the pages are good until it is released.
+ * To judge a request by, not to copy. Context: rcu_read_lock() held.
  */
 void tern_mem_find(struct tern_device *dev, u32 stag, struct tern_mem_map *map);
+
+/**
+ * tern_mem_enter() - the same, to copy to or from what it opens
+ * @dev: device
+ * @stag: STag
+ * @map: answer; the pages are good until tern_mem_leave()
+ *
+ * Context: any but hard interrupt; no sleeping, no second entry and no change of
+ * one before tern_mem_leave(). Return: what to leave by, which may be NULL.
+ */
+struct tern_mem *tern_mem_enter(struct tern_device *dev, u32 stag,
+				struct tern_mem_map *map);
+void tern_mem_leave(struct tern_mem *mem);
 
 /* the entry itself, by index alone; Context: rcu_read_lock() held, as above */
 struct tern_mem *tern_mem_lookup(struct tern_device *dev, u32 stag);
@@ -183,7 +205,7 @@ int tern_mem_invalidate_remote(struct tern_qp *qp, u32 stag);
 
 /**
  * tern_mem_read() - copy out of registered memory
- * @map: checked, rcu_read_lock() held since it was found
+ * @map: of tern_mem_enter(), checked
  * @to: first octet; [@to, @to + @len) was checked against @map
  * @dst: kernel memory
  * @len: octets

@@ -41,19 +41,19 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 	const struct tern_seg *seg = src->seg;
 	struct write_arg w = { .to = seg->to };
 	struct tern_mem_view view;
+	struct tern_mem *mem;
 	int term;
 
 	/* RFC 5041 5.2: nothing is checked in an empty segment */
 	if (!seg->len)
 		return TERN_TERM_NONE;
-	rcu_read_lock();
-	tern_mem_find(qp->dev, seg->stag, &w.map);
+	mem = tern_mem_enter(qp->dev, seg->stag, &w.map);
 	tern_mem_view(&w.map, qp->ibqp.pd, qp->serial, &view);
 	view.access &= qp->access;
 	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
 	if (term == TERN_TERM_NONE)
 		walk_payload(qp, src, write_piece, &w);
-	rcu_read_unlock();
+	tern_mem_leave(mem);
 	trace_tern_place(tern_qpn(qp), seg->stag, seg->to, seg->len);
 	return term;
 }

@@ -31,13 +31,11 @@ static bool is_kva(bool kernel, const struct tern_sge *sge)
 }
 
 /* the whole element is judged, so no later octet of it can wrap */
-static int resolve(struct tern_device *dev, struct ib_pd *pd,
-		   const struct tern_sge *sge, u32 use,
-		   struct tern_mem_map *map)
+static int judge(const struct tern_mem_map *map, struct ib_pd *pd,
+		 const struct tern_sge *sge, u32 use)
 {
 	struct tern_mem_view view;
 
-	tern_mem_find(dev, sge->lkey, map);
 	/* a window has a remote key only */
 	if (map->valid && map->window)
 		return -EINVAL;
@@ -52,7 +50,8 @@ static int check_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 
 	if (!sge->length || is_kva(kernel, sge))
 		return 0;
-	return resolve(dev, pd, sge, use, &map);
+	tern_mem_find(dev, sge->lkey, &map);
+	return judge(&map, pd, sge, use);
 }
 
 int tern_sgl_check(struct tern_device *dev, struct ib_pd *pd, bool kernel,
@@ -72,15 +71,18 @@ static int read_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 		    const struct tern_sge *sge, u32 off, void *dst, u32 len)
 {
 	struct tern_mem_map map;
+	struct tern_mem *mem;
 	int ret;
 
 	if (is_kva(kernel, sge)) {
 		memcpy(dst, (void *)(uintptr_t)(sge->addr + off), len);
 		return 0;
 	}
-	ret = resolve(dev, pd, sge, TERN_USE_LOCAL_READ, &map);
+	mem = tern_mem_enter(dev, sge->lkey, &map);
+	ret = judge(&map, pd, sge, TERN_USE_LOCAL_READ);
 	if (!ret)
 		tern_mem_read(&map, sge->addr + off, dst, len);
+	tern_mem_leave(mem);
 	return ret;
 }
 
@@ -91,7 +93,6 @@ int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 	int ret = 0;
 	u32 part;
 
-	rcu_read_lock();
 	while (len && *at < n) {
 		part = min(len, sge[*at].length - *off);
 		if (part) {
@@ -108,7 +109,6 @@ int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 			*off = 0;
 		}
 	}
-	rcu_read_unlock();
 	return ret ?: len ? -ERANGE : 0;
 }
 
@@ -117,15 +117,18 @@ static int write_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 		     u32 len)
 {
 	struct tern_mem_map map;
+	struct tern_mem *mem;
 	int ret;
 
 	if (is_kva(kernel, sge)) {
 		memcpy((void *)(uintptr_t)(sge->addr + off), src, len);
 		return 0;
 	}
-	ret = resolve(dev, pd, sge, TERN_USE_LOCAL_WRITE, &map);
+	mem = tern_mem_enter(dev, sge->lkey, &map);
+	ret = judge(&map, pd, sge, TERN_USE_LOCAL_WRITE);
 	if (!ret)
 		tern_mem_write(&map, sge->addr + off, src, len);
+	tern_mem_leave(mem);
 	return ret;
 }
 
@@ -136,7 +139,6 @@ int tern_sgl_write(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 	int ret = 0;
 	u32 i, part;
 
-	rcu_read_lock();
 	for (i = 0; i < n && len && !ret; i++) {
 		if (skip >= sge[i].length) {
 			skip -= sge[i].length;
@@ -148,6 +150,5 @@ int tern_sgl_write(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 		len -= part;
 		skip = 0;
 	}
-	rcu_read_unlock();
 	return ret ?: len ? -ERANGE : 0;
 }

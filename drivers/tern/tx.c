@@ -45,15 +45,15 @@ static int read_response(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
 	struct tern_read_in *rd = tern_readq_in_first(&qp->readq);
 	struct tern_mem_view view;
 	struct tern_mem_map map;
+	struct tern_mem *mem;
 	int term;
 
-	rcu_read_lock();
-	tern_mem_find(qp->dev, rd->src_stag, &map);
+	mem = tern_mem_enter(qp->dev, rd->src_stag, &map);
 	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
 	term = tern_mem_check(&view, TERN_USE_READ_SRC, rd->src_to + done, len);
 	if (term == TERN_TERM_NONE)
 		tern_mem_read(&map, rd->src_to + done, dst, len);
-	rcu_read_unlock();
+	tern_mem_leave(mem);
 	return term;
 }
 

@@ -324,6 +324,48 @@ static int read_with_inv(struct kv_test *t)
 	return ret;
 }
 
+#define RACE_LEN	(256 * 1024)
+#define RACE_ROUNDS	8
+
+/* by's a writes to b's MR, which b invalidates meanwhile and uses itself */
+static int race_round(struct kv_test *t, struct kv_mr *m, int round)
+{
+	struct kv_end *b = &t->pair.b, *writer = &t->by.a;
+	struct kv_mem *src = kv_mem(writer, RACE_LEN);
+	struct kv_op *op = kv_ops(t, 1);
+	struct ib_sge s;
+	int ret;
+
+	if (!src || !op)
+		return -ENOMEM;
+	s = kv_sge(src, 0, RACE_LEN);
+	ret = kv_reg(b, m, REMOTE) ?:
+	      kv_post_rdma(writer, op, IB_WR_RDMA_WRITE, 0, &s, 1, m->mr->iova,
+			   m->mr->rkey);
+	if (ret)
+		return ret;
+	usleep_range(200 * round, 200 * round + 100);
+	ret = invalidate(b, m->mr->rkey);
+	kv_mr_fill(m, round + 1);
+	msleep(20);
+	return ret ?: kv_mr_check(m, round + 1);
+}
+
+/* behind an invalidation nothing is placed, on no stream of the PD */
+static int inv_while_written(struct kv_test *t)
+{
+	static const struct kv_opts by = { .same_pd = true };
+	struct kv_mr *m = kv_mr(&t->pair.b, 0, RACE_LEN, 0);
+	int i, ret = m ? 0 : -ENOMEM;
+
+	/* mostly the peer is refused in the end, and its connection is gone */
+	for (i = 0; i < RACE_ROUNDS && !ret; i++) {
+		ret = kv_pair_open(t, &t->by, &by) ?: race_round(t, m, i);
+		kv_pair_close(&t->by);
+	}
+	return ret;
+}
+
 const struct kv_case kv_reg_cases[] = {
 	{ "reg_mr__page_lists_at_odd_offsets", page_lists },
 	{ "reg_mr__longest_list", longest_list },
@@ -335,6 +377,7 @@ const struct kv_case kv_reg_cases[] = {
 	{ "map_mr_sg__list_too_long", list_too_long, { .bystander = true } },
 	{ "local_inv__revokes", local_inv_revokes, { .bystander = true } },
 	{ "local_inv__old_key_is_dead", old_key, { .bystander = true } },
+	{ "local_inv__waits_for_writes_of_other_streams", inv_while_written },
 	{ "send_with_inv__revokes_at_the_peer", send_with_inv,
 	  { .bystander = true } },
 	{ "read_with_inv__revokes_the_sink", read_with_inv },
