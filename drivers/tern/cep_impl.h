@@ -36,6 +36,7 @@ struct tern_listen_id;
  * @state: written under @lock
  * @id: iw_cm's, with a reference, from connect or accept to CM_ACT_PUT_ID
  * @program: the process that has @id, with a reference; NULL for a kernel user's
+ * @kernel: its stream is, or was, a kernel user's
  * @request_nr: what iw_cm's id knows us by in CM_ULP_WAIT, see event.c
  * @active: our end connects
  * @qp: bound or attached, with a reference
@@ -79,6 +80,7 @@ struct tern_cep {
 	enum tern_cm_state state;
 	struct iw_cm_id *id;
 	struct pid *program;
+	bool kernel;
 	u32 request_nr;
 	bool active;
 	struct tern_qp *qp;
@@ -177,9 +179,10 @@ void tern_cep_set_timer(struct tern_cep *cep, enum tern_cm_timer timer);
 bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event);
 
 /*
- * The program that runs now has @cep->id: when it dies, the timer is due. iw_cm
- * lets no id go before its connect or accept is decided, so a program that is
- * killed would hang in the close of its rdma_cm file until the peer's time is up.
+ * The program that runs now, or the kernel, has @cep->id. When a program dies, the
+ * timer is due: iw_cm lets no id go before its connect or accept is decided, so a
+ * program that is killed would hang in the close of its rdma_cm file until the
+ * peer's time is up.
  */
 void tern_cep_watch_program(struct tern_cep *cep);
 void tern_cep_unwatch_program(struct tern_cep *cep);

@@ -2,6 +2,7 @@
 /* The endpoint's one timer: how long each state may take, and for whom. */
 #include "cep_impl.h"
 
+#include <linux/math.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -29,7 +30,8 @@ void tern_cep_timer_init(struct tern_cep *cep)
 
 void tern_cep_watch_program(struct tern_cep *cep)
 {
-	if (cep->qp->uctx)
+	cep->kernel = !cep->qp->uctx;
+	if (!cep->kernel)
 		cep->program = get_pid(task_tgid(current));
 }
 
@@ -39,10 +41,31 @@ void tern_cep_unwatch_program(struct tern_cep *cep)
 	cep->program = NULL;
 }
 
+/*
+ * A kernel user that gave its stream up may connect anew, and send the same or
+ * other requests for the same blocks. What it sent before must not arrive behind
+ * them, so TCP may lose it, but not send it again: jiffies until it would, or until
+ * to look again.
+ */
+static long resend_in(struct tern_cep *cep)
+{
+	s64 usecs;
+
+	if (cep->state != CM_LINGER || !cep->kernel)
+		return HZ;
+	tern_sock_lock(cep->sock);
+	usecs = tern_sock_resend_locked(cep->sock);
+	tern_sock_unlock(cep->sock);
+	/* a timer of more jiffies may come too late */
+	usecs = min_t(s64, usecs, USEC_PER_SEC / 4);
+	return DIV_ROUND_UP((long)usecs, USEC_PER_SEC / HZ);
+}
+
 /* at least each second, for what is_orphan() and is_leaving() look at tells nobody */
 static void arm_timer(struct tern_cep *cep)
 {
-	long delay = clamp_t(long, cep->deadline - jiffies, 0, HZ);
+	long left = cep->deadline - jiffies;
+	long delay = clamp(left, 0L, resend_in(cep));
 
 	tern_cep_get(cep);
 	/* it was armed: that reference serves on */
@@ -89,7 +112,7 @@ bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event)
 	if (!cep->timed)
 		return true;
 	if (!time_before(jiffies, cep->deadline) || is_orphan(cep) ||
-	    is_leaving(cep))
+	    is_leaving(cep) || !resend_in(cep))
 		return false;
 	arm_timer(cep);
 	return true;

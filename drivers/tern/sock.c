@@ -389,6 +389,45 @@ bool tern_sock_drained_locked(struct tern_sock *s)
 	       (TCPF_FIN_WAIT2 | TCPF_TIME_WAIT | TCPF_CLOSE);
 }
 
+/* but for our FIN, which carries nothing */
+static bool all_acknowledged(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 fin = !!((1 << sk->sk_state) &
+		     (TCPF_FIN_WAIT1 | TCPF_CLOSING | TCPF_LAST_ACK));
+
+	return sk->sk_state == TCP_CLOSE ||
+	       READ_ONCE(tp->write_seq) - tp->snd_una <= fin;
+}
+
+/* the timeout less a quarter of what it adds to the round trip */
+static s64 patience(const struct sock *sk)
+{
+	s64 rto = jiffies_to_usecs(inet_csk(sk)->icsk_rto);
+	s64 rtt = min_t(s64, tcp_sk(sk)->srtt_us >> 3, rto);
+
+	return rto - (rto - rtt) / 4;
+}
+
+s64 tern_sock_resend_locked(struct tern_sock *s)
+{
+	const struct sk_buff *oldest = tcp_rtx_queue_head(s->sk);
+	struct sock *sk = s->sk;
+	s64 waited;
+
+	sock_owned_by_me(sk);
+	if (all_acknowledged(sk))
+		return S64_MAX;
+	if (inet_csk(sk)->icsk_retransmits)
+		return 0;
+	/* else the peer's window is shut */
+	if (oldest)
+		waited = tcp_clock_us() - tcp_skb_timestamp_us(oldest);
+	else
+		waited = jiffies_to_usecs(tcp_jiffies32 - tcp_sk(sk)->lsndtime);
+	return max(patience(sk) - waited, 0LL);
+}
+
 bool tern_sock_eof_locked(struct tern_sock *s)
 {
 	struct sock *sk = s->sk;

@@ -262,6 +262,20 @@ void tern_sock_shutdown_locked(struct tern_sock *s);
 /* all that we sent, FIN included, was acknowledged, or the connection is dead */
 bool tern_sock_drained_locked(struct tern_sock *s);
 
+/**
+ * tern_sock_resend_locked() - how soon does TCP's timer send octets again?
+ * @s: socket
+ *
+ * Some time before it would (RFC 6298), so that who waits this long is there first,
+ * and no sooner than a round trip behind the sending. What waits for the peer's
+ * window to open counts from when anything was last sent. Fast retransmission and
+ * TCP's tail loss probe are not looked at.
+ *
+ * Return: microseconds; 0: now, or it has done so already; S64_MAX: never, for
+ * nothing is left to be acknowledged but our FIN.
+ */
+s64 tern_sock_resend_locked(struct tern_sock *s);
+
 /* true when the peer's FIN or RST was seen and the receive queue is empty */
 bool tern_sock_eof_locked(struct tern_sock *s);
 

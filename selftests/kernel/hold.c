@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Kernel users whose device goes. Each end gives way by itself, when rdma_cm tells
- * it of the removal, which waits for that: nothing else may keep the module.
+ * it of the removal, which waits for that: nothing else may keep the module. And
+ * one whose path goes.
  */
 #include <linux/delay.h>
 
@@ -244,8 +245,49 @@ static int hold(struct kv_test *t)
 	       wait_removed(&t->pair.a, 6 * kv_timeout());
 }
 
+/* what is lost when a gives up must not come when the path is there again */
+static int lost(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mem *src = kv_mem(a, LEN), *dst = kv_mem(b, LEN);
+	struct kv_op *op = kv_ops(t, 1);
+	struct ib_sge s;
+	int ret;
+
+	if (!src || !dst || !op)
+		return -ENOMEM;
+	kv_fill(src->va, LEN, 21, 0);
+	s = kv_sge(src, 0, LEN);
+	ret = kv_pair_works(&t->pair) ?: say("ready") ?: kv_wait_go() ?:
+	      kv_post_rdma(a, op, IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, &s, 1,
+			   dst->dma, b->pd->unsafe_global_rkey) ?:
+	      kv_ok(a, op);
+	if (ret)
+		return ret;
+	kv_end_destroy(a);
+	return say("gone") ?: kv_wait_go() ?: kv_check_zero(dst->va, LEN);
+}
+
+/* b closes first, so a's FIN is the last word; a's user has gone when it is lost */
+static int fin(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	int ret = kv_pair_works(&t->pair) ?: say("ready") ?: kv_wait_go();
+
+	if (ret)
+		return ret;
+	rdma_disconnect(b->id);
+	ret = kv_wait_gone(a);
+	if (ret)
+		return ret;
+	kv_end_destroy(a);
+	return say("gone") ?: kv_wait_go();
+}
+
 const struct kv_case kv_hold_cases[] = {
 	{ "hold", hold },
 	{ "busy", busy },
+	{ "lost", lost },
+	{ "fin", fin },
 	{}
 };

@@ -173,6 +173,8 @@ extern const struct kv_case kv_hold_cases[];
 /* main.c: what the reader of the log sees when a case fails; returns @ret */
 __printf(2, 3) int kv_fail(int ret, const char *fmt, ...);
 unsigned long kv_timeout(void);
+/* until the runner says go, or an error */
+int kv_wait_go(void);
 struct net *kv_net(const struct kv_end *e);
 const struct sockaddr_storage *kv_addr(const struct kv_end *e);
 

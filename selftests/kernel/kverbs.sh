@@ -109,6 +109,54 @@ rmmod_busy()
 	return "$status"
 }
 
+# run_told CASE BEFORE BEHIND: a case that asks twice: what to do when it is ready, and
+# when its end a is gone
+run_told()
+{
+	local user status=0
+	{ echo 1 >"$dir/$1"; } 2>/dev/null &
+	user=$!
+	eventually grep -q ready "$dir/why" || status=1
+	$2
+	echo Y >"$dir/go"
+	eventually grep -q gone "$dir/why" || status=1
+	$3 || status=1
+	echo Y >"$dir/go"
+	wait "$user" || status=$?
+	cat "$dir/why"
+	return "$status"
+}
+
+# A kernel user gives up while the path is down: what it sent must not be sent again
+# when the path is there, for it may have connected anew. TCP's timer would be at its
+# second or third try, close-ms not over.
+nothing_again()
+{
+	run_told lost cut heal
+}
+
+cut() { drop_in_b "ip saddr $IP_A drop"; }
+
+heal()
+{
+	sleep 0.5 && undrop && sleep 2
+}
+
+# But for a FIN, without which the peer would wait for its whole time: b's endpoint
+# ends well. (It shows that of tern only.)
+fin_again()
+{
+	[ "$TERN_TYPE" = tern ] || expect() { true; }
+	run_told fin lose_fin ended_well
+}
+
+lose_fin() { lose_once input "tcp flags & fin == fin"; }
+
+ended_well()
+{
+	soon expect conns_of_b ended=true error=null && lost_one && undrop
+}
+
 # no_leftovers: the cases left no object at the devices. (The core keeps the CQs
 # of its pool until the device goes.)
 no_leftovers()
@@ -133,6 +181,12 @@ for c in "${cases[@]}"; do
 done
 if due resource__kernel_mrs "$@"; then
 	point "resource__kernel_mrs" resources
+fi
+if due close__sends_nothing_again "$@"; then
+	point "close__sends_nothing_again" nothing_again
+fi
+if due close__sends_a_lost_fin_again "$@"; then
+	point "close__sends_a_lost_fin_again" fin_again
 fi
 if [ $# = 0 ]; then
 	point "hold__link_delete_under_a_kernel_user" link_delete

@@ -7,6 +7,10 @@
  *	why	what the last case said
  *	hold	write anything: connect, and wait for the device to go
  *	busy	the same with traffic, until both devices went
+ *	lost	write anything: Write to the peer and give the connection up; the
+ *		runner cuts the path before and mends it behind
+ *	fin	the same, and end a connection that the peer ends
+ *	go	write Y when it has done so
  */
 #include <linux/debugfs.h>
 #include <linux/inet.h>
@@ -41,6 +45,7 @@ static struct sockaddr_storage sa_a, sa_b;
 static DEFINE_MUTEX(run_lock);
 static DEFINE_SPINLOCK(why_lock);
 static char why[1024];
+static bool go;
 
 static const struct kv_case * const groups[] = {
 	kv_send_cases, kv_rdma_cases, kv_reg_cases, kv_poll_cases, kv_cq_cases,
@@ -67,6 +72,19 @@ int kv_fail(int ret, const char *fmt, ...)
 unsigned long kv_timeout(void)
 {
 	return 5 * HZ * max(scale, 1U);
+}
+
+int kv_wait_go(void)
+{
+	unsigned long end = jiffies + 4 * kv_timeout();
+
+	while (!READ_ONCE(go)) {
+		if (time_after(jiffies, end))
+			return kv_fail(-ETIMEDOUT, "nobody said go");
+		usleep_range(1000, 2000);
+	}
+	WRITE_ONCE(go, false);
+	return 0;
 }
 
 struct net *kv_net(const struct kv_end *e)
@@ -223,6 +241,7 @@ static void make_files(void)
 	debugfs_create_file("cases", 0400, dir, NULL, &cases_fops);
 	debugfs_create_file("run", 0200, dir, NULL, &run_fops);
 	debugfs_create_file("why", 0400, dir, NULL, &why_fops);
+	debugfs_create_bool("go", 0600, dir, &go);
 	for (c = kv_hold_cases; c->name; c++)
 		debugfs_create_file(c->name, 0200, dir, (void *)c, &hold_fops);
 }
