@@ -42,9 +42,26 @@ hosts()
 
 our_conns() { ip netns exec $our_end tern --json show connections --all $our_dev; }
 
+# but_for_deaf COMMAND...: siw_accept() sends its Reply first and listens for FPDUs
+# behind that: those that come in between lie in its socket until more come. tern's RTR
+# and first Request may, and then both ends wait for ever. A try in which siw sent not
+# one FPDU is repeated.
+but_for_deaf()
+{
+	local before try
+
+	for try in 1 2 3; do
+		before=$(counter "$our_dev" rx_fpdu)
+		! "$@" || return 0
+		[ "$our_end" = a ] && [ "$(counter "$our_dev" rx_fpdu)" = "$before" ] || return 1
+		echo "siw said nothing (try $try of 3)"
+	done
+	return 1
+}
+
 ping()
 {
-	pair 30 rping -s -a $IP_B -p @PORT@ -C 20 -S "$1" -v -V -- \
+	but_for_deaf pair 30 rping -s -a $IP_B -p @PORT@ -C 20 -S "$1" -v -V -- \
 		rping -c -a $IP_B -I $IP_A -p @PORT@ -C 20 -S "$1" -v -V
 	[ "$(grep -c 'ping data' "$TMP/client")" = 20 ]
 }
@@ -56,7 +73,7 @@ perf()
 
 	# siw's trouble with several open Reads, see below
 	[ "$1" != ib_read_bw ] || one=(-o 1)
-	perftest_pair 30 "$1" -R -F -s "$2" -n 40 "${one[@]}" -p @PORT@ --bind_source_ip $IP_B -- \
+	but_for_deaf perftest_pair 30 "$1" -R -F -s "$2" -n 40 "${one[@]}" -p @PORT@ --bind_source_ip $IP_B -- \
 		"$1" -R -F -s "$2" -n 40 "${one[@]}" -p @PORT@ --bind_source_ip $IP_A $IP_B
 	grep -qE "^ *$2 +" "$TMP/client"
 }
@@ -65,7 +82,7 @@ perf()
 # mixes up the answers when several Reads are open (siw to siw too).
 verified()
 {
-	pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
+	but_for_deaf pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
 		$vtraffic client -a $IP_B -p @PORT@ -m "$1" -n 60 -x 60000 -l 1 -d 1
 	grep -q ' operations' "$TMP/client"
 }
@@ -104,7 +121,7 @@ every()
 		point "$1: $mode of random lengths, verified" \
 			agreed crc=$crc -- $mode
 	done
-	point "$1: tshark finds it well-formed, $4 on each FPDU" captured "$4" small_traffic
+	point "$1: tshark finds it well-formed, $4 on each FPDU" captured "$4" but_for_deaf small_traffic
 }
 
 # ---- the model and the revision -------------------------------------------------------
