@@ -18,7 +18,8 @@ static int map_queues(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr,
 	bool locks = tern_pd_locks(attr->pd);
 	int err;
 
-	if (uresp->max_inline > uresp->sq.stride)
+	if (uresp->max_inline + offsetof(struct tern_sqe, sge) >
+	    uresp->sq.stride)
 		return EPROTO;
 	err = tern_queue_create(&qp->sq, fd, &uresp->sq,
 				offsetof(struct tern_sqe, sge),

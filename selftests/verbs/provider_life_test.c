@@ -443,7 +443,7 @@ static void qp__a_failure_at_any_step_undoes_the_others(void)
 	kernel.rq.key = 1;
 	expect(!tern_qp_create(pd, &attr) && errno == EINVAL);
 	kernel.rq = ring_at(1);
-	kernel.max_inline = 100000;
+	kernel.max_inline = kernel.ring.stride + 1 - offsetof(struct tern_sqe, sge);
 	expect(!tern_qp_create(pd, &attr) && errno == EPROTO);
 	expect(!kernel.alive[QP]);
 
