@@ -194,6 +194,37 @@ link_delete_traffic()
 	fi
 }
 
+# until it is killed, whether the device is there or not
+look_at_all()
+{
+	set +e
+	while :; do
+		rdma -d resource show qp
+		rdma -d resource show cq
+		rdma -d resource show mr
+		rdma -d resource show cm_id
+		rdma statistic show
+		ip netns exec a "$TERN_TYPE" show connections --all "$DEV_A"
+	done >/dev/null 2>&1
+}
+
+link_delete_looked_at()
+{
+	local pids=() status=0
+
+	for _ in 1 2; do
+		look_at_all &
+		pids+=($!)
+	done
+	for _ in 1 2 3; do
+		link_delete_traffic "$DEV_A" || status=1
+	done
+	# that they still ran
+	kill "${pids[@]}" || status=1
+	wait "${pids[@]}" 2>/dev/null || true
+	return "$status"
+}
+
 link_delete_connecting()
 {
 	silent_listener
@@ -388,6 +419,7 @@ point "item 9: kill -9 of such a server, IPv6" kill_asked :: $IP6_B
 point "item 9: a peer that falls silent" peer_falls_silent
 point "item 9: link delete during traffic, the client's" link_delete_traffic "$DEV_A"
 point "item 9: link delete during traffic, the server's" link_delete_traffic "$DEV_B"
+point "item 9: link delete while all its objects are looked at" link_delete_looked_at
 point "item 9: link delete while connecting" link_delete_connecting
 point "item 9: netdev removed during traffic" netdev_delete_traffic
 new_wires
