@@ -3,7 +3,7 @@
 #include "kverbs.h"
 
 #define BUSY	100
-#define LEN	65536
+#define LEN	(256 * 1024)
 
 /*
  * struct load - much more than the wire takes at once, both ways
