@@ -397,7 +397,7 @@ static bool all_acknowledged(const struct sock *sk)
 		     (TCPF_FIN_WAIT1 | TCPF_CLOSING | TCPF_LAST_ACK));
 
 	return sk->sk_state == TCP_CLOSE ||
-	       READ_ONCE(tp->write_seq) - tp->snd_una <= fin;
+	       tp->write_seq - tp->snd_una <= fin;
 }
 
 /* the timeout less a quarter of what it adds to the round trip */

@@ -209,6 +209,12 @@ static int say(const char *word)
 	return kv_fail(0, "%s", word);
 }
 
+/* tell the runner, and wait until it says go */
+static int ask(const char *word)
+{
+	return say(word) ?: kv_wait_go();
+}
+
 static int busy(struct kv_test *t)
 {
 	static const struct kv_opts by = { .poll = KV_POOL };
@@ -258,21 +264,21 @@ static int lost(struct kv_test *t)
 		return -ENOMEM;
 	kv_fill(src->va, LEN, 21, 0);
 	s = kv_sge(src, 0, LEN);
-	ret = kv_pair_works(&t->pair) ?: say("ready") ?: kv_wait_go() ?:
+	ret = kv_pair_works(&t->pair) ?: ask("ready") ?:
 	      kv_post_rdma(a, op, IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, &s, 1,
 			   dst->dma, b->pd->unsafe_global_rkey) ?:
 	      kv_ok(a, op);
 	if (ret)
 		return ret;
 	kv_end_destroy(a);
-	return say("gone") ?: kv_wait_go() ?: kv_check_zero(dst->va, LEN);
+	return ask("gone") ?: kv_check_zero(dst->va, LEN);
 }
 
 /* b closes first, so a's FIN is the last word; a's user has gone when it is lost */
 static int fin(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
-	int ret = kv_pair_works(&t->pair) ?: say("ready") ?: kv_wait_go();
+	int ret = kv_pair_works(&t->pair) ?: ask("ready");
 
 	if (ret)
 		return ret;
@@ -281,7 +287,7 @@ static int fin(struct kv_test *t)
 	if (ret)
 		return ret;
 	kv_end_destroy(a);
-	return say("gone") ?: kv_wait_go();
+	return ask("gone");
 }
 
 const struct kv_case kv_hold_cases[] = {

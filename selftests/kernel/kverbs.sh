@@ -48,13 +48,16 @@ due()
 	[ $# = 1 ] || picked "$@"
 }
 
-# hold: connected, with MRs, until the device goes; its process is $holder
-hold()
+# start CASE WORD: a case that waits, once it has said the word; its process is $holder
+start()
 {
-	{ echo 1 >"$dir/hold"; } 2>/dev/null &
+	{ echo 1 >"$dir/$1"; } 2>/dev/null &
 	holder=$!
-	eventually grep -q holding "$dir/why"
+	eventually grep -q "$2" "$dir/why"
 }
+
+# connected, with MRs, until the device goes
+hold() { start hold holding; }
 
 # kernel_mr OCTETS TEXT: what rdma(8) says of the MR of that length, on one line
 kernel_mr()
@@ -93,9 +96,7 @@ link_delete()
 rmmod_busy()
 {
 	local holder status=0
-	{ echo 1 >"$dir/busy"; } 2>/dev/null &
-	holder=$!
-	eventually grep -q busy "$dir/why"
+	start busy busy
 	timed 5 rmmod "$TERN_TYPE" || status=$?
 	# a module that stays must not keep them waiting
 	rdma link delete "$DEV_A" 2>/dev/null || true
@@ -113,16 +114,14 @@ rmmod_busy()
 # when its end a is gone
 run_told()
 {
-	local user status=0
-	{ echo 1 >"$dir/$1"; } 2>/dev/null &
-	user=$!
-	eventually grep -q ready "$dir/why" || status=1
+	local holder status=0
+	start "$1" ready || status=1
 	$2
 	echo Y >"$dir/go"
 	eventually grep -q gone "$dir/why" || status=1
 	$3 || status=1
 	echo Y >"$dir/go"
-	wait "$user" || status=$?
+	wait "$holder" || status=$?
 	cat "$dir/why"
 	return "$status"
 }
