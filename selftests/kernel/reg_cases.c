@@ -328,7 +328,7 @@ static int read_with_inv(struct kv_test *t)
 #define RACE_ROUNDS	8
 
 /* by's a writes to b's MR, which b invalidates meanwhile and uses itself */
-static int race_round(struct kv_test *t, struct kv_mr *m, int round)
+static int race_round(struct kv_test *t, struct kv_mr *m, int round, bool remote)
 {
 	struct kv_end *b = &t->pair.b, *writer = &t->by.a;
 	struct kv_mem *src = kv_mem(writer, RACE_LEN);
@@ -345,14 +345,14 @@ static int race_round(struct kv_test *t, struct kv_mr *m, int round)
 	if (ret)
 		return ret;
 	usleep_range(200 * round, 200 * round + 100);
-	ret = invalidate(b, m->mr->rkey);
+	ret = remote ? send_inv(t, m, 0) : invalidate(b, m->mr->rkey);
 	kv_mr_fill(m, round + 1);
 	msleep(20);
 	return ret ?: kv_mr_check(m, round + 1);
 }
 
 /* behind an invalidation nothing is placed, on no stream of the PD */
-static int inv_while_written(struct kv_test *t)
+static int inv_while_written(struct kv_test *t, bool remote)
 {
 	static const struct kv_opts by = { .same_pd = true };
 	struct kv_mr *m = kv_mr(&t->pair.b, 0, RACE_LEN, 0);
@@ -360,10 +360,20 @@ static int inv_while_written(struct kv_test *t)
 
 	/* mostly the peer is refused in the end, and its connection is gone */
 	for (i = 0; i < RACE_ROUNDS && !ret; i++) {
-		ret = kv_pair_open(t, &t->by, &by) ?: race_round(t, m, i);
+		ret = kv_pair_open(t, &t->by, &by) ?: race_round(t, m, i, remote);
 		kv_pair_close(&t->by);
 	}
 	return ret;
+}
+
+static int local_inv_waits(struct kv_test *t)
+{
+	return inv_while_written(t, false);
+}
+
+static int send_with_inv_waits(struct kv_test *t)
+{
+	return inv_while_written(t, true);
 }
 
 const struct kv_case kv_reg_cases[] = {
@@ -377,9 +387,11 @@ const struct kv_case kv_reg_cases[] = {
 	{ "map_mr_sg__list_too_long", list_too_long, { .bystander = true } },
 	{ "local_inv__revokes", local_inv_revokes, { .bystander = true } },
 	{ "local_inv__old_key_is_dead", old_key, { .bystander = true } },
-	{ "local_inv__waits_for_writes_of_other_streams", inv_while_written },
+	{ "local_inv__waits_for_writes_of_other_streams", local_inv_waits },
 	{ "send_with_inv__revokes_at_the_peer", send_with_inv,
 	  { .bystander = true } },
+	{ "send_with_inv__waits_for_writes_of_other_streams",
+	  send_with_inv_waits },
 	{ "read_with_inv__revokes_the_sink", read_with_inv },
 	{}
 };
