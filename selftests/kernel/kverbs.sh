@@ -187,14 +187,16 @@ fi
 if due close__sends_a_lost_fin_again "$@"; then
 	point "close__sends_a_lost_fin_again" fin_again
 fi
-if [ $# = 0 ]; then
+if due hold__link_delete_under_a_kernel_user "$@"; then
 	point "hold__link_delete_under_a_kernel_user" link_delete
+fi
+if due close__no_object_is_left "$@"; then
 	point "close__no_object_is_left" no_leftovers
 fi
-if [ $# = 0 ] || picked busy__rmmod_under_kernel_users "$@"; then
+if due busy__rmmod_under_kernel_users "$@"; then
 	point "busy__rmmod_under_kernel_users" rmmod_busy
 fi
-if [ $# = 0 ]; then
+if due connect__ipv6 "$@"; then
 	modprobe -r tern_kverbs
 	load "$IP6_A" "$IP6_B"
 	point "connect__ipv6" run_case send__payload_sizes

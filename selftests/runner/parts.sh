@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Sourced after again.sh by `check`: run parts, one after the other or beside these,
+# give what failed a second run, and add up. A part is a function part_NAME [UNIT] that
+# writes TAP; with a UNIT (see results) it runs that alone, and of that what $narrow
+# names. Its log is $logs/NAME.log, its guests' consoles are in $logs/NAME.
+
+# as in again.sh; parts that run in the background; parts that may skip nothing
+: "${runner:?}" "${logs:?}" "${flaky_list:?}" "${beside?}" "${all_of_it?}"
+passed=0 failed=0 skipped=0 flaky=0 costs='' broken=() begun=''
+
+# point NAME COMMAND...: one line of TAP from a command's status.
+point()
+{
+	local name=$1
+	shift
+	if "$@"; then echo "ok - $name"; else echo "not ok - $name"; return 1; fi
+}
+
+# count LOG STATUS: a guest's verdict if there is one, else TAP lines; a bad
+# status with no failed point is a failure too.
+count()
+{
+	awk -v status="$2" '
+		/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped/ { v = 1; P = $1; F = $3; S = $5 }
+		/^ok .*# *SKIP/ { s++; next }
+		/^ok /		{ p++ }
+		/^not ok /	{ f++ }
+		END {
+			if (v) { p = P; f = F; s = S }
+			if (status && !f) f = 1
+			print p + 0, f + 0, s + 0
+		}' "$1"
+}
+
+skipped_whole()
+{
+	grep -E '^ok [0-9]+ selftests: .*# SKIP' "$1" | grep -vE ' (ipsec|smb)\.sh '
+}
+
+# one_part NAME: its guests keep their consoles apart from others'
+one_part()
+{
+	rm -rf "${logs:?}/$1"
+	TERN_RUN_LOGS=$logs/$1 "part_$1"
+}
+
+# begin PART...: one after the other in the background, for run_part to wait for.
+begin()
+{
+	begun=" $* "
+	(cd "$logs" && rm -f "${@/%/.end}")
+	for part; do
+		local t0=$SECONDS status=0
+		(one_part "$part") >"$logs/$part.log" 2>&1 || status=1
+		echo "$status $((SECONDS - t0))" >"$logs/$part.end"
+	done </dev/null &
+	begun_pid=$!
+	trap 'end_tree $begun_pid' EXIT
+}
+
+# end_tree PID: it and its children, theirs first
+end_tree()
+{
+	local child
+
+	for child in $(pgrep -P "$1"); do
+		end_tree "$child"
+	done
+	kill "$1" 2>/dev/null || true
+}
+
+# faults_of_part PART STATUS: what is wrong with it beside its points, as TAP
+faults_of_part()
+{
+	local log=$logs/$1.log p f s rows
+
+	read -r p f s < <(count "$log" "$2")
+	if skipped_whole "$log" >/dev/null || { [ "$s" != 0 ] && [[ $all_of_it == *" $1 "* ]]; }; then
+		echo "not ok - part $1 skipped $s of its tests # FINAL a skip is no chance"
+	fi
+	if [ $((p + f + s)) = 0 ]; then
+		echo "not ok - part $1 ran no test # FINAL nothing to run again"
+	fi
+	rows=$("$runner/results" "$log" | grep -c ^fail || true)
+	if [ "$rows" -lt "$f" ]; then
+		echo "not ok - part $1 ended with a bad status # FINAL none of its points shows it"
+	fi
+}
+
+run_part()
+{
+	local log=$logs/$1.log status=0 t0=$SECONDS seconds p f s rows
+
+	say "part $1"
+	if [[ $begun == *" $1 "* ]]; then
+		[ -s "$logs/$1.end" ] || say "waiting for $1"
+		until [ -s "$logs/$1.end" ]; do
+			sleep 1
+			kill -0 "$begun_pid" 2>/dev/null || [ -s "$logs/$1.end" ] ||
+				die "nobody runs part $1 any more"
+		done
+		read -r status seconds <"$logs/$1.end"
+		cat "$log"
+	else
+		one_part "$1" 2>&1 | tee "$log" || status=1
+		seconds=$((SECONDS - t0))
+	fi
+	read -r p f s < <(count "$log" $status)
+	faults_of_part "$1" $status >"$log.more"
+	tee -a "$log" <"$log.more"
+	rm "$log.more"
+	# a guest that died counts as one, whatever failed in it before
+	rows=$("$runner/results" "$log" | grep -c ^fail || true)
+	[ "$rows" -le "$f" ] || f=$rows
+	[ "$f" = 0 ] || broken+=("$1")
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	costs+=$(printf '\n  %-12s %5d s  %5d passed %4d failed %4d skipped' \
+		"$1" "$seconds" "$p" "$f" "$s")
+}
+
+# run_parts PART...: all of them; the last line and the status are the verdict
+run_parts()
+{
+	local part t0 aside=() more=''
+
+	mkdir -p "$logs"
+	for part; do
+		declare -F "part_$part" >/dev/null || die "no part '$part' (see the top of $0)"
+	done
+	if [ -n "$(flaky_without_cause "$flaky_list")" ]; then
+		die "not a name, a tab and its cause in $flaky_list: $(flaky_without_cause "$flaky_list")"
+	fi
+	if [ -z "${TERN_FLAKY:-}" ]; then
+		TERN_FLAKY=$logs/flaky.names
+		: >"$TERN_FLAKY"
+	fi
+	for part in $beside; do
+		[[ " $* " != *" $part "* ]] || aside+=("$part")
+	done
+	# what is alone has nothing to run beside
+	if [ ${#aside[@]} -gt 0 ] && [ $# -gt ${#aside[@]} ]; then begin "${aside[@]}"; fi
+	for part; do
+		run_part "$part"
+	done
+	# each failed point, with the end of what it said
+	for part in "${broken[@]}"; do
+		grep -E -B 5 '^(# )?not ok ' "$logs/$part.log" | sed "s/^/$part: /" || true
+		failed_points "$part" >"$logs/$part.failed"
+	done
+	if [ ${#broken[@]} -gt 0 ]; then
+		t0=$SECONDS
+		second_runs "${broken[@]}"
+		costs+=$(printf '\n  %-12s %5d s' 'second runs' $((SECONDS - t0)))
+	fi
+	printf 'Cost of each part:%s\n' "$costs"
+	[ $flaky = 0 ] || more=", $flaky FLAKY"
+	echo "$passed passed, $failed failed, $skipped skipped$more"
+	[ $failed = 0 ]
+}
