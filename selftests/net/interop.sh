@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # tern and siw talk to each other in both directions: with and without CRC
 # (Debian's siw, and one that demands CRC), with the peer-to-peer model and without,
-# under revision 1, over a bad network. tshark judges captures, see judge.sh.
+# under revision 1, over a bad network. tshark judges captures, see judge.sh. Each
+# point also needs a siw that lives, and its name says so: see siw.sh. With arguments,
+# only the points whose names, with _ for each space, one of these globs matches.
 
 . ./lib.sh
 . ./scene.sh
 . ./judge.sh
+. ./siw.sh
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern is one of the two"
 variants=${TERN_VARIANTS:-/mnt/variants}
@@ -29,6 +32,7 @@ siw()
 # hosts A_TYPE B_TYPE [SETTING...]: devices of these types
 hosts()
 {
+	[ -z "$siw_alone" ] || set -- siw siw
 	rdma link delete "$DEV_A" 2>/dev/null || true
 	rdma link delete "$DEV_B" 2>/dev/null || true
 	DEV_A=$1_a DEV_B=$2_b TERN_TYPE=$1 TERN_PEER=$2
@@ -41,23 +45,6 @@ hosts()
 }
 
 our_conns() { ip netns exec $our_end tern --json show connections --all $our_dev; }
-
-# but_for_deaf COMMAND...: siw_accept() sends its Reply first and listens for FPDUs
-# behind that: those that come in between lie in its socket until more come. tern's RTR
-# and first Request may, and then both ends wait for ever. A try in which siw sent not
-# one FPDU is repeated.
-but_for_deaf()
-{
-	local before try
-
-	for try in 1 2 3; do
-		before=$(counter "$our_dev" rx_fpdu)
-		! "$@" || return 0
-		[ "$our_end" = a ] && [ "$(counter "$our_dev" rx_fpdu)" = "$before" ] || return 1
-		echo "siw said nothing (try $try of 3)"
-	done
-	return 1
-}
 
 ping()
 {
@@ -110,18 +97,18 @@ every()
 
 	[ "$4" = crc ] || crc=false
 	for size in $2; do
-		point "$1: rping, $size B, verified" ping "$size"
+		siw_point "$1: rping, $size B, verified" ping "$size"
 	done
 	for tool in ib_write_bw ib_read_bw ib_send_bw; do
 		for size in $3; do
-			point "$1: $tool, $size B" perf $tool "$size"
+			siw_point "$1: $tool, $size B" perf $tool "$size"
 		done
 	done
 	for mode in send write read; do
-		point "$1: $mode of random lengths, verified" \
+		siw_point "$1: $mode of random lengths, verified" \
 			agreed crc=$crc -- $mode
 	done
-	point "$1: tshark finds it well-formed, $4 on each FPDU" captured "$4" but_for_deaf small_traffic
+	siw_point "$1: tshark finds it well-formed, $4 on each FPDU" captured "$4" but_for_deaf small_traffic
 }
 
 # ---- the model and the revision -------------------------------------------------------
@@ -141,44 +128,44 @@ refused()
 models_of_tern()
 {
 	hosts tern siw
-	point "tern to siw, p2p on: a Write is the RTR" \
+	siw_point "tern to siw, p2p on: a Write is the RTR" \
 		agreed p2p=true rtr=write own_control=ABCD peer_control=AC -- mixed
 	hosts tern siw rtr read
-	point "tern to siw, p2p on: a Read is the RTR" \
+	siw_point "tern to siw, p2p on: a Read is the RTR" \
 		agreed p2p=true rtr=read peer_control=AD -- mixed
 	hosts tern siw p2p off
-	point "tern to siw, p2p off" agreed p2p=false rtr=null -- mixed
+	siw_point "tern to siw, p2p off" agreed p2p=false rtr=null -- mixed
 }
 
 models_of_siw()
 {
 	siw peer_to_peer=1
 	hosts siw tern
-	point "siw to tern, siw asks for p2p: a Write is the RTR" \
+	siw_point "siw to tern, siw asks for p2p: a Write is the RTR" \
 		agreed p2p=true rtr=write peer_control=ACD -- mixed
 	hosts siw tern rtr read
-	point "siw to tern, siw asks for p2p: a Read is the RTR" \
+	siw_point "siw to tern, siw asks for p2p: a Read is the RTR" \
 		agreed p2p=true rtr=read -- mixed
 }
 
 revision_1()
 {
 	hosts tern siw mpa-rev 1
-	point "tern to siw, revision 1" \
+	siw_point "tern to siw, revision 1" \
 		agreed own_rev=1 peer_rev=1 mpa_rev=1 p2p=false -- send write read
 	hosts tern siw enhanced off
-	point "tern to siw, revision 2 without enhanced data" \
+	siw_point "tern to siw, revision 2 without enhanced data" \
 		agreed own_rev=2 mpa_rev=2 own_ird=null peer_ird=null -- send write read
 	# siw does not fall back
 	hosts siw tern mpa-rev 1
-	point "siw to tern, revision 2 to one of revision 1 is closed" \
+	siw_point "siw to tern, revision 2 to one of revision 1 is closed" \
 		refused peer_rev=2 own_rev=null
 	siw mpa_version=1
 	hosts siw tern
-	point "siw to tern, siw asks for revision 1" \
+	siw_point "siw to tern, siw asks for revision 1" \
 		agreed own_rev=1 peer_rev=1 mpa_rev=1 p2p=false -- send write read
 	hosts siw tern mpa-rev 1
-	point "siw to tern, both have revision 1" \
+	siw_point "siw to tern, both have revision 1" \
 		agreed own_rev=1 peer_rev=1 mpa_rev=1 -- send write read
 }
 
@@ -199,6 +186,13 @@ over_bad_network()
 	return $status
 }
 
+# What tern counts and refuses is not asked of a siw in its place.
+if [ -n "$siw_alone" ]; then
+	expect() { true; }
+	refused() { true; }
+	captured() { "${@:2}"; }
+fi
+siw_picked=("$@")
 topo_up
 segments_as_sent
 
@@ -215,7 +209,7 @@ every "siw as Debian has it, siw to tern, none wants CRC" 4096 65536 nocrc
 for pair in "tern siw" "siw tern"; do
 	hosts "${pair% *}" "${pair#* }"
 	for mode in send write read; do
-		point "${pair/ / to } over a network that loses, reorders and doubles, $mode" \
+		siw_point "${pair/ / to } over a network that loses, reorders and doubles, $mode" \
 			over_bad_network verified $mode
 	done
 done
@@ -235,4 +229,10 @@ hosts siw tern crc off
 every "siw that demands CRC, siw to tern, tern does not" 4096 65536 crc
 rdma link delete siw_a
 rmmod siw
+# the last point may be done before this guest
+if [ $ktap_n = 0 ] && [ "$siw_from" -gt $siw_nr ]; then
+	ktap_done=1
+	echo "1..0"
+	exit 0
+fi
 finish

@@ -62,6 +62,7 @@ argument()
 	case $1 in
 	kernel:kverbs.sh) echo "$2" ;;
 	conformance:*)	echo "${2%%\[*}" ;;
+	net:interop.sh)	echo "${2// /_}" ;;
 	verbs:*)	[[ $2 != [a-z_]*.* ]] || longest_word "${2#*.}" ;;
 	esac
 }
