@@ -13,6 +13,7 @@
 #include "listen.h"
 #include "peer.h"
 #include "qp.h"
+#include "rdma_id.h"
 
 static int check_param(const struct iw_cm_conn_param *param, u16 room)
 {
@@ -99,10 +100,11 @@ static int start(struct tern_cep *cep, struct iw_cm_id *id,
 	return 0;
 }
 
-static int connect_in(struct net *net, struct iw_cm_id *id,
-		      const struct iw_cm_conn_param *param)
+/* the id holds its netns, whose end finds the endpoint listed */
+static int begin(struct iw_cm_id *id, const struct iw_cm_conn_param *param)
 {
-	struct tern_cep *cep = tern_cep_create(to_tern_dev(id->device), net);
+	struct tern_cep *cep = tern_cep_create(to_tern_dev(id->device),
+					       tern_rdma_id_net(id));
 	int rc;
 
 	if (!cep)
@@ -120,8 +122,6 @@ static int connect_in(struct net *net, struct iw_cm_id *id,
 
 int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
-	struct tern_device *dev = to_tern_dev(id->device);
-	struct net *net;
 	int rc;
 
 	rc = check_param(param, TERN_MPA_ENHANCED_PD);
@@ -132,15 +132,11 @@ int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	/* a route through a netdev without any: nobody could answer */
 	if (tern_is_wildcard(&id->local_addr))
 		return -EADDRNOTAVAIL;
-	/* held until the endpoint is listed: then the netns' end sees it */
-	rcu_read_lock();
-	net = maybe_get_net(dev_net(dev->netdev));
-	rcu_read_unlock();
-	if (!net)
-		return -ENETDOWN;
-	rc = connect_in(net, id, param);
-	put_net(net);
-	return rc;
+	if (!tern_rdma_id_is_local(id)) {
+		tern_stat_inc(to_tern_dev(id->device), CM_DENIED);
+		return -EADDRNOTAVAIL;
+	}
+	return begin(id, param);
 }
 
 /* ---- accept and reject -------------------------------------------------- */

@@ -12,10 +12,10 @@
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
-#include <rdma/rdma_cm.h>
 
 #include "cep_impl.h"
 #include "device.h"
+#include "rdma_id.h"
 
 /* connections taken before others get their turn on the workqueue */
 #define ACCEPT_BUDGET	64
@@ -73,18 +73,6 @@ static LIST_HEAD(listeners);
 static DEFINE_MUTEX(listeners_lock);
 
 /* ---- addresses ---------------------------------------------------------- */
-
-/*
- * The netns of an id. iw_cm does not keep it; rdma_cm, the only user of iw_cm,
- * hands its own id down as the context. (The caller's netns is not it: when a
- * device appears, a worker puts the servers on it.)
- */
-static struct net *net_of_id(const struct iw_cm_id *iw)
-{
-	const struct rdma_cm_id *id = iw->context;
-
-	return id->route.addr.dev_addr.net;
-}
 
 bool tern_is_wildcard(const struct sockaddr_storage *addr)
 {
@@ -441,24 +429,13 @@ static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 
 /*
  * rdma_cm puts a wildcard server on each device, and one failure fails all: on
- * a device of another netns, or one whose netns ends, it succeeds and binds
- * nothing.
+ * a device of another netns it succeeds and binds nothing. The id holds its netns.
  */
 static int bind_or_not(struct tern_listen_id *lid, int backlog)
 {
-	struct net *net;
-	int rc;
-
-	rcu_read_lock();
-	net = maybe_get_net(dev_net(lid->dev->netdev));
-	rcu_read_unlock();
-	if (net && net_eq(net, net_of_id(lid->iw)))
-		rc = bind_id(lid, net, backlog);
-	else
-		rc = tern_is_wildcard(&lid->iw->local_addr) ? 0 : -EADDRNOTAVAIL;
-	if (net)
-		put_net(net);
-	return rc;
+	if (tern_rdma_id_is_local(lid->iw))
+		return bind_id(lid, tern_rdma_id_net(lid->iw), backlog);
+	return tern_is_wildcard(&lid->iw->local_addr) ? 0 : -EADDRNOTAVAIL;
 }
 
 int tern_listen_create(struct iw_cm_id *id, int backlog)

@@ -16,7 +16,7 @@ cd "$src"
 
 send='tx|tx_msg|tx_sched|burst'
 receive='rx|place|skb_cursor'
-connect='cm|cep|cep_impl|cep_timer|listen|startup|peer|event|conn'
+connect='cm|cep|cep_impl|cep_timer|listen|startup|peer|event|conn|rdma_id'
 engines="$send|$receive|$connect"
 objects='device|pd|ucontext|doorbell|dv|cq|srq|qp|stream'
 top_layer='main|link|nl|nl_conn|nl_gen'
