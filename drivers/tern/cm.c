@@ -32,10 +32,23 @@ static void unbind_qp(struct tern_cep *cep)
 	cep->qp = NULL;
 }
 
-/* the endpoint's reference on its QP, and the QP's on its endpoint */
-static int bind_qp(struct tern_cep *cep, u32 qpn)
+/* a QP that the id may not have is as one that is not there */
+static struct tern_qp *find_qp(struct tern_device *dev,
+			       const struct iw_cm_id *id, u32 qpn)
 {
-	struct tern_qp *qp = tern_qp_find(cep->dev, qpn);
+	struct tern_qp *qp = tern_qp_find(dev, qpn);
+
+	if (!qp || tern_rdma_id_may_have(id, qp))
+		return qp;
+	tern_stat_inc(dev, CM_DENIED);
+	tern_qp_put(qp);
+	return NULL;
+}
+
+/* the endpoint's reference on its QP, and the QP's on its endpoint */
+static int bind_qp(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
+{
+	struct tern_qp *qp = find_qp(cep->dev, id, qpn);
 	int rc;
 
 	lockdep_assert_held(&cep->lock);
@@ -86,7 +99,7 @@ static int start(struct tern_cep *cep, struct iw_cm_id *id,
 {
 	int rc;
 
-	rc = bind_qp(cep, param->qpn);
+	rc = bind_qp(cep, id, param->qpn);
 	if (rc)
 		return rc;
 	set_up(cep, id, param);
@@ -141,14 +154,15 @@ int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 
 /* ---- accept and reject -------------------------------------------------- */
 
-static int accept(struct tern_cep *cep, const struct iw_cm_conn_param *param)
+static int accept(struct tern_cep *cep, const struct iw_cm_id *id,
+		  const struct iw_cm_conn_param *param)
 {
 	int rc;
 
 	rc = check_param(param, tern_startup_room(&cep->request));
 	if (rc)
 		return rc;
-	rc = bind_qp(cep, param->qpn);
+	rc = bind_qp(cep, id, param->qpn);
 	if (rc)
 		return rc;
 	cep->wish.ird = param->ird;
@@ -185,7 +199,7 @@ int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	/* octets behind the Request, or an end, count before the answer (K7) */
 	tern_startup_look(cep);
 	if (cep->state == CM_ULP_WAIT) {
-		rc = accept(cep, param);
+		rc = accept(cep, id, param);
 		if (rc)
 			deny(cep, NULL, 0);
 		else

@@ -183,7 +183,13 @@ static void qp_rem_ref(struct ib_qp *ibqp)
 	tern_qp_put(to_tern_qp(ibqp));
 }
 
-/* iw_cm takes its own reference; its caller keeps the QP alive until then */
+/*
+ * The number may be a program's word, and the QP another's: cm.c decides whether
+ * the id may have it, which is not told here. Nobody keeps the QP for the caller.
+ * But iw_cm holds a spinlock, interrupts off, from before this call until it has
+ * taken its own reference; so tern_destroy_qp(), which takes the number out and
+ * waits for a grace period before it drops the first reference, waits for that.
+ */
 static struct ib_qp *qp_get(struct ib_device *ibdev, int qpn)
 {
 	struct tern_qp *qp = tern_qp_find(to_tern_dev(ibdev), qpn);

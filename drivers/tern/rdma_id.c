@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * iw_cm does not hand down the netns of an id, but a context, which for rdma_cm, the
- * only user of iw_cm, is its own id.
+ * iw_cm hands down neither the netns of an id nor the QP that its user made for
+ * it, but a context, which for rdma_cm, the only user of iw_cm, is its own id.
  */
 #include "rdma_id.h"
 
+#include <linux/fdtable.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/sched.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm.h>
 
 #include "device.h"
+#include "qp.h"
+#include "ucontext.h"
+
+/* descriptors that are looked at with the table's spinlock held */
+#define FDS_AT_ONCE	1024
 
 /* NULL if it is none of rdma_cm's: both name the device while iw_cm calls us */
 static const struct rdma_cm_id *rdma_id(const struct iw_cm_id *iw)
@@ -44,4 +53,57 @@ bool tern_rdma_id_is_local(const struct iw_cm_id *iw)
 	is_local = net && net_eq(net, dev_net(to_tern_dev(iw->device)->netdev));
 	rcu_read_unlock();
 	return is_local;
+}
+
+/* ---- QPs ---------------------------------------------------------------- */
+
+/**
+ * struct fd_search - a look for an open file
+ * @file: the private data to look for
+ * @end: where the look is to pause
+ */
+struct fd_search {
+	const void *file;
+	unsigned int end;
+};
+
+/* Return: where to go on, 0 for the next one, or -1 when it is found */
+static int look_at(const void *arg, struct file *file, unsigned int fd)
+{
+	const struct fd_search *search = arg;
+
+	if (file->private_data == search->file)
+		return -1;
+	return fd < search->end ? 0 : fd + 1;
+}
+
+/*
+ * Each opening of a uverbs device is one ib_uverbs_file, which its context names
+ * as long as it lives. Who has a descriptor of it may do all with its objects:
+ * threads, children, and who was sent it over a socket.
+ */
+static bool has_open(struct task_struct *task, const struct ib_ucontext *ctx)
+{
+	struct fd_search search = { .file = ctx->ufile };
+	int next = 0;
+
+	might_sleep();
+	do {
+		search.end = next + FDS_AT_ONCE;
+		next = iterate_fd(task->files, next, look_at, &search);
+		cond_resched();
+	} while (next > 0);
+	return next < 0;
+}
+
+/* the number is the program's word: id->qp is set for kernel users alone */
+bool tern_rdma_id_may_have(const struct iw_cm_id *iw, const struct tern_qp *qp)
+{
+	const struct rdma_cm_id *id = rdma_id(iw);
+
+	if (!id)
+		return false;
+	if (id->qp)
+		return id->qp == &qp->ibqp;
+	return qp->uctx && has_open(current, &qp->uctx->ibctx);
 }
