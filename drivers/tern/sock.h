@@ -115,7 +115,9 @@ struct tern_sock_addr {
  * @s: fresh socket
  * @addr: from and to; a local port of 0 is chosen by TCP
  *
- * Return: 0 when the connection is under way or there, or an error.
+ * Return: 0 when the connection is under way or there; -EADDRINUSE when the local
+ * port is another socket's, but for one that connect() gave to connections to other
+ * peers; or another error.
  */
 int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr);
 
@@ -133,6 +135,9 @@ void tern_sock_set_keepalive(struct tern_sock *s, unsigned int seconds);
  * Return: 0 or -ENOTCONN.
  */
 int tern_sock_names(struct tern_sock *s, struct tern_sock_addr *addr);
+
+/* any port; Context: any */
+void tern_sock_clear_port(struct sockaddr_storage *addr);
 
 enum tern_sock_phase {
 	TERN_SOCK_CONNECTING,

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/tcp.h>
 #include <net/inet_sock.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -38,32 +39,68 @@ static int bind_to(struct socket *sock, const struct sockaddr_storage *addr)
 	return kernel_bind(sock, tern_sockaddr(&copy), addr_len(&copy));
 }
 
-/*
- * rdma_cm draws ports without a look at TCP's: a connection to another peer may
- * have it. connect() refuses what would be the same at both ends.
- */
-static void share_port(struct sock *sk)
+void tern_sock_clear_port(struct sockaddr_storage *addr)
 {
-	lock_sock(sk);
-	sk->sk_reuse = SK_FORCE_REUSE;
-	release_sock(sk);
+	if (addr->ss_family == AF_INET)
+		((struct sockaddr_in *)addr)->sin_port = 0;
+	else
+		((struct sockaddr_in6 *)addr)->sin6_port = 0;
+}
+
+/*
+ * rdma_cm draws ports without a look at TCP's: connections to other peers may have
+ * this one, and bind() refuses it then. connect() may share it with those that had
+ * their port from connect(), and with no other socket, if it is the one to choose
+ * it: from a range of one.
+ */
+static int leave_to_connect(struct sock *sk, u16 port)
+{
+	u32 range = (u32)port << 16 | port;
+	int low, high;
+
+	/* of any other it would take no notice */
+	inet_get_local_port_range(sock_net(sk), &low, &high);
+	if (port < low || port > high)
+		return -EADDRINUSE;
+	return ip_setsockopt(sk, SOL_IP, IP_LOCAL_PORT_RANGE,
+			     KERNEL_SOCKPTR(&range), sizeof(range));
+}
+
+/* Return: 0, 1 when connect() is to choose the port that was asked for, or an error */
+static int bind_local(struct tern_sock *s, const struct sockaddr_storage *local)
+{
+	u16 port = ntohs(addr_port(local));
+	struct sockaddr_storage addr = *local;
+	int rc;
+
+	if (port) {
+		/* as TCP's programs have it, for what waits for its end */
+		sock_set_reuseaddr(s->sk);
+		rc = bind_to(s->sock, local);
+		if (rc != -EADDRINUSE)
+			return rc;
+		rc = leave_to_connect(s->sk, port);
+		if (rc)
+			return rc;
+		tern_sock_clear_port(&addr);
+	}
+	inet_set_bit(BIND_ADDRESS_NO_PORT, s->sk);
+	return bind_to(s->sock, &addr) ?: !!port;
 }
 
 int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr)
 {
 	struct sockaddr_storage to = addr->remote;
-	int rc;
+	int left, rc;
 
-	/* leave the choice of a port to connect(), which knows the peer */
-	if (!addr_port(&addr->local))
-		inet_set_bit(BIND_ADDRESS_NO_PORT, s->sk);
-	else
-		share_port(s->sk);
-	rc = bind_to(s->sock, &addr->local);
-	if (rc)
-		return rc;
+	left = bind_local(s, &addr->local);
+	if (left < 0)
+		return left;
 	rc = kernel_connect(s->sock, tern_sockaddr(&to), addr_len(&to),
 			    O_NONBLOCK);
+	/* what bind() said stands */
+	if (left && rc == -EADDRNOTAVAIL)
+		return -EADDRINUSE;
 	return rc == -EINPROGRESS ? 0 : rc;
 }
 

@@ -265,14 +265,6 @@ static void lose(struct tern_cep *cep, int rc)
 	tern_cep_step(cep, CM_EV_RESET);
 }
 
-static void clear_port(struct sockaddr_storage *addr)
-{
-	if (addr->ss_family == AF_INET)
-		((struct sockaddr_in *)addr)->sin_port = 0;
-	else
-		((struct sockaddr_in6 *)addr)->sin6_port = 0;
-}
-
 /*
  * The peer did not take the enhanced Request: ask plainly on a new connection
  * (4.5), from another port, since this one may wait behind the first.
@@ -290,7 +282,7 @@ static void retry(struct tern_cep *cep)
 	cep->reply = (struct tern_mpa_msg) {};
 	cep->frame_sent = false;
 	cep->frame_came = false;
-	clear_port(&cep->addr.local);
+	tern_sock_clear_port(&cep->addr.local);
 	tern_mpa_fall_back(&cep->wish);
 	tern_cep_step(cep, CM_EV_RETRY);
 	cep->status = 0;

@@ -2,6 +2,7 @@
 /* Items 3 and 4, what rdma_cm shows: private data, reject, disconnect, IRD. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -304,6 +305,21 @@ static int tcp_at(const char *ip, int port)
 	return fd;
 }
 
+/* a connection that has its port from connect(), as if it were drawn there */
+static int tcp_from(const char *ip, int port, const struct sockaddr_in *to)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	uint32_t range = (uint32_t)port << 16 | port;
+	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	must(fd >= 0 && inet_pton(AF_INET, ip, &at.sin_addr) == 1);
+	must(!setsockopt(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)));
+	must(!setsockopt(fd, SOL_IP, IP_LOCAL_PORT_RANGE, &range, sizeof(range)));
+	must(!bind(fd, (struct sockaddr *)&at, sizeof(at)));
+	must(!connect(fd, (const struct sockaddr *)to, sizeof(*to)));
+	return fd;
+}
+
 /* rdma_cm draws a port without a look at TCP's, whose connections go elsewhere */
 static void port_of_a_tcp_connection(void)
 {
@@ -318,9 +334,8 @@ static void port_of_a_tcp_connection(void)
 	must(!listen(server, 1));
 	must(!enter_netns("a"));
 	must(!end_resolve(&a, IP_B, 8302, IP_A));
-	client = tcp_at(IP_A, ntohs(rdma_get_src_port(a.id)));
 	must(inet_pton(AF_INET, IP_B, &to.sin_addr) == 1);
-	must(!connect(client, (struct sockaddr *)&to, sizeof(to)));
+	client = tcp_from(IP_A, ntohs(rdma_get_src_port(a.id)), &to);
 	must(!end_build(&a, &none));
 	must(!end_connect(&a, &none));
 	must(!end_request(&listener, &b));
@@ -335,28 +350,39 @@ static void port_of_a_tcp_connection(void)
 	pair_down();
 }
 
-/* the very connection that TCP has: connect() refuses the second one */
-static void ports_of_a_tcp_connection(void)
+/* the very connection that TCP has, whether bind() gave it the port or connect() */
+static void expect_in_use(bool bound)
 {
 	static const struct want none;
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(8304) };
 	struct end listener;
-	int client;
+	int client, port;
 
 	must(!enter_netns("b"));
 	must(!end_listen(&listener, IP_B, 8304));
 	must(!enter_netns("a"));
 	must(!end_resolve(&a, IP_B, 8304, IP_A));
-	client = tcp_at(IP_A, ntohs(rdma_get_src_port(a.id)));
+	port = ntohs(rdma_get_src_port(a.id));
 	must(inet_pton(AF_INET, IP_B, &to.sin_addr) == 1);
-	must(!connect(client, (struct sockaddr *)&to, sizeof(to)));
+	if (bound) {
+		client = tcp_at(IP_A, port);
+		must(!connect(client, (struct sockaddr *)&to, sizeof(to)));
+	} else {
+		client = tcp_from(IP_A, port, &to);
+	}
 	must(!enter_netns(NULL));
 	must(!end_build(&a, &none));
 	expect(end_connect(&a, &none));
-	expect_eq(errno, EADDRNOTAVAIL);
+	expect_eq(errno, EADDRINUSE);
 	close(client);
 	end_free(&listener);
 	pair_down();
+}
+
+static void ports_of_a_tcp_connection(void)
+{
+	expect_in_use(true);
+	expect_in_use(false);
 }
 
 static const struct tap_test tests[] = {
@@ -372,7 +398,7 @@ static const struct tap_test tests[] = {
 	{ "item 4: 16 connections at once", many_connections },
 	{ "item 4: QP and id destroyed while connecting", leave_early },
 	{ "item 4: a port that a TCP connection to elsewhere has", port_of_a_tcp_connection },
-	{ "item 4: both ports of a TCP connection: EADDRNOTAVAIL", ports_of_a_tcp_connection },
+	{ "item 4: both ports of a TCP connection: EADDRINUSE", ports_of_a_tcp_connection },
 };
 
 const struct tap_theme cm_theme = { tests, ARRAY_LEN(tests) };
