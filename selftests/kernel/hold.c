@@ -290,10 +290,35 @@ static int fin(struct kv_test *t)
 	return ask("gone");
 }
 
+/* QPs for programs to try to connect: one of nobody's id, and one that is connected */
+static int lone_qp(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct ib_qp_init_attr attr = {
+		.send_cq = a->scq,
+		.recv_cq = a->rcq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IB_QPT_RC,
+		.port_num = a->id->port_num,
+	};
+	struct ib_qp *qp = ib_create_qp(a->pd, &attr);
+	int ret;
+
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	kv_fail(0, "idle %u", qp->qp_num);
+	kv_fail(0, "busy %u", a->qp->qp_num);
+	ret = wait_removed(a, 24 * kv_timeout());
+	ib_destroy_qp(qp);
+	return ret;
+}
+
 const struct kv_case kv_hold_cases[] = {
 	{ "hold", hold },
 	{ "busy", busy },
 	{ "lost", lost },
 	{ "fin", fin },
+	{ "idle", lone_qp },
 	{}
 };

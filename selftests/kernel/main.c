@@ -10,6 +10,7 @@
  *	lost	write anything: Write to the peer and give the connection up; the
  *		runner cuts the path before and mends it behind
  *	fin	the same, and end a connection that the peer ends
+ *	idle	write anything: connect, make one more QP, and tell both numbers
  *	go	write Y when it has done so
  */
 #include <linux/debugfs.h>

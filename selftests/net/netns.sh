@@ -124,6 +124,37 @@ same_host()
 	served "$1" $pid
 }
 
+# the wildcard as a destination is the host itself: over a device on its loopback,
+# if it has one; the server is in the netns of the client
+own_loopback()
+{
+	local pid address
+	ip netns add c
+	ip netns exec c ip link set lo up
+	dev_add c "${TERN_TYPE}_c" "$TERN_TYPE" lo
+	for address in 0.0.0.0 127.0.0.1 :: ::1; do
+		port=$((port + 1))
+		case $address in
+		*:*) serve c :: ;;
+		*)   serve c 0.0.0.0 ;;
+		esac
+		pid=$server_pid
+		ask c "$address"
+		served c $pid
+	done
+	ip netns exec c rdma link delete "${TERN_TYPE}_c"
+	ip netns delete c
+}
+
+# ../verbs/doors asks from a third namespace without any device, as nobody
+others_loopback()
+{
+	ip netns add c
+	ip netns exec c ip link set lo up
+	limit 40 ../verbs/doors netns__
+	ip netns delete c
+}
+
 # the server listens on any address before the device is there (librdmacm wants
 # to see some device: in the exclusive mode another one of b)
 device_later()
@@ -221,6 +252,9 @@ all_in() # MODE
 	point "item 10, $1: wildcard servers on one port in both namespaces, IPv4" wildcard_ipv4
 	point "item 10, $1: wildcard servers on one port in both namespaces, IPv6" wildcard_ipv6
 	point "item 10, $1: a server is not reached at another namespace's address" not_in_the_other
+	if ! has_siw; then
+		point "netns, $1: no connection to another namespace's loopback" others_loopback
+	fi
 	second_wire
 	point "item 10, $1: two devices in one namespace" two_in_one
 	point "item 10, $1: a server bound to one of two addresses" bound_to_one
@@ -243,6 +277,10 @@ all_in() # MODE
 }
 
 ktap_header
+# the first device of all: rdma_cm takes that one for the wildcard
+if ! has_siw; then
+	point "netns: a connection to the namespace's own loopback" own_loopback
+fi
 # the mode can change only while there is no other namespace
 point "item 10: shared mode" rdma system set netns shared
 wires_up

@@ -140,11 +140,12 @@ static int resolve_addr(struct end *e, struct sockaddr *src,
 	return -1;
 }
 
-int end_resolve(struct end *e, const char *ip, int port, const char *from)
+int end_resolve_from(struct end *e, const char *ip, int port, const char *from,
+		     int from_port)
 {
 	struct sockaddr_storage src, dst;
 
-	if (!parse(ip, port, &dst) || (from && !parse(from, 0, &src)))
+	if (!parse(ip, port, &dst) || (from && !parse(from, from_port, &src)))
 		return -1;
 	if (make_id(e))
 		return -1;
@@ -154,6 +155,11 @@ int end_resolve(struct end *e, const char *ip, int port, const char *from)
 	if (rdma_resolve_route(e->id, RESOLVE_MS))
 		return -1;
 	return end_expect(e, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+int end_resolve(struct end *e, const char *ip, int port, const char *from)
+{
+	return end_resolve_from(e, ip, port, from, 0);
 }
 
 int end_listen(struct end *e, const char *ip, int port)

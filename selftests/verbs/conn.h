@@ -83,6 +83,9 @@ int patience_ms(void);
 int enter_netns(const char *name);
 
 int end_resolve(struct end *e, const char *ip, int port, const char *from);
+/* from a port of our choice */
+int end_resolve_from(struct end *e, const char *ip, int port, const char *from,
+		     int from_port);
 int end_listen(struct end *e, const char *ip, int port);
 
 /* PD, CQs, buffer and QP on @e->id */

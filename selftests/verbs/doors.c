@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Doors: who may connect what. Programs of other users, in processes of their own
+ * and without privileges, name to rdma_cm each QP, id, address and port that is not
+ * theirs: each cell of the tables has its errno. Run by doors.sh, which makes the
+ * hosts and, with tern_kverbs.ko, QPs of a kernel user.
+ *
+ *	doors [WORD...]		only the tests whose name holds one of them
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "doors.h"
+
+#define NOBODY_HAS	0xfffffe	/* a QP number */
+#define VICTIM		65533
+
+static int kernel_qpn(const char *which)
+{
+	const char *value = getenv(which);
+
+	return value ? atoi(value) : -1;
+}
+
+/* ---- QPs ------------------------------------------------------------------- */
+
+static const struct want none;
+
+/* errno of a connect with a QP by its number, from a's device */
+static int connect_as(int qpn)
+{
+	struct rdma_conn_param param = { .qp_num = qpn };
+	struct end e;
+	int err = 0;
+
+	need(!end_resolve(&e, IP_B, 8600, IP_A));
+	if (rdma_connect(e.id, &param))
+		err = errno;
+	else
+		need(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
+	end_free(&e);
+	return err;
+}
+
+/* the same of an accept: who asked is told no, or is connected */
+static int accept_as(int qpn)
+{
+	struct rdma_conn_param param = { .qp_num = qpn };
+	struct end listener, e;
+	int err = 0;
+
+	need(!end_listen(&listener, IP_A, 8601));
+	say(0);
+	need(!end_request(&listener, &e));
+	if (rdma_accept(e.id, &param))
+		err = errno;
+	else
+		need(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
+	end_free(&e);
+	end_free(&listener);
+	return err;
+}
+
+/* a QP of our own, apart from any id */
+static struct ibv_qp *lone_qp(struct end *e)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { 8, 8, 1, 1, 0 },
+	};
+
+	need(!end_resolve(e, IP_B, 8600, IP_A));
+	need(!end_build(e, &none));
+	attr.send_cq = e->scq;
+	attr.recv_cq = e->rcq;
+	return ibv_create_qp(e->pd, &attr);
+}
+
+/* on order: a number, and what to do with it; or 0 for a QP of its own */
+static void thief(void)
+{
+	struct ibv_qp *qp;
+	struct end e;
+	int qpn;
+
+	for (;;) {
+		int accepts = hear();
+
+		qpn = hear();
+		qp = qpn ? NULL : lone_qp(&e);
+		say(accepts ? accept_as(qp ? (int)qp->qp_num : qpn) :
+			      connect_as(qp ? (int)qp->qp_num : qpn));
+		if (qp) {
+			need(!ibv_destroy_qp(qp));
+			end_free(&e);
+		}
+	}
+}
+
+/* has a QP, tells its number, and connects it when everybody has tried */
+static void victim(void)
+{
+	struct end e;
+
+	need(!end_resolve(&e, IP_B, 8600, IP_A));
+	need(!end_build(&e, &none));
+	say(e.qp->qp_num);
+	hear();
+	need(state_of(&e) == IBV_QPS_INIT);
+	need(!end_connect(&e, &none));
+	need(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
+	say(0);
+	hear();
+}
+
+static struct ibv_context *open_device(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+	int i;
+
+	for (i = 0; list && list[i]; i++) {
+		if (!strcmp(ibv_get_device_name(list[i]), name))
+			ctx = ibv_open_device(list[i]);
+	}
+	return ctx;
+}
+
+/* of another netns, which sees a's device in the shared mode */
+static void victim_in_b(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { 8, 8, 1, 1, 0 },
+	};
+	struct ibv_context *ctx = open_device(getenv("DEV_A"));
+	struct ibv_qp *qp;
+	struct ibv_pd *pd;
+
+	need(ctx);
+	pd = ibv_alloc_pd(ctx);
+	attr.send_cq = ibv_create_cq(ctx, 8, NULL, NULL, 0);
+	attr.recv_cq = attr.send_cq;
+	need(pd && attr.send_cq);
+	qp = ibv_create_qp(pd, &attr);
+	need(qp);
+	say(qp->qp_num);
+	hear();
+}
+
+static struct end listener;
+
+static void expect_nobody_came(void)
+{
+	struct pollfd pfd = { .fd = listener.ch->fd, .events = POLLIN };
+
+	expect(!poll(&pfd, 1, 0));
+}
+
+static void serve_one(struct end *e)
+{
+	must(!end_request(&listener, e));
+	must(!end_build(e, &none));
+	must(!end_accept(e, &none));
+}
+
+static void listen_in_b(void)
+{
+	must(!enter_netns("b"));
+	must(!end_listen(&listener, IP_B, 8600));
+	must(!enter_netns(NULL));
+}
+
+static int try_connect(struct party *p, int qpn)
+{
+	struct end e;
+	int err;
+
+	tell(p, 0);
+	tell(p, qpn);
+	if (qpn) {
+		err = listen_to(p);
+		expect_nobody_came();
+		return err;
+	}
+	serve_one(&e);
+	err = listen_to(p);
+	end_free(&e);
+	return err;
+}
+
+static int try_accept(struct party *p, int qpn)
+{
+	struct end e;
+	int err;
+
+	tell(p, 1);
+	tell(p, qpn);
+	must(!listen_to(p));
+	must(!enter_netns("b"));
+	must(!end_resolve(&e, IP_A, 8601, IP_B));
+	must(!enter_netns(NULL));
+	must(!end_build(&e, &none));
+	must(!end_connect(&e, &none));
+	must(!end_expect(&e, qpn ? RDMA_CM_EVENT_REJECTED :
+				   RDMA_CM_EVENT_ESTABLISHED));
+	err = listen_to(p);
+	end_free(&e);
+	return err;
+}
+
+static struct party robber, other_user, other_netns;
+
+/* QPs by their owner, and what a connect and an accept with them answer */
+static void each_owner(int (*try)(struct party *p, int qpn))
+{
+	const struct {
+		const char *owner;
+		int qpn;
+		int err;
+	} cells[] = {
+		{ "own", 0, 0 },
+		{ "other user", listen_to(&other_user), EINVAL },
+		{ "other netns", listen_to(&other_netns), EINVAL },
+		{ "kernel's, idle", kernel_qpn("KERNEL_IDLE"), EINVAL },
+		{ "kernel's, connected", kernel_qpn("KERNEL_BUSY"), EINVAL },
+		{ "nobody's", NOBODY_HAS, EINVAL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(cells); i++) {
+		int err = cells[i].qpn < 0 ? cells[i].err :
+					     try(&robber, cells[i].qpn);
+
+		if (cells[i].qpn < 0)
+			printf("#   %s: there is none\n", cells[i].owner);
+		if (err != cells[i].err)
+			printf("#   %s, QP %d: %s\n", cells[i].owner,
+			       cells[i].qpn, strerror(err));
+		expect_eq(err, cells[i].err);
+	}
+}
+
+static void by_owner(int (*try)(struct party *p, int qpn))
+{
+	struct end e;
+
+	listen_in_b();
+	start(&other_user, "a", VICTIM, victim);
+	start(&other_netns, "b", THIEF, victim_in_b);
+	start(&robber, "a", THIEF, thief);
+	each_owner(try);
+	/* the other's is as it was */
+	tell(&other_user, 0);
+	serve_one(&e);
+	must(!listen_to(&other_user));
+	end(&robber);
+	end(&other_netns);
+	end(&other_user);
+	end_free(&e);
+	end_free(&listener);
+}
+
+static void connect_by_owner(void)
+{
+	by_owner(try_connect);
+}
+
+static void accept_by_owner(void)
+{
+	by_owner(try_accept);
+}
+
+/* ---- descriptors ----------------------------------------------------------- */
+
+static int qpn_of_a;
+static int uverbs_of_a;
+
+static void child_connects(void)
+{
+	say(connect_as(qpn_of_a));
+}
+
+static void child_without(void)
+{
+	close(uverbs_of_a);
+	say(connect_as(qpn_of_a));
+}
+
+static void *thread_connects(void *err)
+{
+	*(int *)err = enter_netns("a") ? -1 : connect_as(qpn_of_a);
+	return NULL;
+}
+
+static void qp_up(void)
+{
+	listen_in_b();
+	must(!enter_netns("a"));
+	must(!end_resolve(&a, IP_B, 8600, IP_A));
+	must(!enter_netns(NULL));
+	must(!end_build(&a, &none));
+	qpn_of_a = a.qp->qp_num;
+	uverbs_of_a = a.id->verbs->cmd_fd;
+}
+
+static void qp_down(void)
+{
+	pair_down();
+	end_free(&listener);
+}
+
+/* may: errno that the process gets which runs @does, as @uid, in a */
+static void expect_may(uid_t uid, void (*does)(void), int err)
+{
+	struct party p;
+	struct end e;
+
+	start(&p, "a", uid, does);
+	if (!err)
+		serve_one(&e);
+	expect_eq(listen_to(&p), err);
+	if (!err)
+		end_free(&e);
+	else
+		expect_nobody_came();
+	end(&p);
+}
+
+static void after_fork(void)
+{
+	qp_up();
+	expect_may(0, child_without, EINVAL);
+	expect_may(0, child_connects, 0);
+	qp_down();
+}
+
+/* it is the file that counts, whoever has it */
+static void after_fork_as_nobody(void)
+{
+	qp_up();
+	expect_may(THIEF, child_without, EINVAL);
+	expect_may(THIEF, child_connects, 0);
+	qp_down();
+}
+
+static void of_a_thread(void)
+{
+	pthread_t thread;
+	struct end e;
+	int err = -1;
+
+	qp_up();
+	must(!pthread_create(&thread, NULL, thread_connects, &err));
+	serve_one(&e);
+	must(!pthread_join(thread, NULL));
+	expect_eq(err, 0);
+	end_free(&e);
+	qp_down();
+}
+
+static void gets_uverbs(void)
+{
+	int fd;
+
+	close(uverbs_of_a);
+	say(connect_as(qpn_of_a));
+	fd = get_fd();
+	need(fd >= 0);
+	say(connect_as(qpn_of_a));
+}
+
+static void uverbs_sent(void)
+{
+	struct party p;
+	struct end e;
+
+	qp_up();
+	start(&p, "a", THIEF, gets_uverbs);
+	expect_eq(listen_to(&p), EINVAL);
+	send_fd(&p, uverbs_of_a);
+	serve_one(&e);
+	expect_eq(listen_to(&p), 0);
+	end(&p);
+	end_free(&e);
+	qp_down();
+}
+
+static uint32_t id_of_a;
+
+/* rdma_cm's file is for those with the credentials of who opened it */
+static void gets_rdma_cm(void)
+{
+	int fd = get_fd();
+
+	need(fd >= 0);
+	close(uverbs_of_a);
+	say(raw_connect(fd, id_of_a, qpn_of_a));
+}
+
+static void rdma_cm_sent(void)
+{
+	struct party p;
+
+	qp_up();
+	id_of_a = raw_create(a.ch->fd);
+	start(&p, "a", THIEF, gets_rdma_cm);
+	send_fd(&p, a.ch->fd);
+	expect_eq(listen_to(&p), EACCES);
+	end(&p);
+	expect_nobody_came();
+	qp_down();
+}
+
+/* ---- ids ------------------------------------------------------------------- */
+
+/* an id that others may try to use, and what the kernel's ids are to a program */
+static void has_an_id(void)
+{
+	struct end e;
+
+	need(!end_listen(&e, "0.0.0.0", 8602));
+	say(0);
+	hear();
+}
+
+#define IDS 256
+
+/* each command for each number: an id of others, or none */
+static void tries_ids(void)
+{
+	int fd = raw_open(), others = 0;
+	uint32_t own = raw_create(fd), id;
+	unsigned int i;
+
+	for (id = 0; id < IDS; id++) {
+		if (id == own)
+			continue;
+		for (i = 0; i < raw_commands; i++) {
+			int err = raw_try(fd, i, id);
+
+			others += err == EINVAL;
+			if (err == EINVAL || err == ENOENT)
+				continue;
+			printf("#   %s of id %u: %s\n", raw_name(i), id,
+			       strerror(err));
+			say(-1);
+		}
+	}
+	/* two others have one each; this process is to find them all */
+	need(others >= 2 * (int)raw_commands);
+	say(raw_query(fd, own));
+}
+
+static void ids_of_others(void)
+{
+	start(&other_user, "a", VICTIM, has_an_id);
+	start(&other_netns, "b", THIEF, has_an_id);
+	must(!listen_to(&other_user));
+	must(!listen_to(&other_netns));
+	start(&robber, "a", THIEF, tries_ids);
+	expect_eq(listen_to(&robber), 0);
+	end(&robber);
+	end(&other_netns);
+	end(&other_user);
+}
+
+static const struct tap_test tests[] = {
+	{ "connect__a_qp_by_its_owner", connect_by_owner },
+	{ "accept__a_qp_by_its_owner", accept_by_owner },
+	{ "connect__a_child_that_has_the_file_and_one_that_closed_it", after_fork },
+	{ "connect__a_child_without_privileges_that_has_the_file", after_fork_as_nobody },
+	{ "connect__another_thread", of_a_thread },
+	{ "connect__who_was_sent_the_uverbs_file", uverbs_sent },
+	{ "connect__who_was_sent_the_rdma_cm_file_alone", rdma_cm_sent },
+	{ "command__each_with_each_id_of_others", ids_of_others },
+};
+
+int main(int argc, char **argv)
+{
+	static const struct tap_theme theme = { tests, ARRAY_LEN(tests) };
+
+	enter_netns(NULL);
+	return tap_run((const struct tap_theme *[]) {
+			       &theme, &doors_net_theme, NULL }, argc - 1, argv + 1);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Addresses of another netns, and ports of other users: see doors.c. */
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "doors.h"
+
+static const struct want none;
+
+/* ---- another netns' loopback ------------------------------------------------ */
+
+static int qpns[2];
+static const char *any;
+
+/* of c, which has no device: any number is better than none */
+static void from_c(void)
+{
+	unsigned int i;
+	uint32_t id;
+	int fd;
+
+	fd = raw_open();
+	id = raw_create(fd);
+	need(!raw_resolve(fd, id, any, 8603));
+	for (i = 0; i < ARRAY_LEN(qpns); i++)
+		say(raw_connect(fd, id, qpns[i]));
+}
+
+static int tcp_listener(const char *netns, const char *ip, int port)
+{
+	int fd;
+
+	must(!enter_netns(netns));
+	fd = tcp_bound(ip, port, false);
+	must(fd >= 0 && !listen(fd, 5));
+	must(!enter_netns(NULL));
+	return fd;
+}
+
+static void expect_no_connection(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	expect(!poll(&pfd, 1, 0));
+	close(fd);
+}
+
+static void has_qp(const char *from, const char *to)
+{
+	struct end e;
+
+	need(!end_resolve(&e, to, 8600, from));
+	need(!end_build(&e, &none));
+	say(e.qp->qp_num);
+	hear();
+}
+
+static void has_qp_of_a(void)
+{
+	has_qp(IP_A, IP_B);
+}
+
+static void has_qp_of_b(void)
+{
+	has_qp(IP_B, IP_A);
+}
+
+/* a QP of each device, whichever rdma_cm takes for the wildcard */
+static void loopback_of_others(const char *from, const char *at)
+{
+	int in_a = tcp_listener("a", at, 8603);
+	int in_b = tcp_listener("b", at, 8603);
+	struct party of_a, of_b, thief;
+	int i, refused = 0;
+
+	start(&of_a, "a", 0, has_qp_of_a);
+	start(&of_b, "b", 0, has_qp_of_b);
+	qpns[0] = listen_to(&of_a);
+	qpns[1] = listen_to(&of_b);
+	any = from;
+	start(&thief, "c", THIEF, from_c);
+	for (i = 0; i < 2; i++) {
+		int err = listen_to(&thief);
+
+		expect(err == EADDRNOTAVAIL || err == EINVAL);
+		refused += err == EADDRNOTAVAIL;
+	}
+	expect(refused);
+	end(&thief);
+	end(&of_b);
+	end(&of_a);
+	expect_no_connection(in_a);
+	expect_no_connection(in_b);
+}
+
+static void loopback_ipv4(void)
+{
+	loopback_of_others("0.0.0.0", "127.0.0.1");
+}
+
+static void loopback_ipv6(void)
+{
+	loopback_of_others("::", "::1");
+}
+
+/* ---- ports ------------------------------------------------------------------ */
+
+static int port_to_take;
+static const char *ip_from, *ip_to;
+
+static void takes_port(void)
+{
+	struct end e;
+	int err = 0;
+
+	need(!end_resolve_from(&e, ip_to, 8600, ip_from, port_to_take));
+	need(!end_build(&e, &none));
+	if (end_connect(&e, &none))
+		err = errno;
+	say(err);
+}
+
+static void expect_port(int port, int err)
+{
+	struct party p;
+
+	port_to_take = port;
+	start(&p, "a", THIEF, takes_port);
+	expect_eq(listen_to(&p), err);
+	end(&p);
+}
+
+/* within the range that ports are drawn from, and outside it */
+static void ports_of(const char *from, const char *to)
+{
+	static const int ports[] = { 8604, 40404 };
+	unsigned int i;
+	int fd;
+
+	ip_from = from;
+	ip_to = to;
+	for (i = 0; i < ARRAY_LEN(ports); i++) {
+		must(!enter_netns("a"));
+		fd = tcp_bound(from, ports[i], false);
+		must(fd >= 0);
+		expect_port(ports[i], EADDRINUSE);
+		must(!listen(fd, 5));
+		expect_port(ports[i], EADDRINUSE);
+		close(fd);
+		/* SO_REUSEADDR is for sockets that do not listen */
+		must(!enter_netns("a"));
+		fd = tcp_bound(from, ports[i], true);
+		must(fd >= 0 && !listen(fd, 5));
+		expect_port(ports[i], EADDRINUSE);
+		close(fd);
+		must(!enter_netns(NULL));
+		expect_port(ports[i], 0);
+	}
+}
+
+static void ports_of_others(void)
+{
+	ports_of(IP_A, IP_B);
+}
+
+static void ports_of_others_ipv6(void)
+{
+	ports_of(IP6_A, IP6_B);
+}
+
+static const struct tap_test tests[] = {
+	{ "netns__the_loopback_of_others_ipv4", loopback_ipv4 },
+	{ "netns__the_loopback_of_others_ipv6", loopback_ipv6 },
+	{ "port__of_sockets_of_others", ports_of_others },
+	{ "port__of_sockets_of_others_ipv6", ports_of_others_ipv6 },
+};
+
+const struct tap_theme doors_net_theme = { tests, ARRAY_LEN(tests) };

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* A process of another user that a test talks to, a word at a time. */
+#define _GNU_SOURCE
+#include "party.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "conn.h"
+#include "tap.h"
+
+static int to_test;	/* in the party */
+
+void give_up(const char *func, int line, const char *what)
+{
+	printf("#   party: %s:%d: needs %s (%s)\n", func, line, what,
+	       strerror(errno));
+	fflush(stdout);
+	_exit(1);
+}
+
+static void become(const char *netns, uid_t uid)
+{
+	need(!enter_netns(netns));
+	if (uid) {
+		need(!setgroups(0, NULL));
+		need(!setresgid(uid, uid, uid));
+		need(!setresuid(uid, uid, uid));
+	}
+	/* whatever ends the test; a new user makes this undone */
+	need(!prctl(PR_SET_PDEATHSIG, SIGKILL));
+}
+
+void start(struct party *p, const char *netns, uid_t uid, void (*does)(void))
+{
+	int fds[2];
+
+	must(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
+	fflush(stdout);
+	p->pid = fork();
+	must(p->pid >= 0);
+	if (!p->pid) {
+		close(fds[0]);
+		to_test = fds[1];
+		become(netns, uid);
+		does();
+		hear();
+	}
+	close(fds[1]);
+	p->fd = fds[0];
+}
+
+void end(struct party *p)
+{
+	close(p->fd);
+	kill(p->pid, SIGKILL);
+	must(waitpid(p->pid, NULL, 0) == p->pid);
+}
+
+void tell(struct party *p, int word)
+{
+	must(write(p->fd, &word, sizeof(word)) == sizeof(word));
+}
+
+int listen_to(struct party *p)
+{
+	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+	int word = -1;
+
+	must(poll(&pfd, 1, 2 * patience_ms()) == 1);
+	must(read(p->fd, &word, sizeof(word)) == sizeof(word));
+	return word;
+}
+
+void say(int word)
+{
+	need(write(to_test, &word, sizeof(word)) == sizeof(word));
+}
+
+/* the test has gone when there is nothing more */
+int hear(void)
+{
+	int word;
+
+	if (read(to_test, &word, sizeof(word)) != sizeof(word))
+		_exit(0);
+	return word;
+}
+
+/* ---- descriptors ---------------------------------------------------------------- */
+
+union rights {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+void send_fd(struct party *p, int fd)
+{
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
+	union rights u = {
+		.head = { .cmsg_len = CMSG_LEN(sizeof(int)),
+			  .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS },
+	};
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &u, .msg_controllen = sizeof(u),
+	};
+
+	memcpy(CMSG_DATA(&u.head), &fd, sizeof(fd));
+	must(sendmsg(p->fd, &msg, 0) == 1);
+}
+
+int get_fd(void)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	union rights u;
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &u, .msg_controllen = sizeof(u),
+	};
+	int fd = -1;
+
+	if (recvmsg(to_test, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	return fd;
+}
+
+/* ---- objects --------------------------------------------------------------------- */
+
+int tcp_bound(const char *ip, int port, bool reuse)
+{
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
+	bool v4 = inet_pton(AF_INET, ip, &in.sin_addr) == 1;
+	int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM, 0), on = reuse;
+
+	if (fd < 0 || (!v4 && inet_pton(AF_INET6, ip, &in6.sin6_addr) != 1))
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (v4 ? bind(fd, (struct sockaddr *)&in, sizeof(in)) :
+		 bind(fd, (struct sockaddr *)&in6, sizeof(in6)))
+		return -1;
+	return fd;
+}
