@@ -31,6 +31,12 @@ static u16 ord_flags(u32 types)
 	return (u16)((types & RTR_C ? C : 0) | (types & RTR_D ? D : 0));
 }
 
+/* the Reply lists what both take, and all of the responder's if that is nothing */
+static u32 expected_list(u32 offered, u32 taken)
+{
+	return offered & taken ? offered & taken : taken;
+}
+
 static u8 expected_rtr(u32 shared)
 {
 	if (shared & RTR_C)
@@ -47,6 +53,7 @@ static void check_f_row(u32 offered, u32 taken)
 	struct tern_mpa_params ip, rp;
 	struct tern_mpa_msg req, reply;
 	u8 want = expected_rtr(offered & taken);
+	u32 list = expected_list(offered, taken);
 	int term;
 
 	take(&iw, offered);
@@ -55,13 +62,13 @@ static void check_f_row(u32 offered, u32 taken)
 	EQ(req.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, offered));
 	EQ(req.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(offered));
 	tern_mpa_accept(&rw, &req, &reply, &rp);
-	EQ(reply.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, taken));
-	EQ(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(taken));
+	EQ(reply.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, list));
+	EQ(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(list));
 	CHECK(rp.p2p);
 	EQ(rp.rtr_accept,
-	   (taken & RTR_B ? BIT(TERN_MPA_RTR_SEND) : 0) |
-	   (taken & RTR_C ? BIT(TERN_MPA_RTR_WRITE) : 0) |
-	   (taken & RTR_D ? BIT(TERN_MPA_RTR_READ) : 0));
+	   (list & RTR_B ? BIT(TERN_MPA_RTR_SEND) : 0) |
+	   (list & RTR_C ? BIT(TERN_MPA_RTR_WRITE) : 0) |
+	   (list & RTR_D ? BIT(TERN_MPA_RTR_READ) : 0));
 	term = tern_mpa_settle(&iw, &reply, &ip);
 	EQ(term, want ? TERN_TERM_NONE : TERN_TERM_MPA_RTR);
 	EQ(ip.rtr, want);
@@ -97,6 +104,39 @@ TEST(settle__rows_by_name, "F10 F16 F26 F30 F37 F42 F44 F49 F51 F55 F58")
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++)
 		EQ(expected_rtr(rows[i].offered & rows[i].taken), rows[i].rtr);
+}
+
+/* cxgb4 looks for a Write in the Reply first, and ends a stream that lists one */
+TEST(accept__read_alone, "F16 MPA-197: a Read offered alone is all that is listed")
+{
+	struct tern_mpa_msg reply, req = enhanced(A | 0x20, D | 0x20);
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_params params;
+
+	wish.ird = 0;
+	wish.ord = 1;
+	tern_mpa_accept(&wish, &req, &reply, &params);
+	EQ(reply.ird, A | 0x20);
+	EQ(reply.ord, D | 1);
+	EQ(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
+}
+
+TEST(reject__lists_what_an_accept_would, "MPA-195 MPA-197 MPA-200 reading 4.20")
+{
+	for (u32 offered = 0; offered < 8; offered++) {
+		for (u32 taken = 1; taken < 8; taken++) {
+			struct tern_mpa_msg reply, req =
+				enhanced(ird_flags(true, offered) | 4,
+					 ord_flags(offered) | 4);
+			struct tern_mpa_wish wish = default_wish();
+			u32 list = expected_list(offered, taken);
+
+			take(&wish, taken);
+			tern_mpa_reject(&wish, &req, &reply);
+			EQ(reply.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, list));
+			EQ(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(list));
+		}
+	}
 }
 
 TEST(accept__client_server, "F1 F2 MPA-191 MPA-193 MPA-196: A=0, B C D ignored")

@@ -97,28 +97,32 @@ static u16 clamp_depth(u16 value)
 	return lesser(value, TERN_MPA_DEPTH_MAX);
 }
 
-/* list all types of @wish in the words of @msg */
-static void list_rtr(const struct tern_mpa_wish *wish, struct tern_mpa_msg *msg)
+/* a set of RTR types is BIT(enum tern_mpa_rtr) of each; this is all of @wish */
+static u8 own_rtrs(const struct tern_mpa_wish *wish)
 {
-	for (u32 i = 0; i < ARRAY_SIZE(wish->rtr) && wish->rtr[i]; i++) {
-		msg->ird |= rtr_flags[wish->rtr[i]].ird;
-		msg->ord |= rtr_flags[wish->rtr[i]].ord;
-	}
-	msg->ird |= TERN_MPA_IRD_P2P;
-}
+	u8 types = 0;
 
-static bool takes_rtr(const struct tern_mpa_wish *wish, u8 rtr)
-{
 	for (u32 i = 0; i < ARRAY_SIZE(wish->rtr) && wish->rtr[i]; i++)
-		if (wish->rtr[i] == rtr)
-			return true;
-	return false;
+		types |= BIT(wish->rtr[i]);
+	return types;
 }
 
 static bool lists_rtr(const struct tern_mpa_msg *msg, u8 rtr)
 {
 	return (msg->ird & rtr_flags[rtr].ird) ||
 	       (msg->ord & rtr_flags[rtr].ord);
+}
+
+/* ask for the peer-to-peer model, or grant it, with these types */
+static void list_rtrs(u8 types, struct tern_mpa_msg *msg)
+{
+	for (u8 rtr = TERN_MPA_RTR_WRITE; rtr < TERN_MPA_RTR_COUNT; rtr++) {
+		if (!(types & BIT(rtr)))
+			continue;
+		msg->ird |= rtr_flags[rtr].ird;
+		msg->ord |= rtr_flags[rtr].ord;
+	}
+	msg->ird |= TERN_MPA_IRD_P2P;
 }
 
 /* version 0 forces markers and CRC on both ends, row C5, RFC 5044 C.2 */
@@ -158,7 +162,7 @@ void tern_mpa_request(const struct tern_mpa_wish *wish,
 	req->ird = clamp_depth(wish->ird);
 	req->ord = clamp_depth(wish->ord);
 	if (wish->p2p)
-		list_rtr(wish, req);
+		list_rtrs(own_rtrs(wish), req);
 }
 
 void tern_mpa_fall_back(struct tern_mpa_wish *wish)
@@ -297,6 +301,28 @@ static u8 serve_version(const struct tern_mpa_wish *wish,
 	return wish->type == TERN_MPA_RDMAC || !req->rev ? 0 : 1;
 }
 
+static bool asks_p2p(const struct tern_mpa_msg *req)
+{
+	return req->enhanced && (req->ird & TERN_MPA_IRD_P2P);
+}
+
+/*
+ * RFC 6581 9.2 lets a Reply list more types than it was offered, but initiators
+ * look for their own in different ways: cxgb4 offers a Read alone, tests for a
+ * Write first, and ends the stream if the Reply lists both. Only where no type is
+ * shared all of ours are listed, since one has to be.
+ */
+static u8 serve_rtrs(const struct tern_mpa_wish *wish,
+		     const struct tern_mpa_msg *req)
+{
+	u8 own = own_rtrs(wish), shared = 0;
+
+	for (u8 rtr = TERN_MPA_RTR_WRITE; rtr < TERN_MPA_RTR_COUNT; rtr++)
+		if (lists_rtr(req, rtr))
+			shared |= own & BIT(rtr);
+	return shared ?: own;
+}
+
 /* the frame of any Reply at the Request's revision (4.3, 4.6) */
 static void start_reply(const struct tern_mpa_wish *wish,
 			const struct tern_mpa_msg *req,
@@ -311,8 +337,8 @@ static void start_reply(const struct tern_mpa_wish *wish,
 	};
 	reply->flags = frame_flags(v0 || wish->markers, v0 || crc,
 				   reply->enhanced);
-	if (reply->enhanced && (req->ird & TERN_MPA_IRD_P2P))
-		list_rtr(wish, reply);
+	if (reply->enhanced && asks_p2p(req))
+		list_rtrs(serve_rtrs(wish, req), reply);
 }
 
 /*
@@ -368,10 +394,9 @@ void tern_mpa_accept(const struct tern_mpa_wish *wish,
 	start_reply(wish, req, reply);
 	if (!reply->enhanced)
 		return;
-	params->p2p = req->ird & TERN_MPA_IRD_P2P;
-	for (u8 rtr = TERN_MPA_RTR_WRITE; rtr < TERN_MPA_RTR_COUNT; rtr++)
-		if (params->p2p && takes_rtr(wish, rtr))
-			params->rtr_accept |= BIT(rtr);
+	params->p2p = asks_p2p(req);
+	if (params->p2p)
+		params->rtr_accept = serve_rtrs(wish, req);
 	serve_depths(wish, req, reply, params);
 }
 
