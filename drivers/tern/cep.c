@@ -62,6 +62,8 @@ static void set_wish(struct tern_cep *cep)
 		.markers = s->markers,
 		.crc = s->crc,
 		.p2p = s->p2p,
+		.ird = TERN_MAX_RD_ATOM,
+		.ord = TERN_MAX_RD_ATOM,
 		.max_ird = TERN_MAX_RD_ATOM,
 	};
 	memcpy(cep->wish.rtr, s->rtr, sizeof(cep->wish.rtr));

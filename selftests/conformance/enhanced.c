@@ -230,6 +230,9 @@ static void reject_by_ulp(bool p2p)
 	expect_eq("R", reply->flags & MPA_R, MPA_R);
 	expect_eq("A", enh_p2p(reply), p2p);
 	expect(p2p == !!enh_types(reply), "A is %d, B C D %d", p2p, enh_types(reply));
+	/* peers that check these words before R would not see the reject */
+	expect(!(enh_types(reply) & RTR_D) || enh_ird(reply), "a Read is listed, IRD is 0");
+	expect(enh_ord(reply) <= 8, "Reply ORD is %d, Request IRD 8", enh_ord(reply));
 	expect_octets("private data", reply->pd + 4, "no", 2);
 	expect_closed_silently(m.p);
 }

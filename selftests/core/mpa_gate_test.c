@@ -133,12 +133,42 @@ TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 readings 4.6, 4.20")
 	EQ(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC |
 			TERN_MPA_F_ENHANCED);
 	EQ(reply.ird, A | B | X);
-	EQ(reply.ord, C | D | 9);
+	EQ(reply.ord, C | D | 2);
 	req = (struct tern_mpa_msg) { .rev = 1 };
 	tern_mpa_reject(&wish, &req, &reply);
 	EQ(reply.rev, 1);
 	EQ(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC);
 	CHECK(!reply.enhanced);
+}
+
+/* irdma as an initiator checks the words before R, and by them loses the reject */
+TEST(reject__words_of_an_accept, "MPA-175 MPA-176 MPA-177 O1 O2 O4 O5 O8 reading 4.20")
+{
+	static const struct {
+		u16 q_ird, q_ord, own_ird, own_ord, p_ird, p_ord;
+	} rows[] = {
+		{ 32, 32, 128, 128, 128, 32 },
+		{ 1000, 1000, 128, 128, 128, 128 },
+		{ 0, 0, 128, 128, 128, 0 },
+		{ 32, 32, 0, 0, 32, 0 },
+		{ 32, 0, 0, 0, 1, 0 },
+		{ X, X, 128, 128, X, X },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tern_mpa_msg reply, req =
+			enhanced(A | rows[i].q_ird, D | rows[i].q_ord);
+		struct tern_mpa_wish wish = default_wish();
+		int before = tap_errors;
+
+		wish.ird = rows[i].own_ird;
+		wish.ord = rows[i].own_ord;
+		tern_mpa_reject(&wish, &req, &reply);
+		EQ(reply.ird, A | rows[i].p_ird);
+		EQ(reply.ord, D | rows[i].p_ord);
+		if (tap_errors != before)
+			printf("# row %u\n", i);
+	}
 }
 
 /* ---- 3.2: gate at the initiator -------------------------------------------- */

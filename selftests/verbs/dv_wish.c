@@ -404,10 +404,16 @@ static void accept_does_not_suit(void)
 	pair_down();
 }
 
-/* MPA-180: what a Reply with R=1 said, which the event has no room for */
+/*
+ * MPA-180: what a Reply with R=1 said, which the event has no room for: the IRD that
+ * the device could give, and an ORD that our IRD allows
+ */
 static void rejected_is_told(void)
 {
+	struct terndv_device_attr d;
+
 	dv_request(W(TERNDV_QP_RTR, TRIPLE(2)), NULL);
+	must(!dv.query_device(a.id->verbs, &d, sizeof(d)));
 	must(!rdma_reject(b.id, NULL, 0));
 	must(!end_expect(&a, RDMA_CM_EVENT_REJECTED));
 	must(!dv.query_qp(a.qp, &qa, sizeof(qa)));
@@ -416,6 +422,9 @@ static void rejected_is_told(void)
 	expect_eq(qa.own.ird & TERNDV_MPA_DEPTH, 5);
 	expect_eq(qa.own.ord & TERNDV_MPA_DEPTH, 6);
 	expect(qa.peer.flags & TERNDV_MPA_REJECT && qa.peer.enhanced);
+	expect_eq(listed(&qa.peer), 1 << TERNDV_RTR_READ);
+	expect_eq(qa.peer.ird & TERNDV_MPA_DEPTH, d.max_ird);
+	expect_eq(qa.peer.ord & TERNDV_MPA_DEPTH, 5);
 	pair_down();
 }
 

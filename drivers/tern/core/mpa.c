@@ -404,14 +404,10 @@ void tern_mpa_reject(const struct tern_mpa_wish *wish,
 		     const struct tern_mpa_msg *req,
 		     struct tern_mpa_msg *reply)
 {
-	start_reply(wish, req, reply);
+	struct tern_mpa_params params;
+
+	tern_mpa_accept(wish, req, reply, &params);
 	reply->flags |= TERN_MPA_F_REJECT;
-	if (!reply->enhanced)
-		return;
-	reply->ird |= depth(req->ord) == TERN_MPA_DEPTH_NONE ?
-		      TERN_MPA_DEPTH_NONE : clamp_depth(wish->ird);
-	reply->ord |= depth(req->ird) == TERN_MPA_DEPTH_NONE ?
-		      TERN_MPA_DEPTH_NONE : clamp_depth(wish->ord);
 }
 
 void tern_mpa_refuse(const struct tern_mpa_wish *wish,

@@ -48,8 +48,8 @@ enum tern_mpa_rtr {
  * @crc: we want CRCs
  * @p2p: initiator: ask for the peer-to-peer model
  * @rtr: enum tern_mpa_rtr in order of preference; NONE ends the list
- * @ird: inbound Reads wanted
- * @ord: outbound Reads wanted
+ * @ird: inbound Reads wanted; as long as the ULP has not said, the device's limit
+ * @ord: outbound Reads wanted; the same
  * @max_ird: most inbound Reads that can be given
  */
 struct tern_mpa_wish {
@@ -189,7 +189,12 @@ void tern_mpa_accept(const struct tern_mpa_wish *wish,
 		     struct tern_mpa_msg *reply,
 		     struct tern_mpa_params *params);
 
-/* responder: the ULP rejects (readings 4.6, 4.20) */
+/*
+ * Responder: the ULP rejects (readings 4.6, 4.20). The words are those that an
+ * accept would carry: peers check them before they see the reject. irdma takes no
+ * Reply that lists a Read with an IRD of 0, or has an ORD above the Request's IRD;
+ * and RFC 6581 9.1 keeps such an ORD for a ULP that rejects because of it.
+ */
 void tern_mpa_reject(const struct tern_mpa_wish *wish,
 		     const struct tern_mpa_msg *req,
 		     struct tern_mpa_msg *reply);
