@@ -187,8 +187,8 @@ void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 	*view = (struct tern_mem_view) {
 		.valid = true,
 		.assoc = map->pd == pd &&
-			 (!map->stream || map->stream == stream),
-		.invalidatable = map->owner && map->owner == stream,
+			 (!map->stream || !stream || map->stream == stream),
+		.invalidatable = map->stream && map->stream == stream,
 		.access = map->access,
 		.base = map->base,
 		.len = map->len,
@@ -201,7 +201,7 @@ static bool may_invalidate(const struct tern_mem *mem, const struct tern_qp *qp,
 			   u32 stag, bool remote)
 {
 	const struct tern_mem_map *map = &mem->map;
-	bool own = map->owner == qp->serial;
+	bool own = map->stream == qp->serial;
 
 	if (map->pd != qp->ibqp.pd || map->stag != stag)
 		return false;

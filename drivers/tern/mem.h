@@ -33,8 +33,8 @@ struct tern_qp;
  * @window: memory window: for peers, never a local key
  * @access: TERN_ACCESS_* rights
  * @pd: whose streams may use it; never changes
- * @stream: type 2 window: the only stream that may use it; 0: all of @pd
- * @owner: the only stream whose peer may invalidate it; 0: none
+ * @stream: fast registration, type 2 window: the only stream whose peer may use it,
+ *	and may invalidate it; 0: all of @pd may use it, and none invalidate it
  * @base: first TO (iova)
  * @len: octets
  * @pages: the pages, first to last; NULL if @kva or @virt
@@ -49,7 +49,6 @@ struct tern_mem_map {
 	u32 access;
 	struct ib_pd *pd;
 	u64 stream;
-	u64 owner;
 	u64 base;
 	u64 len;
 	struct page **pages;
@@ -179,7 +178,10 @@ void tern_mem_leave(struct tern_mem *mem);
 /* the entry itself, by index alone; Context: rcu_read_lock() held, as above */
 struct tern_mem *tern_mem_lookup(struct tern_device *dev, u32 stag);
 
-/* what core/ddp needs to judge a use by @stream (0: by the owner) of @pd */
+/*
+ * What core/ddp needs to judge a use by the peer of @stream; 0: by a work request of
+ * any QP of @pd, which no stream of the map's limits.
+ */
 void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 		   u64 stream, struct tern_mem_view *view);
 

@@ -305,13 +305,18 @@ int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 
 /* ---- fast registration: validity, by work requests ------------------------ */
 
+/*
+ * RFC 5040 8.1.1(7): no peer may invalidate an STag that is shared on multiple
+ * streams. Its peer may, as ULPs want it, so no other stream's peer may use it: they
+ * advertise an MR on the connection whose QP they registered it by.
+ */
 static int make_valid(struct tern_qp *qp, struct tern_mem *mem, u32 key,
 		      u64 iova, u32 access)
 {
 	struct tern_mr *mr = container_of(mem, struct tern_mr, mem);
 	struct tern_mem_map map = {
 		.stag = key, .valid = true, .pd = mem->map.pd,
-		.owner = qp->serial, .access = tern_access_from_ib(access),
+		.stream = qp->serial, .access = tern_access_from_ib(access),
 		.base = iova, .len = mr->fr_len,
 		.pages = mr->reg_pages, .offset = mr->fr_offset,
 	};

@@ -49,7 +49,7 @@ u32 tern_access_from_ib(int access);
 
 /**
  * tern_mr_reg() - execute REG_MR: make a mapped fast-registration MR valid
- * @qp: kernel user's QP; its peer may invalidate the MR from here on
+ * @qp: kernel user's QP; its peer alone may use and invalidate the MR from here on
  * @lkey: a key of the MR: its index counts
  * @key: its key from now on: the same index, any low 8 bits
  * @iova: first TO

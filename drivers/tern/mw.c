@@ -81,16 +81,13 @@ static struct tern_mem_map map_window(const struct tern_mem *mem,
 				      const struct tern_qp *qp,
 				      const struct tern_wqe *wqe)
 {
-	u64 only = mem->kind == TERN_MEM_MW2 ? qp->serial : 0;
-
 	return (struct tern_mem_map) {
 		.stag = wqe->rkey,
 		.valid = true,
 		.window = true,
 		.access = tern_access_from_ib(wqe->access),
 		.pd = mem->map.pd,
-		.stream = only,
-		.owner = only,
+		.stream = mem->kind == TERN_MEM_MW2 ? qp->serial : 0,
 		.base = wqe->access & IB_ZERO_BASED ? 0 : wqe->remote_addr,
 		.len = wqe->length,
 		.pages = region->map.pages,

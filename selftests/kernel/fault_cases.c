@@ -109,6 +109,58 @@ static int write_no_right(struct kv_test *t)
 	       kv_check_zero(sg_virt(m->sg), 64);
 }
 
+/*
+ * RFC 5040 8.1.1(7): an STag that a peer may invalidate is for its stream alone. By's
+ * b has registered @m; by's a may use it, a may not.
+ */
+static struct kv_mr *mr_of_by(struct kv_test *t)
+{
+	struct kv_mr *m = kv_mr(&t->by.b, 0, 64, 0);
+	int ret;
+
+	if (!m)
+		return NULL;
+	ret = kv_reg(&t->by.b, m, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+				  IB_ACCESS_REMOTE_READ);
+	return ret ? NULL : m;
+}
+
+static int by_may_write(struct kv_test *t, struct kv_mr *m)
+{
+	struct kv_mem *from = kv_mem(&t->by.a, 64);
+	struct kv_op *op = kv_ops(t, 1);
+	struct ib_sge s;
+
+	if (!from || !op)
+		return -ENOMEM;
+	kv_fill(from->va, 64, 9, 0);
+	s = kv_sge(from, 0, 64);
+	return kv_post_rdma(&t->by.a, op, IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, &s,
+			    1, m->mr->iova, m->mr->rkey) ?:
+	       kv_ok(&t->by.a, op) ?: kv_pair_works(&t->by) ?:
+	       kv_mr_check(m, 9);
+}
+
+static int write_foreign_stream(struct kv_test *t)
+{
+	struct kv_mem *to = kv_mem(&t->pair.b, 64);
+	struct kv_mr *m = mr_of_by(t);
+
+	if (!m || !to)
+		return -ENOMEM;
+	return write_refused(t, to, m->mr->iova, m->mr->rkey, 64) ?:
+	       kv_check_zero(sg_virt(m->sg), 64) ?: by_may_write(t, m);
+}
+
+static int read_foreign_stream(struct kv_test *t)
+{
+	struct kv_mr *m = mr_of_by(t);
+
+	if (!m)
+		return -ENOMEM;
+	return read_refused(t, m->mr->iova, m->mr->rkey) ?: by_may_write(t, m);
+}
+
 /* many segments: those before the end of the MR are good, and are placed */
 static int write_beyond(struct kv_test *t)
 {
@@ -461,9 +513,13 @@ const struct kv_case kv_fault_cases[] = {
 	{ "write__bad_rkey", write_bad_key, WITH_BYSTANDER },
 	{ "write__without_right", write_no_right, WITH_BYSTANDER },
 	{ "write__beyond_the_mr", write_beyond, WITH_BYSTANDER },
+	{ "write__mr_of_another_qp", write_foreign_stream,
+	  { .bystander = true, .same_pd = true } },
 	{ "read__bad_rkey", read_bad_key, WITH_BYSTANDER },
 	{ "read__without_right", read_no_right, WITH_BYSTANDER },
 	{ "read__beyond_the_mr", read_beyond, WITH_BYSTANDER },
+	{ "read__mr_of_another_qp", read_foreign_stream,
+	  { .bystander = true, .same_pd = true } },
 	{ "read__bad_sink_key", read_bad_sink, WITH_BYSTANDER },
 	{ "read_with_inv__bad_key", read_inv_bad_key, WITH_BYSTANDER },
 	{ "send__longer_than_the_receive", send_too_long, WITH_BYSTANDER },

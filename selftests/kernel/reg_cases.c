@@ -230,6 +230,30 @@ static int as_sge(struct kv_test *t)
 	       kv_ok(a, &op[1]) ?: kv_ok(b, &op[0]) ?: kv_mr_check(to, 70);
 }
 
+/* a key is the PD's for its owner's own work requests, whichever QP registered it */
+static int as_sge_elsewhere(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mr *from = kv_mr(&t->by.a, 10, 20000, 0);
+	struct kv_mr *to = kv_mr(&t->by.b, 4000, 20000, 0);
+	struct kv_op *op = kv_ops(t, 2);
+	struct ib_sge s, d;
+	int ret;
+
+	if (!from || !to || !op)
+		return -ENOMEM;
+	kv_mr_fill(from, 71);
+	ret = kv_reg(&t->by.a, from, 0) ?:
+	      kv_reg(&t->by.b, to, IB_ACCESS_LOCAL_WRITE);
+	s = (struct ib_sge) { from->mr->iova, 20000, from->mr->lkey };
+	d = (struct ib_sge) { to->mr->iova, 20000, to->mr->lkey };
+	return ret ?: kv_post_recv(b, &op[0], &d, 1) ?:
+	       kv_post_send(a, &op[1], IB_WR_SEND, IB_SEND_SIGNALED, &s, 1,
+			    0) ?:
+	       kv_ok(a, &op[1]) ?: kv_ok(b, &op[0]) ?: kv_mr_check(to, 71) ?:
+	       invalidate(b, to->mr->rkey);
+}
+
 static int reg_twice(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;
@@ -327,21 +351,25 @@ static int read_with_inv(struct kv_test *t)
 #define RACE_LEN	(256 * 1024)
 #define RACE_ROUNDS	8
 
-/* by's a writes to b's MR, which b invalidates meanwhile and uses itself */
+/*
+ * What by's a sends goes to b's MR, where by's b receives it; b invalidates the MR
+ * meanwhile, and uses the memory itself.
+ */
 static int race_round(struct kv_test *t, struct kv_mr *m, int round, bool remote)
 {
 	struct kv_end *b = &t->pair.b, *writer = &t->by.a;
 	struct kv_mem *src = kv_mem(writer, RACE_LEN);
-	struct kv_op *op = kv_ops(t, 1);
-	struct ib_sge s;
+	struct kv_op *op = kv_ops(t, 2);
+	struct ib_sge s, d;
 	int ret;
 
 	if (!src || !op)
 		return -ENOMEM;
 	s = kv_sge(src, 0, RACE_LEN);
-	ret = kv_reg(b, m, REMOTE) ?:
-	      kv_post_rdma(writer, op, IB_WR_RDMA_WRITE, 0, &s, 1, m->mr->iova,
-			   m->mr->rkey);
+	ret = kv_reg(b, m, REMOTE);
+	d = (struct ib_sge) { m->mr->iova, RACE_LEN, m->mr->lkey };
+	ret = ret ?: kv_post_recv(&t->by.b, &op[0], &d, 1) ?:
+	      kv_post_send(writer, &op[1], IB_WR_SEND, 0, &s, 1, 0);
 	if (ret)
 		return ret;
 	usleep_range(200 * round, 200 * round + 100);
@@ -351,14 +379,14 @@ static int race_round(struct kv_test *t, struct kv_mr *m, int round, bool remote
 	return ret ?: kv_mr_check(m, round + 1);
 }
 
-/* behind an invalidation nothing is placed, on no stream of the PD */
+/* after an invalidation nothing is placed, on no stream of the PD */
 static int inv_while_written(struct kv_test *t, bool remote)
 {
 	static const struct kv_opts by = { .same_pd = true };
 	struct kv_mr *m = kv_mr(&t->pair.b, 0, RACE_LEN, 0);
 	int i, ret = m ? 0 : -ENOMEM;
 
-	/* mostly the peer is refused in the end, and its connection is gone */
+	/* mostly the receive fails in the end, and its connection is gone */
 	for (i = 0; i < RACE_ROUNDS && !ret; i++) {
 		ret = kv_pair_open(t, &t->by, &by) ?: race_round(t, m, i, remote);
 		kv_pair_close(&t->by);
@@ -383,14 +411,16 @@ const struct kv_case kv_reg_cases[] = {
 	{ "reg_mr__unsignalled_chain", chain },
 	{ "reg_mr__chosen_iova", chosen_iova },
 	{ "reg_mr__as_sge", as_sge },
+	{ "reg_mr__as_sge_of_another_qp", as_sge_elsewhere,
+	  { .bystander = true, .same_pd = true } },
 	{ "reg_mr__while_valid_fails", reg_twice, { .bystander = true } },
 	{ "map_mr_sg__list_too_long", list_too_long, { .bystander = true } },
 	{ "local_inv__revokes", local_inv_revokes, { .bystander = true } },
 	{ "local_inv__old_key_is_dead", old_key, { .bystander = true } },
-	{ "local_inv__waits_for_writes_of_other_streams", local_inv_waits },
+	{ "local_inv__waits_for_receives_of_other_streams", local_inv_waits },
 	{ "send_with_inv__revokes_at_the_peer", send_with_inv,
 	  { .bystander = true } },
-	{ "send_with_inv__waits_for_writes_of_other_streams",
+	{ "send_with_inv__waits_for_receives_of_other_streams",
 	  send_with_inv_waits },
 	{ "read_with_inv__revokes_the_sink", read_with_inv },
 	{}
