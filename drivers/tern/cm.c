@@ -82,7 +82,13 @@ static void set_up(struct tern_cep *cep, struct iw_cm_id *id,
 {
 	cep->active = true;
 	cep->addr.local = id->local_addr;
-	cep->addr.remote = id->remote_addr;
+	/*
+	 * A peer whose device shares its ports with the host's TCP listens at
+	 * another port than its program asked for; iwpmd tells us which. We map none
+	 * of ours, but iw_cm asks for the peer's all the same. Without iwpmd it is
+	 * remote_addr.
+	 */
+	cep->addr.remote = id->m_remote_addr;
 	cep->tos = id->tos;
 	cep->tos_set = id->tos_set;
 	cep->wish.ird = param->ird;
@@ -140,7 +146,7 @@ int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	rc = check_param(param, TERN_MPA_ENHANCED_PD);
 	if (rc)
 		return rc;
-	if (id->local_addr.ss_family != id->remote_addr.ss_family)
+	if (id->local_addr.ss_family != id->m_remote_addr.ss_family)
 		return -EAFNOSUPPORT;
 	/* a route through a netdev without any: nobody could answer */
 	if (tern_is_wildcard(&id->local_addr))
