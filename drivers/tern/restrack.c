@@ -4,6 +4,9 @@
  * locks: each is right by itself, not with the others. The core of 6.12 has an object
  * destroyed before it waits for who looks at it: what the object points to needs
  * the lock.
+ *
+ * Anybody may ask, so nothing here is an address: of a program's memory, or of the
+ * kernel's.
  */
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -127,7 +130,6 @@ int tern_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 				  mr->umem->buf ? "dma-buf" :
 						  "user" },
 		{ "valid", READ_ONCE(mem->map.valid) },
-		{ "base", mem->map.base },
 		{ "access", mem->map.access },
 		{ "windows", READ_ONCE(mem->windows) },
 	};

@@ -321,12 +321,8 @@ static void receives(void)
 /* a region's rights and length, as rereg_mr left them; a CQ that is armed */
 static void rights(void)
 {
-	char text[64];
-
 	must(!ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0));
-	snprintf(text, sizeof(text), "drv_base %llu drv_access 0",
-		 (unsigned long long)(uintptr_t)a.buf);
-	expect(resource_says("mr", "mrlen", a.buf_len, text));
+	expect(resource_says("mr", "mrlen", a.buf_len, "drv_valid 1 drv_access 0"));
 	must(!ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, a.buf,
 			   0x5000, 0));
 	expect(resource_says("mr", "mrlen", 0x5000, "drv_access 0"));
@@ -377,6 +373,41 @@ static void resources(void)
 	pair_down();
 	for (i = 0; i < ARRAY_LEN(kinds); i++)
 		expect_eq(count(kinds[i]), before[i]);
+}
+
+/* does any line of a command's output hold the number, in decimal or hexadecimal? */
+static bool prints(const char *command, unsigned long long number)
+{
+	char dec[32], hex[32], line[1024];
+	FILE *out = popen(command, "r");
+	bool found = false;
+
+	must(out);
+	snprintf(dec, sizeof(dec), "%llu", number);
+	snprintf(hex, sizeof(hex), "%llx", number);
+	while (fgets(line, sizeof(line), out))
+		found |= strstr(line, dec) || strstr(line, hex);
+	expect_eq(pclose(out), 0);
+	return found;
+}
+
+/* where a program's memory is, or what it chose for its peers, is not for all eyes */
+static void no_addresses(void)
+{
+	static const char show[] = "rdma -d resource show mr -dd";
+	const uint64_t iova = 0x5eed0000aff0000ull;
+	struct ibv_mr *mr;
+
+	pair_up(NULL, NULL);
+	mr = ibv_reg_mr_iova(a.pd, a.buf, 4096, iova, ALL_RIGHTS);
+	must(mr);
+	/* it is listed, and its length is told */
+	expect(prints(show, a.buf_len));
+	expect(!prints(show, (uintptr_t)a.buf));
+	expect(!prints(show, (uintptr_t)b.buf));
+	expect(!prints(show, iova));
+	must(!ibv_dereg_mr(mr));
+	pair_down();
 }
 
 /* all objects of a kind of device @index, by nldev; nobody reads what it says */
@@ -481,6 +512,7 @@ static const struct tap_test tests[] = {
 	{ "devinfo__capabilities_can_be_used_to_their_bounds", devinfo_capabilities },
 	{ "query_device__the_depth_and_the_lists_can_be_used", depth_is_usable },
 	{ "query_qp__true_in_each_state", qp_in_each_state },
+	{ "resource__tells_no_addresses", no_addresses },
 	{ "resource__tells_of_this_programs_objects", resources },
 	{ "resource__while_objects_come_and_go", come_and_go },
 };
