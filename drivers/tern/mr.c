@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Memory regions: user, DMA and fast-registration. */
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "device.h"
@@ -285,6 +286,17 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 }
 
 /*
+ * Users put the iova on the wire as it is. The core makes it the first DMA address,
+ * which here is a kernel address: peers would learn where the kernel's memory is.
+ * So it is drawn for each mapping; what remains is the offset in the page. Below
+ * 2^62 no region wraps.
+ */
+static u64 draw_iova(u64 dma_addr)
+{
+	return (get_random_u64() >> 2 & PAGE_MASK) | offset_in_page(dma_addr);
+}
+
+/*
  * What is mapped takes effect by REG_MR. The offset is kept here: the user may
  * choose another iova afterwards.
  */
@@ -298,6 +310,7 @@ int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		return -EINVAL;
 	mr->fr_count = 0;
 	n = ib_sg_to_pages(ibmr, sg, nents, offset, add_page);
+	ibmr->iova = draw_iova(ibmr->iova);
 	mr->fr_offset = offset_in_page(ibmr->iova);
 	mr->fr_len = ibmr->length;
 	return n;

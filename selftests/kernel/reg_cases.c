@@ -119,6 +119,36 @@ static int list_too_long(struct kv_test *t)
 	       must_fail(t, m->mr->iova + m->len - 8, m->mr->rkey);
 }
 
+/*
+ * The iova goes to the peer: it is no kernel address, and not the same for the same
+ * memory, but for its offset in the page.
+ */
+static int drawn_iova(struct kv_test *t)
+{
+	struct kv_end *b = &t->pair.b;
+	struct kv_mr *m = kv_mr(b, 77, 3 * PAGE_SIZE, 0);
+	int i, ret = m ? 0 : -ENOMEM;
+	u64 last = 0;
+
+	for (i = 0; i < 8 && !ret; i++) {
+		u64 iova = m->mr->iova;
+
+		if (offset_in_page(iova) != 77 || iova >> 62)
+			return kv_fail(-EINVAL, "iova %llx", iova);
+		if (virt_addr_valid((void *)(uintptr_t)iova) ||
+		    iova == sg_dma_address(m->sg) || iova == last)
+			return kv_fail(-EPERM, "iova %llx, memory at %llx, before %llx",
+				       iova, (u64)sg_dma_address(m->sg), last);
+		last = iova;
+		ret = kv_reg(b, m, REMOTE) ?: use_remote(t, m, 30 + i) ?:
+		      invalidate(b, m->mr->rkey);
+		if (!ret && ib_map_mr_sg(m->mr, m->sg, m->mapped, NULL,
+					 PAGE_SIZE) != m->mapped)
+			ret = kv_fail(-EIO, "ib_map_mr_sg");
+	}
+	return ret;
+}
+
 /* all 256 keys of an MR and some more; each time the right one works */
 static int rotation(struct kv_test *t)
 {
@@ -414,6 +444,7 @@ const struct kv_case kv_reg_cases[] = {
 	{ "reg_mr__as_sge_of_another_qp", as_sge_elsewhere,
 	  { .bystander = true, .same_pd = true } },
 	{ "reg_mr__while_valid_fails", reg_twice, { .bystander = true } },
+	{ "map_mr_sg__iova_is_no_address", drawn_iova },
 	{ "map_mr_sg__list_too_long", list_too_long, { .bystander = true } },
 	{ "local_inv__revokes", local_inv_revokes, { .bystander = true } },
 	{ "local_inv__old_key_is_dead", old_key, { .bystander = true } },
