@@ -45,7 +45,8 @@ static void take_arm(struct tern_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
 	xchg(&cq->q.hdr->flags, TERN_CQ_ARM_NONE);
-	WRITE_ONCE(cq->q.hdr->event, cq->prod);
+	cq->told = cq->prod;
+	WRITE_ONCE(cq->q.hdr->event, cq->told);
 	if (cq->held)
 		hrtimer_try_to_cancel(&cq->hold_timer);
 	cq->held = 0;
@@ -124,9 +125,13 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 		first = !cq->overflow;
 		cq->overflow = true;
 	}
-	/* a program that sleeps has to find out, whatever it waits for */
-	if (is_due(cq, cq->solicited != solicited || full || cq->held))
-		notify = full || !hold_event(cq, n);
+	/*
+	 * A program that sleeps has to find out, whatever it waits for. Once: what
+	 * is lost later is no completion that it could find.
+	 */
+	if (full == first &&
+	    is_due(cq, cq->solicited != solicited || first || cq->held))
+		notify = first || !hold_event(cq, n);
 	if (notify)
 		take_arm(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -234,12 +239,14 @@ int tern_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 }
 
 /*
- * Completions that a program has not polled, one of them fit for the event. If
- * it lied about its index, at worst it is told of nothing.
+ * Completions that no event was raised for and that the program has not polled, one
+ * of them fit for the event. What is polled is the program's word: if it lied, at
+ * worst it is told of nothing. An event is memory of the core's until the program
+ * fetches it, so there is never one without a completion that is new.
  */
-static bool has_unpolled(const struct tern_cq *cq)
+static bool has_news(const struct tern_cq *cq)
 {
-	u32 level = unpolled(cq);
+	u32 level = min(unpolled(cq), cq->prod - cq->told);
 
 	if (READ_ONCE(cq->q.hdr->flags) == TERN_CQ_ARM_NEXT)
 		return level;
@@ -260,7 +267,7 @@ int tern_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 		xchg(&cq->q.hdr->flags, arm);
 	missed = READ_ONCE(cq->q.hdr->cons) != cq->prod;
 	/* enum tern_cq_arm: a program calls to be told of what is there */
-	if (ibcq->uobject && has_unpolled(cq)) {
+	if (ibcq->uobject && has_news(cq)) {
 		take_arm(cq);
 		notify = true;
 	}
@@ -280,7 +287,7 @@ static enum hrtimer_restart hold_timer_fn(struct hrtimer *timer)
 	bool notify;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	notify = cq->held && is_due(cq, true) && has_unpolled(cq);
+	notify = cq->held && is_due(cq, true) && has_news(cq);
 	cq->held = 0;
 	if (notify)
 		take_arm(cq);
@@ -431,7 +438,7 @@ static int switch_rings(struct tern_cq *cq, struct tern_queue *new, u32 done)
 	to->prod = cq->prod;
 	to->cons = cq->prod - n;
 	to->flags = READ_ONCE(from->flags);
-	to->event = READ_ONCE(from->event);
+	to->event = cq->told;
 	swap(cq->q, *new);
 	cq->ibcq.cqe = cq->q.size;
 	return 0;

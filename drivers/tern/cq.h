@@ -17,6 +17,8 @@
  * @resize_lock: one resize at a time; @q changes under both locks
  * @q: the ring
  * @prod: next index to fill, ours
+ * @told: @prod when the last event was raised; the ring's @event says the same, but
+ *	the program can write it
  * @solicited: index behind the last completion that was solicited or failed
  * @cons: kernel users: next index to poll (a program keeps its own)
  * @overflow: an entry was lost; everything after it is lost too
@@ -35,6 +37,7 @@ struct tern_cq {
 	struct mutex resize_lock;	/* see above */
 	struct tern_queue q;
 	u32 prod;
+	u32 told;
 	u32 solicited;
 	u32 cons;
 	bool overflow;
@@ -61,8 +64,8 @@ static inline struct tern_cq *to_tern_cq(struct ib_cq *ibcq)
  *
  * Publishes once and notifies once: for TERN_CQ_ARM_SOLICITED only when one of
  * them has TERN_CQE_SOLICITED or a status other than success. When the ring is
- * full the CQ overflows: async event IB_EVENT_CQ_ERR, and every QP on it goes to
- * ERROR. Where the CQ is moderated, the notification may come later.
+ * full the CQ overflows: async event IB_EVENT_CQ_ERR, one last notification if the
+ * CQ is armed, and every QP on it goes to ERROR. Where the CQ is moderated, the notification may come later.
  *
  * Context: any, interrupts on or off; no lock of a CQ held. Calls the user's
  * completion handler after the CQ lock is dropped.

@@ -18,16 +18,24 @@ static void raise_limit(struct tern_srq *srq)
 		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
 }
 
-/* disarms the limit when it is reached; true when the event is due */
+/*
+ * Disarms the limit when it is reached; true when the event is due. An event is memory
+ * of the core's until the program fetches it: who arms again and again below the
+ * limit gets the next one with the next receive that is taken. The level is the
+ * program's word, which it could change at will.
+ */
 static bool limit_reached(struct tern_srq *srq)
 {
 	unsigned long flags;
 	bool reached;
 
 	spin_lock_irqsave(&srq->rq.lock, flags);
-	reached = srq->limit && tern_recvq_level(&srq->rq) < srq->limit;
-	if (reached)
+	reached = srq->limit && srq->rq.cons != srq->told &&
+		  tern_recvq_level(&srq->rq) < srq->limit;
+	if (reached) {
 		WRITE_ONCE(srq->limit, 0);
+		srq->told = srq->rq.cons;
+	}
 	spin_unlock_irqrestore(&srq->rq.lock, flags);
 	return reached;
 }
@@ -86,6 +94,8 @@ int tern_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	ret = answer_create(srq, udata);
 	if (ret)
 		goto err_recvq;
+	/* the first event needs no receive that was taken */
+	srq->told = srq->rq.cons - 1;
 	init->attr.max_wr = srq->rq.max_wr;
 	init->attr.max_sge = srq->rq.max_sge;
 	/* an SRQ is born with its limit disarmed, whatever the field says */

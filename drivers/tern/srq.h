@@ -11,9 +11,11 @@
  * struct tern_srq - shared receive queue
  * @ibsrq: the core's part
  * @dev: device
- * @rq: the queue proper, shared by all QPs; its lock guards @limit too
+ * @rq: the queue proper, shared by all QPs; its lock guards @limit and @told too
  * @limit: raise IB_EVENT_SRQ_LIMIT_REACHED when fewer entries are left; 0 when
  *	disarmed
+ * @told: how many receives had been taken when the last limit event was raised: there
+ *	is none that is new before another one is taken
  * @srqn: number
  */
 struct tern_srq {
@@ -21,6 +23,7 @@ struct tern_srq {
 	struct tern_device *dev;
 	struct tern_recvq rq;
 	u32 limit;
+	u32 told;
 	u32 srqn;
 };
 

@@ -9,4 +9,10 @@ void bind_good(void);
 void bind_spoilt(void);
 void bind_race(void);
 
+void events_of_nothing(void);
+void events_by_armed_words(void);
+void events_after_overflow(void);
+void limits_of_nothing(void);
+void error_states_again(void);
+
 #endif /* VERBS_HOSTILE_H */
