@@ -121,7 +121,7 @@ static void work_fn(struct work_struct *work);
 
 struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 {
-	struct tern_cep *cep = kzalloc_obj(*cep, GFP_KERNEL);
+	struct tern_cep *cep = kzalloc_obj(*cep, GFP_KERNEL_ACCOUNT);
 
 	if (!cep)
 		return NULL;

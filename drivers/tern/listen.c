@@ -14,6 +14,7 @@
 #include <net/net_namespace.h>
 
 #include "cep_impl.h"
+#include "charge.h"
 #include "device.h"
 #include "rdma_id.h"
 
@@ -150,7 +151,7 @@ static void put_lid(struct tern_listen_id *lid)
 
 static struct tern_listen_id *new_id(struct iw_cm_id *iw)
 {
-	struct tern_listen_id *lid = kzalloc_obj(*lid, GFP_KERNEL);
+	struct tern_listen_id *lid = kzalloc_obj(*lid, GFP_KERNEL_ACCOUNT);
 
 	if (!lid)
 		return NULL;
@@ -285,15 +286,13 @@ static void hand_out(struct tern_listener *l, struct tern_sock *sock)
 }
 
 /* Return: how long to wait before the next look, or -1 for the next callback */
-static long accept_some(struct tern_listener *l)
+static long take_some(struct tern_listener *l)
 {
 	struct tern_sock *sock;
 	int n;
 
 	lockdep_assert_held(&l->lock);
 	for (n = 0; n < ACCEPT_BUDGET; n++) {
-		if (!l->sock)
-			return -1;
 		sock = tern_listen_sock_accept(l->sock);
 		if (PTR_ERR(sock) == -ECONNABORTED)
 			continue;
@@ -304,6 +303,21 @@ static long accept_some(struct tern_listener *l)
 		hand_out(l, sock);
 	}
 	return 0;
+}
+
+/* sockets and endpoints are charged to who listens */
+static long accept_some(struct tern_listener *l)
+{
+	struct mem_cgroup *old;
+	long again;
+
+	lockdep_assert_held(&l->lock);
+	if (!l->sock)
+		return -1;
+	old = tern_listen_sock_charge(l->sock);
+	again = take_some(l);
+	tern_charge_end(old);
+	return again;
 }
 
 static void accept_work(struct work_struct *work)
@@ -355,7 +369,7 @@ static struct tern_listener *new_listener(struct net *net,
 					  struct tern_listen_id *lid,
 					  int backlog)
 {
-	struct tern_listener *l = kzalloc_obj(*l, GFP_KERNEL);
+	struct tern_listener *l = kzalloc_obj(*l, GFP_KERNEL_ACCOUNT);
 	const struct iw_cm_id *iw = lid->iw;
 	struct tern_listen_sock *sock;
 

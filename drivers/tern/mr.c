@@ -41,7 +41,7 @@ static struct tern_mr *alloc_mr(struct ib_pd *pd, enum tern_mem_kind kind)
 
 	if (!atomic_add_unless(&dev->num_mr, 1, TERN_MAX_MR))
 		return ERR_PTR(-ENOMEM);
-	mr = kzalloc_obj(*mr, GFP_KERNEL);
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 	if (!mr) {
 		atomic_dec(&dev->num_mr);
 		return ERR_PTR(-ENOMEM);
@@ -266,8 +266,10 @@ struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->fr_max = max_num_sg;
-	mr->fr_pages = kvcalloc(max_num_sg, sizeof(*mr->fr_pages), GFP_KERNEL);
-	mr->reg_pages = kvcalloc(max_num_sg, sizeof(*mr->reg_pages), GFP_KERNEL);
+	mr->fr_pages = kvcalloc(max_num_sg, sizeof(*mr->fr_pages),
+				GFP_KERNEL_ACCOUNT);
+	mr->reg_pages = kvcalloc(max_num_sg, sizeof(*mr->reg_pages),
+				 GFP_KERNEL_ACCOUNT);
 	if (!mr->fr_pages || !mr->reg_pages) {
 		free_mr(mr);
 		return ERR_PTR(-ENOMEM);

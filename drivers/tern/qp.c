@@ -110,7 +110,8 @@ static int create_sq(struct tern_qp *qp, const struct ib_qp_init_attr *init)
 				sizeof(struct tern_sqe) + payload);
 	if (ret)
 		return ret;
-	sq->slots = kvcalloc(sq->q.size, sizeof(*sq->slots), GFP_KERNEL);
+	sq->slots = kvcalloc(sq->q.size, sizeof(*sq->slots),
+			     GFP_KERNEL_ACCOUNT);
 	if (!sq->slots) {
 		tern_queue_destroy(&sq->q);
 		return -ENOMEM;

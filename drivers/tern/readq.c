@@ -8,8 +8,10 @@
 
 int tern_readq_init(struct tern_readq *rq, u32 ird, u32 ord)
 {
-	rq->in = kvcalloc(ird + RTR_SLOTS, sizeof(*rq->in), GFP_KERNEL);
-	rq->out = kvcalloc(ord + RTR_SLOTS, sizeof(*rq->out), GFP_KERNEL);
+	rq->in = kvcalloc(ird + RTR_SLOTS, sizeof(*rq->in),
+			  GFP_KERNEL_ACCOUNT);
+	rq->out = kvcalloc(ord + RTR_SLOTS, sizeof(*rq->out),
+			   GFP_KERNEL_ACCOUNT);
 	if (!rq->in || !rq->out) {
 		tern_readq_exit(rq);
 		return -ENOMEM;

@@ -18,6 +18,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "charge.h"
 #include "sock.h"
 
 /* a whole FPDU has to fit into the receive queue before any of it is taken */
@@ -180,12 +181,21 @@ void tern_sock_grow_rcvbuf(struct sock *sk)
 		WRITE_ONCE(sk->sk_rcvbuf, min(max, RCVBUF_MIN));
 }
 
+struct mem_cgroup *tern_sock_charge(const struct tern_sock *s)
+{
+	return tern_charge_begin(s->sk);
+}
+
 struct tern_sock *tern_sock_wrap(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct tern_sock *s;
+	int ret;
 
-	s = kzalloc_obj(*s, GFP_KERNEL);
+	ret = tern_charge_sock(sk);
+	if (ret)
+		return ERR_PTR(ret);
+	s = kzalloc_obj(*s, GFP_KERNEL_ACCOUNT);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&s->ref);

@@ -14,6 +14,7 @@
 #include "uapi/rdma/tern-abi.h"
 
 struct bio_vec;
+struct mem_cgroup;
 struct net;
 
 /**
@@ -79,6 +80,9 @@ struct tern_sock *tern_sock_wrap(struct socket *sock);
  * Context: process. Return: the wrapped socket, or ERR_PTR().
  */
 struct tern_sock *tern_sock_create(struct net *net, int family);
+
+/* tern_charge_begin() for the cgroup that is charged for @s */
+struct mem_cgroup *tern_sock_charge(const struct tern_sock *s);
 
 void tern_sock_get(struct tern_sock *s);
 
@@ -185,6 +189,9 @@ struct tern_listen_sock *tern_listen_sock_open(struct net *net,
 
 /* raise the backlog */
 void tern_listen_sock_backlog(struct tern_listen_sock *l, int backlog);
+
+/* tern_charge_begin() for the cgroup of who listens */
+struct mem_cgroup *tern_listen_sock_charge(const struct tern_listen_sock *l);
 
 /* Return: a connection, -EAGAIN when none waits, or an error */
 struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l);

@@ -12,6 +12,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "charge.h"
 #include "sock.h"
 
 /* as many as a peer may leave unanswered */
@@ -263,7 +264,7 @@ struct tern_listen_sock *tern_listen_sock_open(struct net *net,
 	struct tern_listen_sock *l;
 	int rc;
 
-	l = kzalloc_obj(*l, GFP_KERNEL);
+	l = kzalloc_obj(*l, GFP_KERNEL_ACCOUNT);
 	if (!l)
 		return ERR_PTR(-ENOMEM);
 	l->ready = ready;
@@ -289,6 +290,11 @@ void tern_listen_sock_backlog(struct tern_listen_sock *l, int backlog)
 {
 	if (backlog > READ_ONCE(l->sock->sk->sk_max_ack_backlog))
 		kernel_listen(l->sock, backlog);
+}
+
+struct mem_cgroup *tern_listen_sock_charge(const struct tern_listen_sock *l)
+{
+	return tern_charge_begin(l->sock->sk);
 }
 
 static void restore_child(struct tern_listen_sock *l, struct sock *sk)

@@ -4,6 +4,7 @@
  * and the reading on behind it while FINs are awaited. Nothing here waits.
  */
 #include "cep_impl.h"
+#include "charge.h"
 #include "core/fpdu_rx.h"
 #include "core/fpdu_tx.h"
 #include "core/rdmap.h"
@@ -272,13 +273,13 @@ static void lose(struct tern_cep *cep, int rc)
 static void retry(struct tern_cep *cep)
 {
 	struct tern_sock *old = cep->sock;
+	struct mem_cgroup *charged;
 	int rc;
 
 	tern_stat_inc(cep->dev, CM_FALLBACK);
 	cep->retried = true;
 	cep->sock = NULL;
 	tern_sock_release(old);
-	tern_sock_put(old);
 	cep->reply = (struct tern_mpa_msg) {};
 	cep->frame_sent = false;
 	cep->frame_came = false;
@@ -286,7 +287,11 @@ static void retry(struct tern_cep *cep)
 	tern_mpa_fall_back(&cep->wish);
 	tern_cep_step(cep, CM_EV_RETRY);
 	cep->status = 0;
+	/* the second socket is for the one who paid for the first */
+	charged = tern_sock_charge(old);
 	rc = tern_startup_connect(cep);
+	tern_charge_end(charged);
+	tern_sock_put(old);
 	if (rc)
 		lose(cep, rc);
 }

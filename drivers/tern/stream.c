@@ -2,6 +2,7 @@
 #include "stream.h"
 
 #include "cep.h"
+#include "charge.h"
 #include "complete.h"
 #include "core/ring.h"
 #include "device.h"
@@ -195,8 +196,11 @@ static const struct tern_sock_ops stream_ops = {
 static int init_engines(struct tern_qp *qp, struct tern_sock *sock,
 			const struct tern_stream_params *params)
 {
+	/* the active end's worker allocates for the one who connected */
+	struct mem_cgroup *old = tern_sock_charge(sock);
 	int ret = tern_readq_init(&qp->readq, params->ird, params->ord);
 
+	tern_charge_end(old);
 	if (ret)
 		return ret;
 	qp->params = *params;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "charge.h"
+
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <net/sock.h>
+
+#ifdef CONFIG_MEMCG
+
+struct mem_cgroup *tern_charge_begin(const struct sock *sk)
+{
+	/* the socket's reference on it outlives the scope */
+	return set_active_memcg(sk->sk_memcg);
+}
+
+void tern_charge_end(struct mem_cgroup *old)
+{
+	set_active_memcg(old);
+}
+
+/*
+ * The core charges an accepted socket to the task that accepts it, and has no call
+ * to name another. TCP gives back by the page what it takes, so pages that the socket
+ * has already are taken a second time, for the cgroup, and the first ones are given
+ * back for nobody.
+ */
+static int move_pages(struct sock *sk, struct mem_cgroup *memcg)
+{
+	int pages = sk_mem_pages(sk->sk_forward_alloc +
+				 atomic_read(&sk->sk_rmem_alloc));
+
+	sk->sk_memcg = memcg;
+	if (!pages)
+		return 0;
+	if (!__sk_mem_schedule(sk, pages << PAGE_SHIFT, SK_MEM_RECV)) {
+		sk->sk_memcg = NULL;
+		return -ENOMEM;
+	}
+	sk->sk_memcg = NULL;
+	__sk_mem_reclaim(sk, pages << PAGE_SHIFT);
+	sk->sk_memcg = memcg;
+	return 0;
+}
+
+int tern_charge_sock(struct sock *sk)
+{
+	struct mem_cgroup *memcg = current->active_memcg;
+	int ret;
+
+	if (!memcg || !mem_cgroup_sockets_enabled)
+		return 0;
+	lock_sock(sk);
+	if (sk->sk_memcg) {
+		release_sock(sk);
+		return 0;
+	}
+	/* given back with the socket */
+	css_get(&memcg->css);
+	ret = move_pages(sk, memcg);
+	if (ret)
+		css_put(&memcg->css);
+	release_sock(sk);
+	return ret;
+}
+
+#else
+
+struct mem_cgroup *tern_charge_begin(const struct sock *sk)
+{
+	return NULL;
+}
+
+void tern_charge_end(struct mem_cgroup *old)
+{
+}
+
+int tern_charge_sock(struct sock *sk)
+{
+	return 0;
+}
+
+#endif /* CONFIG_MEMCG */
