@@ -326,11 +326,6 @@ static void many_objects(void)
 
 /* ---- shares (DDP-119, RDMAP-155) ------------------------------------------ */
 
-/*
- * The rdma cgroup is left alone: a 6.12 kernel that loses a limited one before the
- * device that it limits crashes in rdmacg_unregister_device().
- */
-
 /* Return: the errno of an MR of so much, -1 when it never came to that */
 static int pin_as_nobody(struct ibv_device *device, size_t len)
 {
