@@ -378,12 +378,13 @@ static int register_device(struct tern_device *dev, const char *name)
 	return ret == -ENFILE ? -EEXIST : ret;
 }
 
-int tern_device_create(const char *name, struct net_device *netdev)
+static int create_in(struct net *net, const char *name,
+		     struct net_device *netdev)
 {
 	struct tern_device *dev;
 	int ret;
 
-	dev = ib_alloc_device_with_net(tern_device, ibdev, dev_net(netdev));
+	dev = ib_alloc_device_with_net(tern_device, ibdev, net);
 	if (!dev)
 		return -ENOMEM;
 	ret = init_device(dev, netdev);
@@ -391,5 +392,21 @@ int tern_device_create(const char *name, struct net_device *netdev)
 		ret = register_device(dev, name);
 	if (ret)
 		ib_dealloc_device(&dev->ibdev);
+	return ret;
+}
+
+/* the core wants the netns until the device is registered; the netdev may move */
+int tern_device_create(const char *name, struct net_device *netdev)
+{
+	struct net *net;
+	int ret;
+
+	rcu_read_lock();
+	net = maybe_get_net(dev_net(netdev));
+	rcu_read_unlock();
+	if (!net)
+		return -ENODEV;
+	ret = create_in(net, name, netdev);
+	put_net(net);
 	return ret;
 }

@@ -101,11 +101,15 @@ static bool owns_ipv4(struct net_device *netdev, __be32 addr)
 
 static bool owns_ipv6(struct net_device *netdev, const struct in6_addr *addr)
 {
+	bool found = false;
+
 #if IS_ENABLED(CONFIG_IPV6)
-	return ipv6_chk_addr(dev_net(netdev), addr, netdev, 1);
-#else
-	return false;
+	/* the netdev may move meanwhile */
+	rcu_read_lock();
+	found = ipv6_chk_addr(dev_net(netdev), addr, netdev, 1);
+	rcu_read_unlock();
 #endif
+	return found;
 }
 
 static bool owns(const struct tern_device *dev,

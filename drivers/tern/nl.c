@@ -232,8 +232,14 @@ static int parse_settings(const struct nlattr *nest, struct tern_settings *s,
 static int check_admin(struct sk_buff *skb, struct tern_device *dev,
 		       struct netlink_ext_ack *extack)
 {
-	if (netlink_ns_capable(skb, dev_net(dev->netdev)->user_ns,
-			       CAP_NET_ADMIN))
+	bool allowed;
+
+	/* the netdev may move meanwhile, and the netns that it left end */
+	rcu_read_lock();
+	allowed = netlink_ns_capable(skb, dev_net(dev->netdev)->user_ns,
+				     CAP_NET_ADMIN);
+	rcu_read_unlock();
+	if (allowed)
 		return 0;
 	NL_SET_ERR_MSG(extack, "CAP_NET_ADMIN over the netdev's namespace is needed");
 	return -EPERM;
