@@ -4,9 +4,12 @@
  * parsing and locking of a uverbs command.
  *
  * Lifetime: the file may outlive its context (link delete). The core destroys
- * the uverbs object first; from then on @uctx is NULL and, behind a grace
- * period, nobody looks QPs up through it. Rings in flight hold a QP reference,
- * which destroying the QP waits for, and the QPs go before context and device.
+ * the uverbs object first; from then on @uctx is NULL and nobody begins to look QPs
+ * up through it. Who does so at that moment needs the device for it, whose memory the
+ * core keeps for a grace period behind its last object, and no QP is left to be
+ * found by then. The context is only compared with, never looked into. Rings in flight
+ * hold a QP reference, which destroying the QP waits for, and the QPs go before
+ * context and device.
  */
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -27,11 +30,13 @@
 /**
  * struct tern_doorbell - the object behind the file
  * @uobj: the core's part
+ * @dev: its device; see above
  * @uctx: the context whose QPs it wakes, NULL once that is gone
  */
 struct tern_doorbell {
 	struct ib_uobject uobj;
-	struct tern_ucontext __rcu *uctx;
+	struct tern_device *dev;
+	struct tern_ucontext *uctx;
 };
 
 /* a QP of this context, with a reference */
@@ -41,8 +46,9 @@ static struct tern_qp *find_own_qp(struct tern_doorbell *db, u32 qpn)
 	struct tern_qp *qp;
 
 	rcu_read_lock();
-	uctx = rcu_dereference(db->uctx);
-	qp = uctx ? tern_qp_find(uctx->dev, qpn) : ERR_PTR(-EIO);
+	/* pairs with the release in TERN_METHOD_DOORBELL_ALLOC */
+	uctx = smp_load_acquire(&db->uctx);
+	qp = uctx ? tern_qp_find(db->dev, qpn) : ERR_PTR(-EIO);
 	rcu_read_unlock();
 	if (!qp)
 		return ERR_PTR(-ENOENT);
@@ -85,8 +91,7 @@ static void destroy_doorbell(struct ib_uobject *uobj,
 	struct tern_doorbell *db = container_of(uobj, struct tern_doorbell,
 						uobj);
 
-	rcu_assign_pointer(db->uctx, NULL);
-	synchronize_rcu_expedited();
+	WRITE_ONCE(db->uctx, NULL);
 }
 
 static int UVERBS_HANDLER(TERN_METHOD_DOORBELL_ALLOC)
@@ -97,7 +102,9 @@ static int UVERBS_HANDLER(TERN_METHOD_DOORBELL_ALLOC)
 	struct tern_doorbell *db = container_of(uobj, struct tern_doorbell,
 						uobj);
 
-	rcu_assign_pointer(db->uctx, to_tern_uctx(uobj->context));
+	db->dev = to_tern_dev(uobj->context->device);
+	/* the device before the context by which it is found */
+	smp_store_release(&db->uctx, to_tern_uctx(uobj->context));
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <linux/rcupdate.h>
 
 #include "device.h"
+#include "grace.h"
 #include "mem.h"
 #include "qp.h"
 
@@ -109,11 +110,16 @@ int tern_mem_close(struct tern_mem *mem)
 	return ret;
 }
 
-void tern_mem_remove(struct tern_device *dev, struct tern_mem *mem)
+void tern_mem_unlist(struct tern_device *dev, struct tern_mem *mem)
 {
 	WARN_ON_ONCE(!mem->closed);
 	rhashtable_remove_fast(&dev->mem.ht, &mem->node, table_params);
-	synchronize_rcu_expedited();
+}
+
+void tern_mem_remove(struct tern_device *dev, struct tern_mem *mem)
+{
+	tern_mem_unlist(dev, mem);
+	tern_grace_period(dev, mem->map.pd->uobject);
 }
 
 struct tern_mem *tern_mem_lookup(struct tern_device *dev, u32 stag)

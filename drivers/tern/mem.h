@@ -86,6 +86,7 @@ enum tern_mem_kind {
  * @closed: its end has begun: it never becomes valid again
  * @region: window: the region it is bound to, which stays until it is not
  * @windows: user MR: windows that are bound to it
+ * @rcu: window: frees it
  */
 struct tern_mem {
 	struct rhash_head node;
@@ -98,6 +99,7 @@ struct tern_mem {
 	bool closed;
 	struct tern_mem *region;
 	u32 windows;
+	struct rcu_head rcu;
 };
 
 struct tern_mem_table {
@@ -145,10 +147,17 @@ void tern_mem_revoke(struct tern_mem *mem);
 int tern_mem_close(struct tern_mem *mem);
 
 /**
+ * tern_mem_unlist() - take a closed entry out of the table
+ *
+ * Readers may have it for a grace period more. Context: process.
+ */
+void tern_mem_unlist(struct tern_device *dev, struct tern_mem *mem);
+
+/**
  * tern_mem_remove() - take a closed entry out of the table and wait until no
  * reader has it
  *
- * Context: process, sleeps for a grace period (expedited).
+ * Context: process, sleeps for a grace period, see tern_grace_period().
  */
 void tern_mem_remove(struct tern_device *dev, struct tern_mem *mem);
 

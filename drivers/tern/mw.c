@@ -8,6 +8,8 @@
  */
 #include "mw.h"
 
+#include <linux/slab.h>
+
 #include "device.h"
 #include "mr.h"
 #include "qp.h"
@@ -23,6 +25,24 @@ static bool is_window(const struct tern_mem *mem)
 
 /* ---- life ---------------------------------------------------------------- */
 
+static int insert_window(struct tern_device *dev, struct tern_mw *mw)
+{
+	struct ib_mw *ibmw = &mw->ibmw;
+	int ret;
+
+	mw->mem = kzalloc_obj(*mw->mem, GFP_KERNEL_ACCOUNT);
+	if (!mw->mem)
+		return -ENOMEM;
+	tern_mem_init(mw->mem, ibmw->type == IB_MW_TYPE_1 ? TERN_MEM_MW1 :
+							    TERN_MEM_MW2,
+		      ibmw->pd);
+	mw->mem->map.window = true;
+	ret = tern_mem_insert(dev, mw->mem);
+	if (ret)
+		kfree(mw->mem);
+	return ret;
+}
+
 int tern_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct tern_mw *mw = container_of(ibmw, struct tern_mw, ibmw);
@@ -31,28 +51,29 @@ int tern_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 
 	if (!atomic_add_unless(&dev->num_mw, 1, TERN_MAX_MW))
 		return -ENOMEM;
-	tern_mem_init(&mw->mem, ibmw->type == IB_MW_TYPE_1 ? TERN_MEM_MW1 :
-							     TERN_MEM_MW2,
-		      ibmw->pd);
-	mw->mem.map.window = true;
-	ret = tern_mem_insert(dev, &mw->mem);
+	ret = insert_window(dev, mw);
 	if (ret) {
 		atomic_dec(&dev->num_mw);
 		return ret;
 	}
-	ibmw->rkey = mw->mem.map.stag;
+	ibmw->rkey = mw->mem->map.stag;
 	return 0;
 }
 
+/*
+ * Nobody is waited for: closing it ended the copies through it, and its pages are its
+ * region's. Who has found it still may look at it for a grace period.
+ */
 int tern_dealloc_mw(struct ib_mw *ibmw)
 {
 	struct tern_mw *mw = container_of(ibmw, struct tern_mw, ibmw);
 	struct tern_device *dev = to_tern_dev(ibmw->device);
-	int ret = tern_mem_close(&mw->mem);
+	int ret = tern_mem_close(mw->mem);
 
 	if (ret)
 		return ret;
-	tern_mem_remove(dev, &mw->mem);
+	tern_mem_unlist(dev, mw->mem);
+	kfree_rcu(mw->mem, rcu);
 	atomic_dec(&dev->num_mw);
 	return 0;
 }

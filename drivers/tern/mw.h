@@ -17,11 +17,11 @@ struct tern_wqe;
 /**
  * struct tern_mw - memory window
  * @ibmw: the core's part
- * @mem: its entry in the STag table
+ * @mem: its entry in the STag table, which outlives it by a grace period
  */
 struct tern_mw {
 	struct ib_mw ibmw;
-	struct tern_mem mem;
+	struct tern_mem *mem;
 };
 
 /**

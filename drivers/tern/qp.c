@@ -9,6 +9,7 @@
 #include "complete.h"
 #include "cq.h"
 #include "device.h"
+#include "grace.h"
 #include "mr.h"
 #include "sock.h"
 #include "sq.h"
@@ -256,7 +257,7 @@ int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	tern_qp_close(qp, true);
 	tern_stream_detach(qp);
 	xa_erase(&dev->qps, tern_qpn(qp));
-	synchronize_rcu_expedited();
+	tern_grace_period(dev, qp->uctx);
 	tern_qp_put(qp);
 	wait_for_completion(&qp->released);
 	tern_tx_sched_exit_qp(qp);

@@ -30,6 +30,8 @@
 	X(MW_BIND, "mw_bind", "memory window bound or unbound")	\
 	X(DOORBELL, "doorbell", "doorbell system call")			\
 	X(DOORBELL_LATER, "doorbell_later", "doorbell left to the timer, as one of many") \
+	X(GRACE_EXPEDITED, "grace_expedited", "grace period of RCU that interrupted other CPUs") \
+	X(GRACE_WAITED, "grace_waited", "grace period of RCU at its own pace") \
 	X(CM_CONNECT, "cm_connect", "connection attempt started")	\
 	X(CM_ACCEPT, "cm_accept", "connection request accepted")	\
 	X(CM_REJECT_TX, "cm_reject_tx", "connection request rejected")	\

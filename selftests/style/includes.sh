@@ -20,7 +20,7 @@ connect='cm|cep|cep_impl|cep_timer|listen|startup|peer|event|conn|rdma_id'
 engines="$send|$receive|$connect"
 objects='device|pd|ucontext|doorbell|dv|cq|srq|qp|stream'
 top_layer='main|link|nl|nl_conn|nl_gen'
-services='sock|sock_open|charge|mem|umem|umem_dmabuf|mr|mw|sgl|readq|recvq|queue|complete|stats|trace|settings|wishes|sq'
+services='sock|sock_open|charge|mem|grace|umem|umem_dmabuf|mr|mw|sgl|readq|recvq|queue|complete|stats|trace|settings|wishes|sq'
 failed=0 n=0
 
 # verdict NAME: what is on stdin breaks the rule NAME
