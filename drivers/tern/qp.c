@@ -332,17 +332,31 @@ static int modify_state(struct tern_qp *qp, enum ib_qp_state to)
 }
 
 /*
- * rdma_cm moves the QP of an active end to INIT before it has a connection, and
- * then says no rights at all without meaning it: such a QP gets what iw_cm gives
- * to every other one. Rights that are set apart from INIT, or are not empty, are
- * meant.
+ * rdma_cm moves the QP of an active end to INIT when it is made, before it has a
+ * connection, and then says no rights at all without meaning it: such a QP gets what
+ * iw_cm gives to every other one. That is the first word on the QP's rights, and it
+ * comes without the P_Key index that verbs demand for the move: all else is meant.
  */
-static u32 meant_access(const struct ib_qp_attr *attr, int mask)
+static bool is_rdma_cms(const struct tern_qp *qp, const struct ib_qp_attr *attr,
+			int mask)
 {
-	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_INIT &&
-	    !attr->qp_access_flags)
-		return TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ;
-	return peer_access(attr->qp_access_flags);
+	lockdep_assert_held(&qp->state_lock);
+	return !qp->rights_said && mask & IB_QP_STATE &&
+	       attr->qp_state == IB_QPS_INIT && !attr->qp_access_flags &&
+	       !(mask & IB_QP_PKEY_INDEX);
+}
+
+static void set_access(struct tern_qp *qp, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	u32 access = peer_access(attr->qp_access_flags);
+
+	spin_lock_bh(&qp->state_lock);
+	if (is_rdma_cms(qp, attr, mask))
+		access = TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ;
+	qp->rights_said = true;
+	WRITE_ONCE(qp->access, access);
+	spin_unlock_bh(&qp->state_lock);
 }
 
 int tern_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -359,7 +373,7 @@ int tern_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	    attr->max_dest_rd_atomic > TERN_MAX_RD_ATOM)
 		return -EINVAL;
 	if (mask & IB_QP_ACCESS_FLAGS)
-		WRITE_ONCE(qp->access, meant_access(attr, mask));
+		set_access(qp, attr, mask);
 	if (mask & IB_QP_STATE)
 		return modify_state(qp, attr->qp_state);
 	return 0;

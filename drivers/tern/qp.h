@@ -255,7 +255,7 @@ struct tern_startup {
  *	for the last
  * @released: completed with the last reference
  * @uctx: the program's context, NULL for a kernel user
- * @state_lock: guards @cep, @wishes and @startup; BH-safe
+ * @state_lock: guards @cep, @wishes, @startup and @rights_said; BH-safe
  * @idle_lock: the stream lock before there is a socket
  * @state: guarded by the stream lock; read without where a stale value is good
  * @cep: endpoint of the connection in startup or attached, with a reference
@@ -264,6 +264,7 @@ struct tern_startup {
  * @sq, @rq: its queues; @rq is unused with an SRQ
  * @tx, @rx, @readq: engines
  * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
+ * @rights_said: modify_qp has said what @access is
  * @term_rx: Terminate received, or TERN_TERM_NONE
  * @term_tx: error found, and sent as a Terminate unless the fence is shut
  * @bh_work: runs the send engine in BH context
@@ -298,6 +299,7 @@ struct tern_qp {
 	struct tern_rx rx;
 	struct tern_readq readq;
 	u32 access;
+	bool rights_said;
 	int term_rx;
 	int term_tx;
 	struct work_struct bh_work;

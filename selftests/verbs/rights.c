@@ -341,6 +341,64 @@ static void qp_rights(void)
 	pair_down();
 }
 
+static int said(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	must(!ibv_query_qp(qp, &attr, IBV_QP_ACCESS_FLAGS, &init));
+	return attr.qp_access_flags;
+}
+
+/* the move to INIT with the rights given: what rdma_cm says, and @more */
+static void to_init(struct ibv_qp *qp, int access, int more)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = access,
+	};
+
+	must(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT |
+				       IBV_QP_ACCESS_FLAGS | more));
+}
+
+static struct ibv_qp *own_qp(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = a.scq, .recv_cq = a.rcq, .qp_type = IBV_QPT_RC,
+		.cap = { 1, 1, 1, 1, 0 },
+	};
+	struct ibv_qp *qp = ibv_create_qp(a.pd, &attr);
+
+	must(qp);
+	return qp;
+}
+
+/* but for the one call of rdma_cm's that does not mean what it says */
+static void init_rights(void)
+{
+	enum { RW = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE };
+	struct ibv_qp *qp;
+
+	if (over_siw) {
+		tap_skip = "siw keeps them to itself";
+		return;
+	}
+	solo_up(NULL);
+	expect_eq(said(a.qp), RW);
+	to_init(a.qp, 0, 0);
+	expect_eq(said(a.qp), 0);
+	qp = own_qp();
+	to_init(qp, 0, IBV_QP_PKEY_INDEX);
+	expect_eq(said(qp), 0);
+	to_init(qp, IBV_ACCESS_REMOTE_READ, 0);
+	expect_eq(said(qp), IBV_ACCESS_REMOTE_READ);
+	to_init(qp, 0, 0);
+	expect_eq(said(qp), 0);
+	must(!ibv_destroy_qp(qp));
+	pair_down();
+}
+
 static void access_event(void)
 {
 	pair_up(NULL, NULL);
@@ -495,6 +553,7 @@ static const struct tap_test tests[] = {
 	{ "item 3: a remote key of another PD: REM_ACCESS_ERR", remote_other_pd },
 	{ "item 3: REMOTE_READ and REMOTE_WRITE are enforced on the MR", mr_rights },
 	{ "item 3: REMOTE_READ and REMOTE_WRITE are enforced on the QP", qp_rights },
+	{ "modify_qp__init_without_rights_means_it", init_rights },
 	{ "item 3: a refused access raises QP_ACCESS_ERR at the target", access_event },
 	{ "item 3: SEND_WITH_INV of a user MR is refused", invalidate_refused },
 	{ "item 3: a fresh key at each registration", fresh_keys },
