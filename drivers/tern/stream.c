@@ -209,7 +209,12 @@ static int init_engines(struct tern_qp *qp, struct tern_sock *sock,
 	return 0;
 }
 
-/* both locks are held while the stream lock changes from one to the other */
+/*
+ * Both locks are held while the stream lock changes from one to the other, and
+ * until the callbacks come to the QP: tern_destroy_qp() ends the stream under this
+ * lock. Whether it is there before us, and this fails, or after us, no callback
+ * comes to the QP after its tern_stream_detach().
+ */
 static int switch_lock(struct tern_qp *qp, struct tern_sock *sock,
 		       const struct tern_stream_params *params)
 {
@@ -224,6 +229,7 @@ static int switch_lock(struct tern_qp *qp, struct tern_sock *sock,
 		/* the engines are set up before the socket shows */
 		smp_store_release(&qp->sock, sock);
 		tern_qp_event(qp, QP_EV_ATTACH);
+		tern_sock_set_owner(sock, &stream_ops, qp);
 	}
 	tern_sock_unlock(sock);
 	mutex_unlock(&qp->idle_lock);
@@ -237,7 +243,6 @@ int tern_qp_attach(struct tern_qp *qp, struct tern_sock *sock,
 
 	if (ret)
 		return ret;
-	tern_sock_set_owner(sock, &stream_ops, qp);
 	/* what came before we listened, and what was posted */
 	tern_sock_lock(sock);
 	tern_rx_run(qp);
