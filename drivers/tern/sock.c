@@ -133,6 +133,23 @@ static void retry(struct work_struct *work)
 	tern_sock_put(s);
 }
 
+/*
+ * A kernel socket holds no reference on its netns. Closed alone, a connection that
+ * is not over stays in TCP's tables, without the timers that would end it; and the
+ * routes that the socket has cached stay until its memory goes, which a QP may keep
+ * for much longer than the netns, where they are counted, is there. So TCP forgets
+ * both first.
+ */
+static void close_socket(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	lock_sock(sk);
+	sk->sk_prot->disconnect(sk, 0);
+	release_sock(sk);
+	sock_release(sock);
+}
+
 void tern_sock_release(struct tern_sock *s)
 {
 	struct socket *sock;
@@ -143,7 +160,7 @@ void tern_sock_release(struct tern_sock *s)
 	s->sock = NULL;
 	release_sock(s->sk);
 	if (sock)
-		sock_release(sock);
+		close_socket(sock);
 }
 
 static void release_work(struct work_struct *work)
@@ -194,10 +211,11 @@ struct tern_sock *tern_sock_wrap(struct socket *sock)
 
 	ret = tern_charge_sock(sk);
 	if (ret)
-		return ERR_PTR(ret);
+		goto err_close;
+	ret = -ENOMEM;
 	s = kzalloc_obj(*s, GFP_KERNEL_ACCOUNT);
 	if (!s)
-		return ERR_PTR(-ENOMEM);
+		goto err_close;
 	kref_init(&s->ref);
 	INIT_WORK(&s->release_work, release_work);
 	INIT_DELAYED_WORK(&s->retry_work, retry);
@@ -212,21 +230,19 @@ struct tern_sock *tern_sock_wrap(struct socket *sock)
 	tern_sock_grow_rcvbuf(sk);
 	set_callbacks(s);
 	return s;
+
+err_close:
+	close_socket(sock);
+	return ERR_PTR(ret);
 }
 
 struct tern_sock *tern_sock_create(struct net *net, int family)
 {
-	struct tern_sock *s;
 	struct socket *sock;
 	int rc;
 
 	rc = sock_create_kern(net, family, SOCK_STREAM, IPPROTO_TCP, &sock);
-	if (rc)
-		return ERR_PTR(rc);
-	s = tern_sock_wrap(sock);
-	if (IS_ERR(s))
-		sock_release(sock);
-	return s;
+	return rc ? ERR_PTR(rc) : tern_sock_wrap(sock);
 }
 
 int tern_sock_init(void)

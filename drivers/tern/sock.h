@@ -64,7 +64,7 @@ struct tern_sock {
 
 /**
  * tern_sock_wrap() - take a kernel TCP socket over
- * @sock: the socket; owned by the result on success
+ * @sock: the socket; owned by the result, released when there is none
  *
  * Sets TCP_NODELAY, sk_use_task_frag = false, GFP_ATOMIC | __GFP_NOWARN safe
  * allocation, and our callbacks (no owner yet). Context: process. Return: the
@@ -96,7 +96,9 @@ void tern_sock_put(struct tern_sock *s);
  * The structure and its lock stay valid while references are held; every
  * operation on the stream fails from here on. A kernel socket keeps no
  * reference on its netns, so this must happen before the netns ends; idempotent.
- * Context: process.
+ * TCP forgets the connection: one that is not over is reset. No timer of it or of
+ * ours runs behind the return, and the socket holds no route of its netns.
+ * Context: process, the socket lock is not held.
  */
 void tern_sock_release(struct tern_sock *s);
 

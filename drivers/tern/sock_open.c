@@ -308,17 +308,13 @@ static void restore_child(struct tern_listen_sock *l, struct sock *sk)
 struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l)
 {
 	struct socket *sock;
-	struct tern_sock *s;
 	int rc;
 
 	rc = kernel_accept(l->sock, &sock, O_NONBLOCK);
 	if (rc)
 		return ERR_PTR(rc);
 	restore_child(l, sock->sk);
-	s = tern_sock_wrap(sock);
-	if (IS_ERR(s))
-		sock_release(sock);
-	return s;
+	return tern_sock_wrap(sock);
 }
 
 void tern_listen_sock_close(struct tern_listen_sock *l)

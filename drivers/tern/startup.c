@@ -279,6 +279,10 @@ static void retry(struct tern_cep *cep)
 	tern_stat_inc(cep->dev, CM_FALLBACK);
 	cep->retried = true;
 	cep->sock = NULL;
+	/* a peer that closed sees a graceful end; TCP forgets the rest */
+	tern_sock_lock(old);
+	tern_sock_shutdown_locked(old);
+	tern_sock_unlock(old);
 	tern_sock_release(old);
 	cep->reply = (struct tern_mpa_msg) {};
 	cep->frame_sent = false;

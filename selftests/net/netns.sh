@@ -236,6 +236,54 @@ netns_deleted_closing()
 	hosts_anew
 }
 
+# packet_too_big: b tells a, and a remembers it by a route of its own, which is
+# counted in a's netns
+packet_too_big()
+{
+	in_b python3 - "$IP6_A" "$IP6_B" <<-'EOF'
+	import socket, struct, sys
+	a, b = (socket.inet_pton(socket.AF_INET6, x) for x in sys.argv[1:])
+	ping = struct.pack(">IHBB", 6 << 28, 8, 58, 64) + a + b + struct.pack(">BBHHH", 128, 0, 0, 1, 1)
+	sock = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+	sock.sendto(struct.pack(">BBHI", 2, 0, 0, 1400) + ping, (sys.argv[1], 0))
+	EOF
+	eventually sh -c "ip -n a -6 route show cache | grep 'mtu 1400'"
+}
+
+# routes of IPv6 that anything in a still has
+routes_of_a()
+{
+	local stats
+	read -ra stats < <(in_a cat /proc/net/rt6_stats)
+	echo $((16#${stats[5]}))
+}
+no_more_routes() { [ "$(routes_of_a)" -le "$1" ]; }
+
+# the netns may go now, with all of its routes; the QP, whose program is stopped,
+# stays for as long as it likes
+no_route_kept()
+{
+	local bare
+	in_a ip -6 addr flush dev v0a
+	bare=$(routes_of_a)
+	in_a ip addr add $IP6_A/64 dev v0a nodad
+	packet_too_big
+	server -b ::
+	client -a $IP6_B -c
+	kill -STOP $client_pid
+	not no_more_routes "$bare"
+	kill -9 $server_pid
+	ends $server_pid
+	within 5 eventually no_tcp a
+	in_a ip -6 addr flush dev v0a
+	rdma resource show qp link "$DEV_A" | grep .
+	within 5 eventually no_more_routes "$bare" || { echo "$(routes_of_a), and $bare without"; return 1; }
+	rdma resource show qp link "$DEV_A" | grep .
+	kill -9 $client_pid
+	ends $client_pid
+	hosts_anew
+}
+
 mode_is() { [ "$(rdma system show | awk '{ print $2 }')" = "$1" ]; }
 
 # a device of the exclusive mode is seen in its own namespace only
@@ -287,6 +335,7 @@ wires_up
 dev_add a "$DEV_A" "$TERN_TYPE" v0a
 dev_add b "$DEV_B" "$TERN_PEER" v0b
 all_in shared
+point "item 10: a QP whose connection is over keeps no route of its netns" no_route_kept
 topo_down
 point "item 10: exclusive mode" eventually rdma system set netns exclusive
 wires_up
