@@ -159,6 +159,9 @@ void tern_sock_release(struct tern_sock *s)
 	sock = s->sock;
 	s->sock = NULL;
 	release_sock(s->sk);
+	/* none is queued any more: sending fails */
+	if (cancel_delayed_work_sync(&s->retry_work))
+		tern_sock_put(s);
 	if (sock)
 		close_socket(sock);
 }
