@@ -6,7 +6,8 @@
  * exactly the time in which a device is registered, whoever ends it: `rdma link
  * delete`, a netdev that goes, a change of the RDMA namespace, or rmmod. Clients
  * are removed in the reverse order of their registration, so endpoints are
- * aborted before rdma_cm and uverbs, which tern depends on, wait for them.
+ * aborted before those that were there earlier, mostly rdma_cm and uverbs, wait for
+ * them. What came later is removed before: is_leaving() in cep_timer.c.
  */
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>

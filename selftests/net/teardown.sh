@@ -341,6 +341,93 @@ rmmod_listening()
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 }
 
+# ---- clients of the RDMA core that came later --------------------------------------
+
+# clients_late MODULE...: they come after the links, in this order, and so are asked
+# to let go of a device in the reverse one, all before tern's own client
+clients_late()
+{
+	local m
+	rdma link delete "$DEV_A"
+	rdma link delete "$DEV_B"
+	rmmod "$module"
+	rmmod rdma_ucm rdma_cm iw_cm ib_cm ib_uverbs
+	modprobe "$module"
+	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+	for m; do
+		modprobe "$m"
+	done
+}
+
+clients_first()
+{
+	rmmod "$module"
+	modprobe -a ib_uverbs rdma_ucm "$module"
+	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+}
+
+# The client has no answer, for longer than this may take. It is stopped, so that its
+# own end is not what ends the startup: rdma_cm waits for its id.
+link_delete_connecting_stopped()
+{
+	silent_listener
+	connecting_client
+	eventually in_a sh -c "ss -Htn dport = :$port | grep ESTAB"
+	kill -STOP $client_pid
+	within 5 rdma link delete "$DEV_A"
+	no_device "$DEV_A"
+	kill -CONT $client_pid
+	ends $client_pid
+	ip netns pids b | xargs -r kill -9
+	dev_add a "$DEV_A" "$TERN_TYPE" v0a
+}
+
+# the same of a server that accepted, and waits for an RTR
+link_delete_before_rtr_stopped()
+{
+	server
+	in_a ./mpa_peer.py to_withheld_rtr $IP_B $port >"$TMP/peer" &
+	eventually grep -q answered "$TMP/peer"
+	expect conns_of_b ended=false state=RTR_WAIT
+	kill -STOP $server_pid
+	within 5 rdma link delete "$DEV_B"
+	no_device "$DEV_B"
+	kill -CONT $server_pid
+	ends $server_pid
+	within 5 eventually grep 'closed' "$TMP/peer"
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+}
+
+# the server was asked, and has not answered
+link_delete_asked()
+{
+	server -A
+	connecting_client
+	eventually grep -qx 'vtraffic: asked' "$TMP/server"
+	within 5 rdma link delete "$DEV_B"
+	no_device "$DEV_B"
+	ends $client_pid
+	kill -9 $server_pid
+	ends $server_pid
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+}
+
+late() # WHO MODULE...
+{
+	point "item 9, $1: links first" clients_late "${@:2}"
+	point "item 9, $1: link delete during traffic, the server's" link_delete_traffic "$DEV_B"
+	point "item 9, $1: link delete while a stopped client connects" link_delete_connecting_stopped
+	point "item 9, $1: link delete while a server that was asked has not answered" link_delete_asked
+	point "item 9, $1: link delete while a stopped server awaits the RTR" \
+		link_delete_before_rtr_stopped
+	point "item 9, $1: rmmod with a server that listens" rmmod_listening
+}
+
+# where tern needs a part of uverbs, that is there before it
+needs_uverbs() { grep -q '^ib_uverbs .*tern' /proc/modules; }
+
 # ---- packets that are lost once -----------------------------------------------------
 
 lost_fin()
@@ -432,6 +519,12 @@ point "item 9: rmmod is refused while a process holds a context" rmmod_while_hel
 point "item 9: rmmod is refused during traffic" rmmod_during_traffic
 point "item 9: rmmod removes devices" rmmod_removes_devices
 point "item 9: rmmod with a server that listens" rmmod_listening
+if [ "$TERN_TYPE-$TERN_PEER" = tern-tern ]; then
+	late "rdma_cm after the links" ib_uverbs rdma_cm rdma_ucm
+	needs_uverbs || late "rdma_cm and uverbs after the links, uverbs goes first" \
+		rdma_cm ib_uverbs rdma_ucm
+	point "item 9: the usual order again" clients_first
+fi
 point "item 9: a FIN to the server lost once" lost_fin input
 point "item 9: a FIN to the client lost once" lost_fin output
 point "item 9: the FIN of a killed process lost once" lost_fin_of_dead
