@@ -528,9 +528,23 @@ static void check_eof(struct tern_qp *qp)
 		tern_qp_event(qp, QP_EV_PEER_CLOSE);
 }
 
+/*
+ * MPA has no use for TCP's urgent pointer (RFC 5044 has no word on it), and an octet
+ * that the peer sent apart from the others may or may not be one of an FPDU.
+ */
+static void refuse_urgent(struct tern_qp *qp)
+{
+	tern_stat_inc(qp->dev, RX_URGENT);
+	qp->rx.discard = true;
+	tern_qp_error(qp, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
+	tern_qp_async_event(qp, IB_EVENT_QP_FATAL);
+}
+
 void tern_rx_run(struct tern_qp *qp)
 {
 	tern_qp_assert_locked(qp);
+	if (tern_sock_take_urgent_locked(qp->sock) && !qp->rx.discard)
+		refuse_urgent(qp);
 	tern_sock_read_locked(qp->sock, rx_actor, qp);
 	tern_recv_publish(qp);
 	check_eof(qp);

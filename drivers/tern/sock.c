@@ -193,12 +193,16 @@ void tern_sock_put(struct tern_sock *s)
 	kref_put(&s->ref, queue_release);
 }
 
-void tern_sock_grow_rcvbuf(struct sock *sk)
+void tern_sock_prepare(struct sock *sk)
 {
 	int max = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]);
 
+	lock_sock(sk);
 	if (sk->sk_rcvbuf < min(max, RCVBUF_MIN))
 		WRITE_ONCE(sk->sk_rcvbuf, min(max, RCVBUF_MIN));
+	/* else TCP may step over an urgent octet by itself, inside an FPDU */
+	sock_set_flag(sk, SOCK_URGINLINE);
+	release_sock(sk);
 }
 
 struct mem_cgroup *tern_sock_charge(const struct tern_sock *s)
@@ -230,7 +234,7 @@ struct tern_sock *tern_sock_wrap(struct socket *sock)
 	/* TCP sends from our callbacks, on behalf of no task, under reclaim */
 	sk->sk_allocation = GFP_ATOMIC | __GFP_NOWARN;
 	sk->sk_use_task_frag = false;
-	tern_sock_grow_rcvbuf(sk);
+	tern_sock_prepare(sk);
 	set_callbacks(s);
 	return s;
 
@@ -368,8 +372,21 @@ static int take_all(read_descriptor_t *desc, struct sk_buff *skb,
 	return len;
 }
 
+bool tern_sock_take_urgent_locked(struct tern_sock *s)
+{
+	struct tcp_sock *tp = tcp_sk(s->sk);
+
+	sock_owned_by_me(s->sk);
+	if (likely(!tp->urg_data))
+		return false;
+	/* tcp_read_sock() knows nothing of SOCK_URGINLINE, and would end there */
+	WRITE_ONCE(tp->urg_data, 0);
+	return true;
+}
+
 void tern_sock_discard_locked(struct tern_sock *s)
 {
+	tern_sock_take_urgent_locked(s);
 	tern_sock_read_locked(s, take_all, NULL);
 }
 

@@ -102,8 +102,11 @@ void tern_sock_put(struct tern_sock *s);
  */
 void tern_sock_release(struct tern_sock *s);
 
-/* make room for a whole FPDU, before the socket connects or listens */
-void tern_sock_grow_rcvbuf(struct sock *sk);
+/*
+ * Make room for a whole FPDU and keep urgent data in line, before the socket connects
+ * or listens; what is accepted inherits both. Context: process.
+ */
+void tern_sock_prepare(struct sock *sk);
 
 /* module init and exit; behind exit() all sockets were released */
 int tern_sock_init(void);
@@ -255,7 +258,18 @@ int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 int tern_sock_read_locked(struct tern_sock *s, sk_read_actor_t actor,
 			  void *arg);
 
-/* consume and forget what was received */
+/**
+ * tern_sock_take_urgent_locked() - did the peer use TCP's urgent pointer?
+ * @s: socket
+ *
+ * An urgent octet stays in its place among the others. Until this is called
+ * tern_sock_read_locked() goes no further than to it.
+ *
+ * Return: whether there was an urgent pointer since the last call.
+ */
+bool tern_sock_take_urgent_locked(struct tern_sock *s);
+
+/* consume and forget what was received, urgent or not */
 void tern_sock_discard_locked(struct tern_sock *s);
 
 /* room in the send buffer: false arms write_space */

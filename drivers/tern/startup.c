@@ -450,6 +450,19 @@ static void frame_lost(struct tern_cep *cep, int rc)
 		tern_cep_step(cep, CM_EV_FIN);
 }
 
+/* no frame has any: it counts as one that is malformed */
+static bool urgent_came(struct tern_cep *cep)
+{
+	bool came;
+
+	tern_sock_lock(cep->sock);
+	came = tern_sock_take_urgent_locked(cep->sock);
+	tern_sock_unlock(cep->sock);
+	if (came)
+		tern_stat_inc(cep->dev, RX_URGENT);
+	return came;
+}
+
 static bool look_frame(struct tern_cep *cep)
 {
 	bool active = cep->state == CM_REPLY_WAIT;
@@ -459,6 +472,10 @@ static bool look_frame(struct tern_cep *cep)
 	u32 need;
 	int n;
 
+	if (urgent_came(cep)) {
+		bad_frame(cep);
+		return true;
+	}
 	/* never more than the frame: what follows it is for the stream */
 	while ((verdict = tern_mpa_parse(kind, cep->frame, cep->frame_len,
 					 &need, msg)) == TERN_MPA_MORE) {
@@ -485,7 +502,7 @@ static bool look_frame(struct tern_cep *cep)
 /* the peer may send nothing while the ULP thinks (row K7) */
 static bool look_idle(struct tern_cep *cep)
 {
-	bool dead, eof, early;
+	bool dead, eof, early, urgent = urgent_came(cep);
 
 	tern_sock_lock(cep->sock);
 	dead = tern_sock_dead_locked(cep->sock);
@@ -494,11 +511,11 @@ static bool look_idle(struct tern_cep *cep)
 	tern_sock_unlock(cep->sock);
 	if (dead)
 		tern_cep_step(cep, CM_EV_RESET);
-	else if (early)
+	else if (early || urgent)
 		bad_frame(cep);
 	else if (eof)
 		tern_cep_step(cep, CM_EV_FIN);
-	return dead || early || eof;
+	return dead || early || urgent || eof;
 }
 
 static bool look_linger(struct tern_cep *cep)

@@ -23,6 +23,7 @@
 	X(RX_RDMAP_ERR, "rx_rdmap_err", "message refused by RDMAP rules") \
 	X(RX_NO_BUFFER, "rx_no_buffer", "Send that found no receive entry") \
 	X(RX_TERMINATE, "rx_terminate", "Terminate received")		\
+	X(RX_URGENT, "rx_urgent", "urgent data (TCP's URG) received")	\
 	X(RX_LATE, "rx_late", "octets discarded after an error or close") \
 	X(SQ_BAD_ENTRY, "sq_bad_entry", "malformed send queue entry")	\
 	X(RQ_BAD_ENTRY, "rq_bad_entry", "malformed receive queue entry") \
@@ -71,6 +72,7 @@
 	X(DU_VERSION, "du_version")	\
 	X(MPA_CRC, "mpa_crc")		\
 	X(MPA_MARKER, "mpa_marker")	\
+	X(MPA_LOCAL, "mpa_local")	\
 	X(MPA_IRD, "mpa_ird")		\
 	X(MPA_RTR, "mpa_rtr")
 

@@ -272,13 +272,13 @@ void peers_free(void)
 
 /* ---- octets ---- */
 
-void peer_send(struct peer *p, const void *data, size_t len)
+static void send_all(struct peer *p, const void *data, size_t len, int flags)
 {
 	const uint8_t *at = data;
 	ssize_t n;
 
 	while (len) {
-		n = send(p->fd, at, len, MSG_NOSIGNAL);
+		n = send(p->fd, at, len, MSG_NOSIGNAL | flags);
 		if (n < 0 && errno == EAGAIN) {
 			expect(wait_for(p->fd, POLLOUT, patience(SEND_MS)),
 			       "the device takes no more octets");
@@ -293,6 +293,16 @@ void peer_send(struct peer *p, const void *data, size_t len)
 		at += n;
 		len -= n;
 	}
+}
+
+void peer_send(struct peer *p, const void *data, size_t len)
+{
+	send_all(p, data, len, 0);
+}
+
+void peer_send_urgent(struct peer *p, uint8_t octet)
+{
+	send_all(p, &octet, 1, MSG_OOB);
 }
 
 /*

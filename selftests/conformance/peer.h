@@ -88,6 +88,8 @@ void peer_shutdown(struct peer *p);	/* FIN of our half */
  * segment each) */
 void peer_send(struct peer *p, const void *data, size_t len);
 void peer_send_pieces(struct peer *p, const void *data, size_t len, size_t piece);
+/* one octet at which TCP's urgent pointer points */
+void peer_send_urgent(struct peer *p, uint8_t octet);
 
 /* what comes within @ms: Return octets read (up to @len), 0 at the end or time out */
 size_t peer_recv(struct peer *p, void *buf, size_t len, int ms);

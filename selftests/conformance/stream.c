@@ -15,6 +15,7 @@
 #define RECV_ID		9
 #define BURST_MAX	(64 * 1024)
 #define HOLD_MS		100
+#define URGENT_MS	1000
 
 /**
  * struct burst - FPDUs to be sent in one way or another, and what they do
@@ -294,6 +295,39 @@ static void stream__request_without_its_last_octet(void)
 	expect_eq("octets of the Response", f.seg.len, 64);
 }
 
+/* ---- TCP's urgent pointer ---- */
+
+/* RFC 5044 has no word on it: an octet as any other, or an error of the stream */
+static void urgent_octet(size_t at)
+{
+	uint8_t ulpdu[1024];
+
+	memset(&b, 0, sizeof(b));
+	b.s = session_default();
+	b.mr = agent_mr(1024, "lrw");
+	pattern(b.data, 900, 7);
+	add_fpdu(ulpdu, seg_write(b.s.p, b.mr.rkey, b.mr.va, b.data, 900, true, ulpdu));
+	if (at)
+		peer_send(b.s.p, b.octets, at);
+	peer_send_urgent(b.s.p, b.octets[at]);
+	peer_send(b.s.p, b.octets + at + 1, b.len - at - 1);
+	if (peer_wait_end(b.s.p, URGENT_MS) != PEER_OPEN)
+		return;
+	expect_alive(b.s.p);
+	expect_memory(&b.mr, 0, b.data, 900);
+}
+
+static void stream__urgent_octet(void)
+{
+	static const size_t places[] = { 0, 1, 400 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		urgent_octet(places[i]);
+		agent_reset();
+	}
+}
+
 /* ---- lengths that no sender may use ---- */
 
 static void stream__length_0(void)
@@ -476,6 +510,8 @@ static const struct conform_test tests[] = {
 	  "nothing of a Send counts before all of its FPDU is there"),
 	T(stream__request_without_its_last_octet, "MPA-066 MPA-068", EITHER, 0,
 	  "a Read Request is not answered before all of its FPDU is there"),
+	T(stream__urgent_octet, "-", EITHER, 0,
+	  "TCP's urgent pointer means nothing, or ends the stream: it never stalls it"),
 	T(stream__length_0, "MPA-008 R7", EITHER, 0,
 	  "ULPDU_Length 0 is a segment without a header: DDP refuses it"),
 	T(stream__length_64769, "MPA-006 MPA-125 R2", EITHER, 0,

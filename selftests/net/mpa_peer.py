@@ -138,6 +138,61 @@ def fpdu(ulpdu):
     return octets + struct.pack("<I", crc ^ 0xffffffff)
 
 
+def out_of_band(sock, octets, at):
+    """All of @octets, that at @at by TCP's urgent pointer."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if at:
+        sock.sendall(octets[:at])
+    sock.send(octets[at:at + 1], socket.MSG_OOB)
+    if octets[at + 1:]:
+        sock.sendall(octets[at + 1:])
+
+
+def urgent_request(connect):
+    """The first octet of a Request is urgent, one inside, or the last."""
+    request = frame(REQ, CRC | S, 2, ALL)
+    for at in 0, 17, len(request) - 1:
+        sock = connect()
+        out_of_band(sock, request, at)
+        data, how, seconds = rest(sock)
+        check(not data and seconds < AT_ONCE, at, data.hex(), how, seconds)
+
+
+def urgent_behind_request(connect):
+    """While the ULP thinks."""
+    sock = connect()
+    sock.sendall(frame(REQ, CRC | S, 2, ALL))
+    time.sleep(1)
+    out_of_band(sock, b"x", 0)
+    data, how, seconds = rest(sock)
+    check(not data and seconds < AT_ONCE, data.hex(), how, seconds)
+
+
+def urgent_fpdu(connect):
+    """In FPDUs: at each of these places the stream ends with Terminate 2/0/05."""
+    want = fpdu(bytes.fromhex(TERMINATE[4:] + "20050000"))
+    send = fpdu(bytes.fromhex("4143" + 8 * "00" + "00000001" + "00000000") + bytes(1000))
+    for at in 0, 1, 17, 500, len(send) - 1:
+        sock = connect()
+        sock.sendall(frame(REQ, CRC | S, 2, ALL))
+        exactly(sock, 24)
+        sock.sendall(RTR)
+        out_of_band(sock, send, at)
+        data, how, seconds = rest(sock)
+        check(data == want and how == "FIN" and seconds < AT_ONCE, at, data.hex(), how, seconds)
+
+
+def urgent_lingering(connect):
+    """Behind a refused startup all is taken, an urgent octet too."""
+    sock = connect()
+    sock.sendall(frame(REP, CRC, 1))
+    rest(sock)
+    start = time.monotonic()
+    out_of_band(sock, bytes(4 << 20), 1000)
+    seconds = time.monotonic() - start
+    check(seconds < AT_ONCE, seconds)
+
+
 def noise(connect):
     """So many times: behind a good startup no FPDU, one that is damaged, or one
     that carries nothing that DDP knows."""
@@ -239,6 +294,15 @@ def nobody(accept):
     time.sleep(1000)
 
 
+def urgent_reply(accept):
+    sock = accept()
+    exactly(sock, 24)
+    reply = frame(REP, CRC | S, 2, ALL)
+    out_of_band(sock, reply, len(reply) - 1)
+    data, how, seconds = rest(sock)
+    check(not data and how == "FIN" and seconds < AT_ONCE, data.hex(), how, seconds)
+
+
 def cut_reply(accept):
     sock = accept()
     exactly(sock, 24)
@@ -285,6 +349,10 @@ CASES = {
     "to_no_rtr": no_rtr,
     "to_bad_rtr": bad_rtr,
     "to_withheld_rtr": withheld_rtr,
+    "to_urgent_request": urgent_request,
+    "to_urgent_behind_request": urgent_behind_request,
+    "to_urgent_fpdu": urgent_fpdu,
+    "to_urgent_lingering": urgent_lingering,
     "to_noise": noise,
     "to_half_open": half_open,
     "to_crowd": crowd,
@@ -305,6 +373,7 @@ CASES = {
         frame(REP, CRC | S, 2, ALL), "",
         bytes.fromhex(TERMINATE + "200700001bd2babe")),
     "from_cut_reply": cut_reply,
+    "from_urgent_reply": urgent_reply,
     "from_own_key": answer(frame(REQ, CRC | S, 2, ALL), ""),
     "from_nobody": nobody,
     "from_higher_rev": answer(frame(REP, CRC, 3), ""),

@@ -66,6 +66,25 @@ silent_crowd()
 	in_a tern set tern_a reply-ms 2000
 }
 
+# urgent_while_asked: the server has the CONNECT_REQUEST and does not answer
+urgent_while_asked()
+{
+	server -A
+	limit 30 in_a ./mpa_peer.py to_urgent_behind_request "$IP_B" "$port"
+	grep -qx 'vtraffic: asked' "$TMP/server"
+	kill -9 $server_pid
+	ends $server_pid
+}
+
+# one for each connection of the points before that was not over
+counts_urgent()
+{
+	[ "$(counter tern_b rx_urgent)" = 9 ]
+	[ "$(counter tern_a rx_urgent)" = 0 ]
+	client_says urgent_reply CONNECT_ERROR
+	[ "$(counter tern_a rx_urgent)" = 1 ]
+}
+
 topo_up
 # far from what has to come at once
 in_b tern set tern_b request-ms 20000 rtr-ms 20000 close-ms 20000
@@ -89,6 +108,11 @@ to "G10: enhanced data cut short" short_enhanced
 to "G3: revision 0 gets revision 1, R=1" rev_0
 to "G14: revision 3 gets revision 2, R=1" rev_3
 to "4.32: more private data than rdma_cm carries" 256_octets
+to "URG: an urgent octet in the Request" urgent_request
+to "URG: an urgent octet in an FPDU, Terminate 2/0/05" urgent_fpdu
+to "URG: an urgent octet behind the end is taken" urgent_lingering
+point "responder: URG: an urgent octet while the ULP thinks" urgent_while_asked
+point "initiator: URG: an urgent octet in the Reply" counts_urgent
 point "64 silent clients and 64 silent servers hold nobody up" silent_crowd 64
 in_b tern set tern_b request-ms 2000 rtr-ms 2000
 to "K5: silence, closed by the timer" silent
