@@ -32,8 +32,8 @@ struct tern_srq;
  * @tx_markers: the peer wants markers
  * @rx_markers: we asked for markers
  * @rtr: initiator: RTR to send as the first message, or TERN_RTR_NONE
- * @rtr_accept: responder in the peer-to-peer model: RTR types that were listed,
- *	BIT(enum tern_rtr); 0 in client-server mode
+ * @rtr_accept: responder: RTR types that are taken, BIT(enum tern_rtr): those that
+ *	were listed, READ on a plain connection, 0 in the client-server model
  * @ord: outbound Reads in flight, 0..TERN_MAX_RD_ATOM
  * @ird: inbound Reads in flight (slots), 0..TERN_MAX_RD_ATOM
  */

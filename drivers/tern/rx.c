@@ -67,9 +67,20 @@ static bool is_rtr_send(const struct tern_qp *qp, const struct tern_seg *seg)
 	       seg->qn == TERN_QN_SEND && seg->last && !seg->len && !seg->mo;
 }
 
+/* of a Read Request, which is not judged yet: it may be cut short */
+static bool reads_nothing(const struct tern_fpdu *f)
+{
+	const u32 ddp_len = sizeof(struct tern_ddp_untagged);
+	const struct tern_read_req *rreq = (const void *)(f->hdr + ddp_len);
+
+	return f->hdr_len >= ddp_len + sizeof(*rreq) && !rreq->size;
+}
+
+/* the FPDU at hand, a Read Request, is the RTR; plain peers send it unasked */
 static bool is_rtr_read(const struct tern_qp *qp)
 {
-	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_READ);
+	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_READ) &&
+	       reads_nothing(&qp->rx.cur);
 }
 
 /* checklist-mpa 4.8: one slot beyond IRD for the RTR Read */
@@ -355,7 +366,6 @@ static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
 /* rows F64 and F65: the RTR that a good FPDU is, if it was listed */
 static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 {
-	const struct tern_read_req *rreq;
 	u8 rtr = TERN_RTR_NONE;
 
 	switch (f->hdr[1] & TERN_RDMAP_OPCODE_MASK) {
@@ -364,8 +374,7 @@ static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 			rtr = TERN_RTR_WRITE;
 		break;
 	case TERN_OP_READ_REQ:
-		rreq = (const void *)(f->hdr + sizeof(struct tern_ddp_untagged));
-		if (!rreq->size)
+		if (reads_nothing(f))
 			rtr = TERN_RTR_READ;
 		break;
 	case TERN_OP_SEND:

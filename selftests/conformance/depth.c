@@ -356,6 +356,29 @@ static void o19__plain_connection_keeps_the_ird_of_the_ulp(void)
 	expect_ird(&m, 3);
 }
 
+/* cxgb4 sends it so at revision 1, where nothing is negotiated */
+static void o19__plain_connection_takes_an_rtr_read_at_ird_0(void)
+{
+	struct meeting m = with_depths(0, 8);
+	struct mpa_frame req;
+
+	mpa_plain(&req, false);
+	meet_responder(&m, &req);
+	send_rtr(m.p, OP_READ_REQ);
+	expect_up(&m);
+	expect_ird(&m, 0);
+}
+
+static void o19__plain_connection_takes_no_other_read_at_ird_0(void)
+{
+	struct meeting m = with_depths(0, 8);
+	struct mpa_frame req;
+
+	mpa_plain(&req, false);
+	meet_responder(&m, &req);
+	expect_ird(&m, 0);
+}
+
 /* rdma_cm(7): responder_resources is the peer's ORD, initiator_depth its IRD */
 static void ulp__learns_ird_and_ord_of_the_peer(void)
 {
@@ -486,6 +509,12 @@ static const struct conform_test tests[] = {
 	{ "o19__plain_connection_keeps_the_ird_of_the_ulp", "O19",
 	  "a plain startup negotiates nothing: the ULP's IRD is in force",
 	  EITHER, 0, o19__plain_connection_keeps_the_ird_of_the_ulp },
+	{ "o19__plain_connection_takes_an_rtr_read_at_ird_0", "O19 MPA-220",
+	  "a plain peer's first message may be a Read of nothing: it is answered, the IRD stands",
+	  RESPONDER, 0, o19__plain_connection_takes_an_rtr_read_at_ird_0 },
+	{ "o19__plain_connection_takes_no_other_read_at_ird_0", "O19",
+	  "a plain peer's first Read of an octet or more needs an IRD",
+	  RESPONDER, 0, o19__plain_connection_takes_no_other_read_at_ird_0 },
 	{ "ulp__learns_ird_and_ord_of_the_peer", "MPA-179",
 	  "the peer's IRD and ORD go to the ULP with CONNECT_REQUEST, and with the initiator's ESTABLISHED",
 	  EITHER, 0, ulp__learns_ird_and_ord_of_the_peer },

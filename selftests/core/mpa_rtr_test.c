@@ -160,6 +160,18 @@ TEST(accept__client_server, "F1 F2 MPA-191 MPA-193 MPA-196: A=0, B C D ignored")
 	}
 }
 
+TEST(accept__plain, "O19 MPA-220: the RTR Read of a peer that cannot negotiate")
+{
+	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_msg reply, req = { .rev = 1, .flags = TERN_MPA_F_CRC };
+	struct tern_mpa_params params;
+
+	tern_mpa_accept(&wish, &req, &reply, &params);
+	CHECK(!params.p2p);
+	EQ(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
+	EQ(params.ird, wish.ird);
+}
+
 TEST(request__client_server, "MPA-191 MPA-192: no flags without the wish")
 {
 	struct tern_mpa_wish wish = default_wish();

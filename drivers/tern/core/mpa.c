@@ -392,8 +392,11 @@ void tern_mpa_accept(const struct tern_mpa_wish *wish,
 	};
 	agree_framing(wish, req, params);
 	start_reply(wish, req, reply);
-	if (!reply->enhanced)
+	/* who cannot negotiate an RTR may send one all the same: cxgb4 does, a Read */
+	if (!reply->enhanced) {
+		params->rtr_accept = BIT(TERN_MPA_RTR_READ);
 		return;
+	}
 	params->p2p = asks_p2p(req);
 	if (params->p2p)
 		params->rtr_accept = serve_rtrs(wish, req);
