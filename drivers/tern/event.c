@@ -138,7 +138,11 @@ void tern_event_disconnect(struct tern_cep *cep)
 
 void tern_event_close(struct tern_cep *cep)
 {
-	struct iw_cm_event event = { .event = IW_CM_EVENT_CLOSE };
+	/* rdma_cm leaves the status out of its DISCONNECTED */
+	struct iw_cm_event event = {
+		.event = IW_CM_EVENT_CLOSE,
+		.status = cep->status,
+	};
 
 	tell(cep, &event);
 }

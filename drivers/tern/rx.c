@@ -301,6 +301,8 @@ static void handle_terminate(struct tern_qp *qp, const struct tern_fpdu *f,
 	else if (qp->sq.tail != qp->sq.head)
 		tern_sq_done(qp, qp->sq.tail, IB_WC_REM_OP_ERR);
 	tern_qp_event(qp, QP_EV_TERM_RX);
+	/* RFC 5040 5.4: "The RDMAP layer MUST Deliver the Terminate Message to the ULP" */
+	tern_qp_async_event(qp, IB_EVENT_QP_FATAL);
 }
 
 static int handle_message(struct tern_qp *qp, const struct tern_place_src *src)

@@ -480,6 +480,16 @@ static void reserved_bits_are_ignored(void)
 	expect_read_failed("REM_ACCESS_ERR");
 }
 
+/* with no work request at all, an event is all that the program can have */
+static void is_told(void)
+{
+	struct session s = session_default();
+
+	send_bare_terminate(s.p, TRIPLET(0, 2, 7));
+	expect_async("QP_FATAL");
+	expect_qp_ended(s.conn);
+}
+
 /**
  * struct invalid - a Terminate that is no good one
  * @name: of the test
@@ -548,6 +558,9 @@ static const struct conform_test tests[] = {
 	  RESPONDER, 0, is_mapped },
 	TRIPLETS(X)
 #undef X
+	{ "term_recv__is_told", "RDMAP-082 RDMAP-007",
+	  "a Terminate raises an error event of the QP, also where nothing was posted",
+	  EITHER, 0, is_told },
 	{ "term_recv__each_triplet_is_kept", "RDMAP-082",
 	  "whatever triplet comes, the one who looks for it can see it",
 	  RESPONDER, NEED_STATE, each_triplet_is_kept },
