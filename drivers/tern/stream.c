@@ -96,6 +96,7 @@ static void act(struct tern_qp *qp, u32 actions)
 		tell_cep(qp, TERN_STREAM_CLOSING);
 	if (actions & QP_ACT_FLUSH) {
 		qp->rx.discard = true;
+		tern_tx_cut(qp);
 		tern_flush(qp);
 		/* ib_drain_qp() waits for it */
 		if (qp->srq)

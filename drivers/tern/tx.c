@@ -38,6 +38,17 @@ bool tern_tx_at_boundary(const struct tern_qp *qp)
 	return !b->sent || b->sent == b->len;
 }
 
+/*
+ * What was read is in the burst, in pages of our own, and goes out in whole FPDUs.
+ * RFC 5040 5.4 lets a Terminate follow: it "ceases all further communications on
+ * the underlying DDP Stream", and nobody waits for the rest.
+ */
+void tern_tx_cut(struct tern_qp *qp)
+{
+	tern_qp_assert_locked(qp);
+	qp->tx.source = TERN_TX_NONE;
+}
+
 /* ---- building FPDUs ----------------------------------------------------- */
 
 static int read_response(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
@@ -287,6 +298,13 @@ static bool go_idle(struct tern_qp *qp)
 	return false;
 }
 
+/* FIN_WAIT and ERROR send nothing; IDLE has no stream */
+static bool may_send(const struct tern_qp *qp)
+{
+	return qp->state == QP_RTS || qp->state == QP_CLOSING ||
+	       qp->state == QP_TERMINATE;
+}
+
 /* an entry that fails, or sends nothing, takes a turn of @bursts as well */
 static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 {
@@ -318,15 +336,11 @@ static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 		/* TCP may deliver received data while it sends */
 		if (!more && qp->state == state && go_idle(qp))
 			return TERN_TX_IDLE;
+		/* such as the peer's Terminate */
+		if (!may_send(qp))
+			return TERN_TX_IDLE;
 	} while (*bursts);
 	return TERN_TX_MORE;
-}
-
-/* FIN_WAIT and ERROR send nothing; IDLE has no stream */
-static bool may_send(const struct tern_qp *qp)
-{
-	return qp->state == QP_RTS || qp->state == QP_CLOSING ||
-	       qp->state == QP_TERMINATE;
 }
 
 enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts)

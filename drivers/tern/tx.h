@@ -36,6 +36,17 @@ enum tern_tx_result {
  */
 enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts);
 
+/**
+ * tern_tx_cut() - read no more of the message that is being sent
+ * @qp: attached or not; its stream ends
+ *
+ * For a flush, which gives the memory of an entry back: a peer that keeps its window
+ * shut must not find there what the owner writes next. The same holds for a
+ * Response, whose memory a kernel user may free when it sees its QP flushed.
+ * Context: the stream lock is ours.
+ */
+void tern_tx_cut(struct tern_qp *qp);
+
 /* ns, for spans of up to 4 s */
 static inline u32 tern_tx_now(void)
 {

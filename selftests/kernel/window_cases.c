@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* TCP's window below a QP. */
+/* TCP's window below a QP: it opens in time, and while it is shut memory goes back. */
 #include <linux/delay.h>
 #include <linux/rculist_nulls.h>
 #include <net/inet_hashtables.h>
@@ -149,7 +149,197 @@ static int window_opens(struct kv_test *t)
 	return ret;
 }
 
+/* ---- memory that is given back while the peer's window is shut ------------------ */
+
+#define PIECE	(1024 * 1024)
+#define SGES	KV_MAX_SGE
+#define READS	100
+#define SNDBUF	(128 * 1024)
+#define OURS	0x11
+#define LATER	0xa5
+
+/* one message, more of it than TCP takes: the engine stops in its middle */
+static int post_send(struct kv_test *t, struct kv_op *op, struct kv_mem *src)
+{
+	struct ib_sge s[SGES];
+	int i;
+
+	for (i = 0; i < SGES; i++)
+		s[i] = kv_sge(src, 0, PIECE);
+	return kv_post_send(&t->pair.a, op, IB_WR_SEND, IB_SEND_SIGNALED, s,
+			    SGES, 0);
+}
+
+static int post_recv(struct kv_test *t, struct kv_op *op, struct kv_mem *dst)
+{
+	struct ib_sge d[SGES];
+	int i;
+
+	for (i = 0; i < SGES; i++)
+		d[i] = kv_sge(dst, 0, PIECE);
+	return kv_post_recv(&t->pair.b, op, d, SGES);
+}
+
+/* a well-formed frame with a wrong CRC; the socket lock is ours */
+static int send_bad_fpdu(struct sock *sk)
+{
+	static u8 fpdu[24] = { 0, 18 };
+	struct kvec vec = { .iov_base = fpdu, .iov_len = sizeof(fpdu) };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	int n;
+
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, sizeof(fpdu));
+	n = tcp_sendmsg_locked(sk, &msg, sizeof(fpdu));
+	return n == sizeof(fpdu) ? 0 : kv_fail(-EIO, "b sent %d octets", n);
+}
+
+static int wait_full(struct sock *sk)
+{
+	unsigned long end = jiffies + kv_timeout();
+
+	while (sk_stream_is_writeable(sk)) {
+		if (time_after(jiffies, end))
+			return kv_fail(-ETIMEDOUT, "TCP of a takes all");
+		usleep_range(1000, 2000);
+	}
+	return 0;
+}
+
+/*
+ * End b stands still: its socket lock is ours, and its window is shut. Then it
+ * breaks the stream; a flushes @op, and the owner writes something else there.
+ */
+static int give_back(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
+		     struct sock *sk)
+{
+	struct sock *sk_a = find_sock(&t->pair.a);
+	int ret;
+
+	if (!sk_a)
+		return kv_fail(-ENOTCONN, "end a has no TCP connection");
+	ret = wait_full(sk_a) ?: send_bad_fpdu(sk) ?:
+	      kv_want(&t->pair.a, op, IB_WC_WR_FLUSH_ERR);
+	sock_put(sk_a);
+	memset(src->va, LATER, PIECE);
+	return ret;
+}
+
+/* when b goes on, it finds what was read before, and the Terminate */
+static int nothing_later(struct kv_test *t, struct kv_mem *dst)
+{
+	int ret = kv_wait_gone(&t->pair.b) ?: kv_wait_gone(&t->pair.a);
+	const u8 *at;
+
+	if (ret)
+		return ret;
+	at = memchr(dst->va, LATER, PIECE);
+	if (at)
+		return kv_fail(-EBADMSG, "octet %zu was read after the flush",
+			       (size_t)(at - (u8 *)dst->va));
+	if (!memchr(dst->va, OURS, PIECE))
+		return kv_fail(-EBADMSG, "nothing came");
+	return kv_wait_event(&t->pair.b, IB_EVENT_QP_FATAL);
+}
+
+static int send_is_cut(struct kv_test *t)
+{
+	struct kv_mem *src = kv_mem(&t->pair.a, PIECE);
+	struct kv_mem *dst = kv_mem(&t->pair.b, PIECE);
+	struct kv_op *op = kv_ops(t, 2);
+	struct sock *sk;
+	int ret;
+
+	if (!src || !dst || !op)
+		return -ENOMEM;
+	sk = find_sock(&t->pair.b);
+	if (!sk)
+		return kv_fail(-ENOTCONN, "end b has no TCP connection");
+	memset(src->va, OURS, PIECE);
+	ret = post_recv(t, &op[1], dst);
+	lock_sock(sk);
+	ret = ret ?: post_send(t, &op[0], src) ?: give_back(t, &op[0], src, sk);
+	release_sock(sk);
+	sock_put(sk);
+	return ret ?: nothing_later(t, dst);
+}
+
+/* as little as that of what a sends is in its TCP */
+static int limit_sndbuf(struct kv_end *e)
+{
+	struct sock *sk = find_sock(e);
+
+	if (!sk)
+		return kv_fail(-ENOTCONN, "end %s has no TCP connection", e->name);
+	lock_sock(sk);
+	sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+	WRITE_ONCE(sk->sk_sndbuf, SNDBUF);
+	release_sock(sk);
+	sock_put(sk);
+	return 0;
+}
+
+static int post_reads(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
+		      struct kv_mem *dst)
+{
+	struct ib_sge d = kv_sge(dst, 0, PIECE);
+	int i, ret = 0;
+
+	for (i = 0; i < READS; i++)
+		kv_op_init(&op[i], t);
+	for (i = 0; i < READS && !ret; i++)
+		ret = kv_post_rdma(&t->pair.b, &op[i], IB_WR_RDMA_READ,
+				   IB_SEND_SIGNALED, &d, 1, src->dma,
+				   t->pair.a.pd->unsafe_global_rkey);
+	return ret ?: kv_ok(&t->pair.b, &op[0]);
+}
+
+/* stop b, its socket lock ours, while Responses are under way */
+static int stop_reading(struct kv_test *t, struct sock *sk, struct kv_op *op,
+			struct kv_mem *src, struct kv_mem *dst)
+{
+	int tries, ret;
+
+	for (tries = 0; tries < 20; tries++) {
+		ret = post_reads(t, op, src, dst);
+		lock_sock(sk);
+		if (ret || !completion_done(&op[READS - 3].done))
+			return ret;
+		release_sock(sk);
+		ret = kv_ok(&t->pair.b, &op[READS - 1]);
+		if (ret)
+			break;
+	}
+	lock_sock(sk);
+	return ret ?: kv_fail(-EAGAIN, "each time the Reads were done at once");
+}
+
+/* the memory of a Response: a receive of a's tells its owner that the QP failed */
+static int response_is_cut(struct kv_test *t)
+{
+	struct kv_mem *src = kv_mem(&t->pair.a, PIECE);
+	struct kv_mem *dst = kv_mem(&t->pair.b, PIECE);
+	struct kv_op *op = kv_ops(t, READS + 1);
+	struct sock *sk;
+	int ret;
+
+	if (!src || !dst || !op)
+		return -ENOMEM;
+	ret = limit_sndbuf(&t->pair.a) ?:
+	      kv_post_recv(&t->pair.a, &op[READS], NULL, 0);
+	sk = find_sock(&t->pair.b);
+	if (ret || !sk)
+		return ret ?: kv_fail(-ENOTCONN, "end b has no TCP connection");
+	memset(src->va, OURS, PIECE);
+	ret = stop_reading(t, sk, op, src, dst) ?:
+	      give_back(t, &op[READS], src, sk);
+	release_sock(sk);
+	sock_put(sk);
+	return ret ?: nothing_later(t, dst);
+}
+
 const struct kv_case kv_window_cases[] = {
 	{ "window__opens_behind_a_held_socket", window_opens },
+	{ "flush__reads_no_more_of_a_send", send_is_cut },
+	{ "flush__reads_no_more_for_a_response", response_is_cut },
 	{}
 };

@@ -123,6 +123,7 @@ stream.c tern_rx_run()
 stream.c tern_tx_at_boundary()
 stream.c tern_tx_init()
 stream.c tern_tx_run()
+stream.c tern_tx_cut()
 stream.c tern_tx_kick()
 stream.c tern_tx_sched()
 stream.c tx.h
