@@ -18,16 +18,15 @@ struct tern_qp;
  * @TERN_STREAM_OPEN: responder: the first valid FPDU came (RTR or ULP message)
  * @TERN_STREAM_CLOSING: a close began on either side: the peer's FIN came at an
  *	FPDU boundary, the ULP disconnected, or (with a Terminate triplet) an
- *	error was found. Arms a bound on the drain: long (15 * close_ms) for a
- *	graceful close, close_ms when a Terminate is to be flushed; when it runs
+ *	error was found. Arms a bound on the drain (core/cm_clock.h); when it runs
  *	out the endpoint calls tern_qp_close(qp, true)
  * @TERN_STREAM_FIN_SENT: all sends are done and our FIN follows them; the
- *	peer's is awaited. Arms the close_ms timer; when it runs out the endpoint
+ *	peer's is awaited. Arms a shorter bound; when it runs out the endpoint
  *	calls tern_qp_close(qp, true)
  * @TERN_STREAM_FINISHED: our FIN was sent and nothing more is expected from the
  *	peer: the endpoint takes the socket over, lingers (reading and
- *	discarding) until the FIN is acknowledged and the peer's came, at most
- *	close_ms, then releases it; CLOSE is reported to iw_cm at once
+ *	discarding) until the FIN is acknowledged and the peer's came, or the same
+ *	bound, then releases it; CLOSE is reported to iw_cm at once
  * @TERN_STREAM_FAILED: the stream broke: the endpoint resets the socket and
  *	reports CLOSE
  *

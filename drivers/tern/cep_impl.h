@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 
 #include "cep.h"
+#include "core/cm_clock.h"
 #include "core/cm_fsm.h"
 #include "core/mpa.h"
 #include "settings.h"
@@ -57,8 +58,8 @@ struct tern_listen_id;
  * @retried: this is the plain attempt behind an enhanced one
  * @p2p_meant: the program itself asked for the peer-to-peer model: it may let
  *	the peer speak first, so there is no plain attempt (4.5)
- * @deadline: when @timer is to act; a timer that ran early or late is ignored
- * @timed: @deadline is set
+ * @clock: when @timer is to act, in jiffies; a timer that ran early or late is ignored
+ * @timed: @clock is set
  * @pd, @pd_len: active: the ULP's private data
  * @frame, @frame_len: octets of the peer's frame so far
  * @event_lock: guards @events and @terms; BH-safe, the innermost lock
@@ -104,7 +105,7 @@ struct tern_cep {
 	bool p2p_meant;
 	bool timed;
 	int status;
-	unsigned long deadline;
+	struct tern_cm_clock clock;
 	u16 pd_len;
 	u8 pd[TERN_MPA_MAX_PD];
 	u32 frame_len;

@@ -11,8 +11,8 @@
 #include "device.h"
 #include "qp.h"
 
-/* a graceful close may drain this many times longer than a FIN is awaited */
-#define DRAIN_FACTOR	15
+/* looks at a close while octets may stand still */
+#define LOOKS_PER_SPAN	4
 
 static void timer_fn(struct work_struct *work)
 {
@@ -61,16 +61,52 @@ static long resend_in(struct tern_cep *cep)
 	return DIV_ROUND_UP((long)usecs, USEC_PER_SEC / HZ);
 }
 
-/* at least each second, for what is_orphan() and is_leaving() look at tells nobody */
+/* how long octets of a close may stand still */
+static u64 close_span(const struct tern_cep *cep)
+{
+	return msecs_to_jiffies(cep->settings.close_ms);
+}
+
+/*
+ * At least each second, for what is_orphan() and is_leaving() look at tells nobody,
+ * and no more does TCP when the peer acknowledges.
+ */
+static long look_in(struct tern_cep *cep)
+{
+	long delay = resend_in(cep);
+
+	if (!cep->clock.limit)
+		return delay;
+	return min_t(u64, delay, close_span(cep) / LOOKS_PER_SPAN + 1);
+}
+
 static void arm_timer(struct tern_cep *cep)
 {
-	long left = cep->deadline - jiffies;
-	long delay = clamp(left, 0L, resend_in(cep));
+	s64 left = cep->clock.due - get_jiffies_64();
+	long delay = clamp_t(s64, left, 0, look_in(cep));
 
 	tern_cep_get(cep);
 	/* it was armed: that reference serves on */
 	if (mod_delayed_work(tern_cep_wq, &cep->timer, delay))
 		tern_cep_put(cep);
+}
+
+static bool has_term(struct tern_cep *cep)
+{
+	struct tern_stream_terms terms = tern_cep_terms(cep);
+
+	return terms.found != TERN_TERM_NONE ||
+	       terms.received != TERN_TERM_NONE;
+}
+
+/*
+ * What comes counts as long as the stream is there to take it, not when it is thrown
+ * away.
+ */
+static u32 octets_moved(struct tern_cep *cep)
+{
+	return tern_sock_moved(cep->sock, cep->state == CM_CLOSING &&
+					  !has_term(cep));
 }
 
 /*
@@ -105,28 +141,41 @@ static bool is_leaving(struct tern_cep *cep)
 	return mutex_is_locked(&cep->dev->ibdev.unregistration_lock);
 }
 
+/* a close that ends here loses what TCP had taken, and may have ended well for its user */
+static void count_close(struct tern_cep *cep)
+{
+	bool lost;
+
+	if (!cep->clock.limit)
+		return;
+	tern_sock_lock(cep->sock);
+	lost = tern_sock_unacked_locked(cep->sock);
+	tern_sock_unlock(cep->sock);
+	if (lost)
+		tern_stat_inc(cep->dev, CM_CLOSE_LOST);
+	if (time_after_eq64(get_jiffies_64(), cep->clock.limit))
+		tern_stat_inc(cep->dev, CM_CLOSE_SLOW);
+}
+
 bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event)
 {
 	if (event != CM_EV_TIMER)
 		return false;
 	if (!cep->timed)
 		return true;
-	if (!time_before(jiffies, cep->deadline) || is_orphan(cep) ||
-	    is_leaving(cep) || !resend_in(cep))
+	if (cep->clock.limit)
+		tern_cm_clock_look(&cep->clock, get_jiffies_64(),
+				   close_span(cep), octets_moved(cep));
+	if (time_after_eq64(get_jiffies_64(), cep->clock.due) ||
+	    is_orphan(cep) || is_leaving(cep) || !resend_in(cep)) {
+		count_close(cep);
 		return false;
+	}
 	arm_timer(cep);
 	return true;
 }
 
-static bool has_term(struct tern_cep *cep)
-{
-	struct tern_stream_terms terms = tern_cep_terms(cep);
-
-	return terms.found != TERN_TERM_NONE ||
-	       terms.received != TERN_TERM_NONE;
-}
-
-static u32 timer_ms(struct tern_cep *cep, enum tern_cm_timer timer)
+static u32 startup_ms(const struct tern_cep *cep, enum tern_cm_timer timer)
 {
 	const struct tern_settings *s = &cep->settings;
 
@@ -137,12 +186,27 @@ static u32 timer_ms(struct tern_cep *cep, enum tern_cm_timer timer)
 		return s->reply_ms;
 	case CM_TIMER_RTR:
 		return s->rtr_ms;
-	case CM_TIMER_DRAIN:
-		if (!has_term(cep))
-			return s->close_ms * DRAIN_FACTOR;
-		fallthrough;
 	default:
 		return s->close_ms;
+	}
+}
+
+static void set_clock(struct tern_cep *cep, enum tern_cm_timer timer)
+{
+	u64 now = get_jiffies_64();
+	u32 spans = 1;
+
+	switch (timer) {
+	case CM_TIMER_DRAIN:
+		if (!has_term(cep))
+			spans = TERN_CM_DRAIN_SPANS;
+		fallthrough;
+	case CM_TIMER_FIN:
+		tern_cm_clock_close(&cep->clock, now, close_span(cep), spans,
+				    octets_moved(cep));
+		break;
+	default:
+		cep->clock.due = now + msecs_to_jiffies(startup_ms(cep, timer));
 	}
 }
 
@@ -157,6 +221,6 @@ void tern_cep_set_timer(struct tern_cep *cep, enum tern_cm_timer timer)
 			tern_cep_put(cep);
 		return;
 	}
-	cep->deadline = jiffies + msecs_to_jiffies(timer_ms(cep, timer));
+	set_clock(cep, timer);
 	arm_timer(cep);
 }

@@ -446,6 +446,20 @@ static bool all_acknowledged(const struct sock *sk)
 	       tp->write_seq - tp->snd_una <= fin;
 }
 
+bool tern_sock_unacked_locked(struct tern_sock *s)
+{
+	sock_owned_by_me(s->sk);
+	return !all_acknowledged(s->sk);
+}
+
+u32 tern_sock_moved(const struct tern_sock *s, bool both)
+{
+	const struct tcp_sock *tp = tcp_sk(s->sk);
+	u32 moved = READ_ONCE(tp->snd_una);
+
+	return both ? moved + READ_ONCE(tp->rcv_nxt) : moved;
+}
+
 /* the timeout less a quarter of what it adds to the round trip */
 static s64 patience(const struct sock *sk)
 {

@@ -290,6 +290,15 @@ void tern_sock_shutdown_locked(struct tern_sock *s);
 /* all that we sent, FIN included, was acknowledged, or the connection is dead */
 bool tern_sock_drained_locked(struct tern_sock *s);
 
+/* TCP took octets that the peer has not acknowledged */
+bool tern_sock_unacked_locked(struct tern_sock *s);
+
+/*
+ * octets that the peer acknowledged, with @both also those that came from it, modulo
+ * 2^32; Context: any, no lock needed
+ */
+u32 tern_sock_moved(const struct tern_sock *s, bool both);
+
 /**
  * tern_sock_resend_locked() - how soon does TCP's timer send octets again?
  * @s: socket

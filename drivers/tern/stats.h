@@ -45,6 +45,8 @@
 	X(CM_DENIED, "cm_denied", "connect or accept with another's QP, or from another netns") \
 	X(CM_PD_TOO_LONG, "cm_pd_too_long", "private data over what rdma_cm can carry") \
 	X(CM_ABORT, "cm_abort", "connection aborted by RST, either way") \
+	X(CM_CLOSE_LOST, "cm_close_lost", "close cut off with octets that were not acknowledged") \
+	X(CM_CLOSE_SLOW, "cm_close_slow", "close cut off after 150 times close-ms, octets moving") \
 	X(TERM_WITHHELD, "term_withheld", "error found where no Terminate may go out")
 
 /* Terminates that were decided on, by code: TERN_TERM_*, tail of the name */

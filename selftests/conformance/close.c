@@ -2,6 +2,7 @@
 /* How a stream ends, well and badly: RFC 5044 7.2 and 8. */
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "flow.h"
 
@@ -424,6 +425,64 @@ static void close__terminate_then_fin_of_the_peer(void)
 	expect_fin_silently(s.p);
 }
 
+/* ---- a slow path ---- */
+
+#define SLOW_LEN	30000
+#define GULP		6000
+#define PAUSE_US	700000
+
+/* the device's TCP takes all of the Send, and has completed it, though we do not read */
+static void start_slow(struct session *s, const struct agent_mr *mr)
+{
+	struct agent_wc wc;
+
+	*s = (struct session)SESSION_DEFAULT;
+	s->tcp.rcvbuf = 4096;
+	session_start(s);
+	agent_post(s->conn, 1, AG_SEND, AG_SIGNALED, mr, 0, SLOW_LEN, 0, 0);
+	agent_expect_wc(1, "SUCCESS", &wc);
+}
+
+/* Return: octets of the Send that have come, @at included */
+static uint32_t gulp(struct session *s, uint32_t at)
+{
+	uint32_t end = at + GULP < SLOW_LEN ? at + GULP : SLOW_LEN;
+	struct fpdu f;
+
+	while (at < end) {
+		expect_op(s->p, &f, OP_SEND);
+		expect_eq("the offset", f.seg.mo, at);
+		expect_octets("payload", f.seg.data, data + at, f.seg.len);
+		at += f.seg.len;
+	}
+	return at;
+}
+
+/* most of the time the window is shut, and all together takes twice the device's wait
+ * for a peer that stands still */
+static void close__slow_reader_gets_all(void)
+{
+	struct session closed, failed;
+	uint32_t at[2] = {};
+	struct agent_mr mr;
+
+	pattern(data, SLOW_LEN, 8);
+	mr = flow_mr("lrw", data, SLOW_LEN);
+	start_slow(&closed, &mr);
+	start_slow(&failed, &mr);
+	agent_disconnect(closed.conn);
+	peer_send(failed.p, burst, bad_then_good(&failed, &mr, &bad_crc, 0));
+	/* for what is expected */
+	pattern(data, SLOW_LEN, 8);
+	while (at[0] < SLOW_LEN || at[1] < SLOW_LEN) {
+		usleep(PAUSE_US);
+		at[0] = gulp(&closed, at[0]);
+		at[1] = gulp(&failed, at[1]);
+	}
+	expect_fin_silently(closed.p);
+	expect_terminate_then_fin(&failed, 2);
+}
+
 /* ---- code 4: the frames of the startup ---- */
 
 /* what the ULP hears of a startup that failed */
@@ -525,6 +584,8 @@ static const struct conform_test tests[] = {
 	  "a Request in Full Operation is no FPDU"),
 	T(close__terminate_then_fin_of_the_peer, "MPA-119 MPA-120", EITHER, 0,
 	  "a Terminate and FIN of the peer are answered by FIN alone"),
+	T(close__slow_reader_gets_all, "DDP-067 RDMAP-118", RESPONDER, NEED_SLOW,
+	  "what had completed arrives, then FIN or the Terminate, as long as octets move"),
 	T(close__invalid_frame_closes_at_once, "MPA-121 MPA-128", EITHER, 0,
 	  "an invalid frame of the startup is error 4: TCP is closed at once"),
 	T(close__initiator_meets_initiator, "MPA-077 MPA-128", INITIATOR, 0,

@@ -78,8 +78,9 @@ enum tern_cm_timer {
 	CM_TIMER_REQUEST,
 	CM_TIMER_REPLY,
 	CM_TIMER_RTR,
-	CM_TIMER_DRAIN,		/* bound on a close that began */
-	CM_TIMER_CLOSE,		/* bound on FINs */
+	CM_TIMER_DRAIN,		/* a close that began: tern_cm_clock_close() */
+	CM_TIMER_FIN,		/* what a stream sent, and FINs: the same */
+	CM_TIMER_CLOSE,		/* bound on FINs where there was no stream */
 	CM_TIMER_COUNT,
 };
 

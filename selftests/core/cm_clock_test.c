@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "cm_clock.h"
+#include "tap.h"
+
+#define SPAN	2000
+#define START	1000000
+
+static struct tern_cm_clock begin(u32 spans)
+{
+	struct tern_cm_clock c = {};
+
+	tern_cm_clock_close(&c, START, SPAN, spans, 7);
+	return c;
+}
+
+TEST(clock__a_peer_that_stands_still_has_one_span, "DDP-067")
+{
+	struct tern_cm_clock c = begin(1);
+
+	for (u64 now = START; now < START + SPAN; now += 100)
+		tern_cm_clock_look(&c, now, SPAN, 7);
+	EQ(c.due, START + SPAN);
+}
+
+TEST(clock__time_counts_from_the_last_octet, "DDP-067 RDMAP-118")
+{
+	struct tern_cm_clock c = begin(1);
+
+	tern_cm_clock_look(&c, START + 1500, SPAN, 8);
+	EQ(c.due, START + 3500);
+	tern_cm_clock_look(&c, START + 3400, SPAN, 8);
+	EQ(c.due, START + 3500);
+	tern_cm_clock_look(&c, START + 3499, SPAN, 9);
+	EQ(c.due, START + 5499);
+}
+
+TEST(clock__count_may_wrap, "DDP-067")
+{
+	struct tern_cm_clock c = {};
+
+	tern_cm_clock_close(&c, START, SPAN, 1, ~0U);
+	tern_cm_clock_look(&c, START + 1000, SPAN, 0);
+	EQ(c.due, START + 3000);
+}
+
+TEST(clock__octets_do_not_make_it_shorter, "DDP-067")
+{
+	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
+
+	tern_cm_clock_look(&c, START + 100, SPAN, 8);
+	EQ(c.due, START + 15 * SPAN);
+	tern_cm_clock_look(&c, START + 15 * SPAN - 1, SPAN, 9);
+	EQ(c.due, START + 16 * SPAN - 1);
+}
+
+/* an octet at each look, for ever; a step of the close does not begin it again */
+TEST(clock__a_trickle_has_an_end, "DDP-067")
+{
+	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
+	u64 now = START;
+	u32 moved = 7;
+
+	while (now < c.due && now < START + 1000 * SPAN) {
+		now += SPAN / 2;
+		tern_cm_clock_look(&c, now, SPAN, ++moved);
+		if (now == START + 100 * SPAN)
+			tern_cm_clock_close(&c, now, SPAN, 1, moved);
+	}
+	EQ(now, START + 150 * SPAN);
+}
+
+TEST(clock__a_late_step_has_what_is_left, "DDP-067")
+{
+	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
+
+	tern_cm_clock_close(&c, START + 149 * SPAN, SPAN, TERN_CM_DRAIN_SPANS, 8);
+	EQ(c.due, START + 150 * SPAN);
+}
