@@ -8,6 +8,9 @@
 #include "qp.h"
 #include "trace.h"
 
+/* completions of a flush with one hold of the stream lock: some 100 us */
+#define FLUSH_ENTRIES	256
+
 static struct tern_sq_slot *slot_of(struct tern_sq *sq, u32 index)
 {
 	return &sq->slots[index & (sq->q.size - 1)];
@@ -79,13 +82,13 @@ static bool sq_wants_cqe(const struct tern_sq *sq,
 	       slot->status != IB_WC_SUCCESS;
 }
 
-/* gather up to TERN_CQE_BATCH completions that are due; true if more may be */
-static bool sq_collect(struct tern_qp *qp, u32 *n)
+/* gather up to TERN_CQE_BATCH completions before @end; true if more may be due */
+static bool sq_collect(struct tern_qp *qp, u32 end, u32 *n)
 {
 	struct tern_sq *sq = &qp->sq;
 
 	*n = 0;
-	while (sq->tail != sq->head) {
+	while (sq->tail != end) {
 		struct tern_sq_slot *slot = slot_of(sq, sq->tail);
 
 		if (!slot->done)
@@ -100,18 +103,23 @@ static bool sq_collect(struct tern_qp *qp, u32 *n)
 	return false;
 }
 
-void tern_sq_complete(struct tern_qp *qp)
+static void sq_complete_to(struct tern_qp *qp, u32 end)
 {
 	struct tern_sq *sq = &qp->sq;
 	bool more;
 	u32 n;
 
 	do {
-		more = sq_collect(qp, &n);
+		more = sq_collect(qp, end, &n);
 		tern_ring_publish(&sq->q.hdr->cons, sq->tail);
 		if (n)
 			tern_cq_push(qp->scq, sq->cqes, n);
 	} while (more);
+}
+
+void tern_sq_complete(struct tern_qp *qp)
+{
+	sq_complete_to(qp, qp->sq.head);
 }
 
 void tern_recv_complete(struct tern_qp *qp, const struct tern_recv *recv,
@@ -143,25 +151,26 @@ void tern_recv_publish(struct tern_qp *qp)
 }
 
 /*
- * Entries in hand get the flush status, and so does all behind the first one
- * that fails, even what TCP had taken (IBTA 10.3.1).
+ * Up to @n entries in hand get the flush status, and so does all behind the first one
+ * that fails, even what TCP had taken (IBTA 10.3.1). Return: how many.
  */
-static void flush_started(struct tern_qp *qp)
+static u32 flush_started(struct tern_qp *qp, u32 n)
 {
 	struct tern_sq *sq = &qp->sq;
-	bool failed = false;
-	u32 i;
+	u32 i, end = sq->tail + min(n, sq->head - sq->tail);
 
-	for (i = sq->tail; i != sq->head; i++) {
+	for (i = sq->tail; i != end; i++) {
 		struct tern_sq_slot *slot = slot_of(sq, i);
 
 		/* a Terminate may name a later Read: its status stays */
-		if (!slot->done || (failed && slot->status == IB_WC_SUCCESS))
+		if (!slot->done || (sq->failed && slot->status == IB_WC_SUCCESS))
 			slot->status = IB_WC_WR_FLUSH_ERR;
 		slot->done = true;
-		failed |= slot->status != IB_WC_SUCCESS;
+		sq->failed |= slot->status != IB_WC_SUCCESS;
 	}
-	tern_sq_complete(qp);
+	n = end - sq->tail;
+	sq_complete_to(qp, end);
+	return n;
 }
 
 /* the next entry that was posted and never started, as a flush completion */
@@ -184,48 +193,74 @@ static bool flush_posted(struct tern_qp *qp)
 	return true;
 }
 
-static void flush_sq(struct tern_qp *qp)
+/* Return: true when entries are left that were posted before the last ring */
+static bool flush_sq(struct tern_qp *qp)
 {
-	u32 n;
+	struct tern_sq *sq = &qp->sq;
+	u32 n = FLUSH_ENTRIES;
 
 	/* from here on each post rings: see enum tern_ring_flags */
-	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
+	WRITE_ONCE(sq->q.hdr->flags, 0);
 	smp_mb(); /* flags before prod */
-	flush_started(qp);
-	/* a program may post for ever: what comes later rings */
-	for (n = qp->sq.q.size; n && flush_posted(qp); n--)
-		;
+	n -= flush_started(qp, n);
+	if (!n && sq->tail != sq->head)
+		return true;
+	while (n && sq->flush_left) {
+		if (!flush_posted(qp))
+			sq->flush_left = 1;
+		sq->flush_left--;
+		n--;
+	}
+	return sq->flush_left;
 }
 
-static void flush_rq(struct tern_qp *qp)
+/* a malformed entry is consumed too: it has its wr_id */
+static bool flush_recv(struct tern_qp *qp)
+{
+	struct tern_recv *recv = &qp->rx.recv;
+	int ret = tern_recvq_take(&qp->rq, recv);
+
+	if (ret == -ENOENT || ret == -EOVERFLOW)
+		return false;
+	tern_recv_complete(qp, recv, IB_WC_WR_FLUSH_ERR, 0, 0, 0);
+	return true;
+}
+
+static bool flush_rq(struct tern_qp *qp)
 {
 	struct tern_rx *rx = &qp->rx;
-	struct tern_recv *recv = &rx->recv;
-	int ret;
 	u32 n;
 
 	if (rx->have_recv) {
 		rx->have_recv = false;
-		tern_recv_complete(qp, recv, IB_WC_WR_FLUSH_ERR, 0, 0, 0);
+		tern_recv_complete(qp, &rx->recv, IB_WC_WR_FLUSH_ERR, 0, 0, 0);
 	}
 	if (!qp->srq) {
 		WRITE_ONCE(qp->rq.q.hdr->flags, TERN_RING_KICK);
 		smp_mb(); /* flags before prod */
-		/* a malformed entry is consumed too: it has its wr_id */
-		for (n = qp->rq.q.size; n; n--) {
-			ret = tern_recvq_take(&qp->rq, recv);
-			if (ret == -ENOENT || ret == -EOVERFLOW)
-				break;
-			tern_recv_complete(qp, recv, IB_WC_WR_FLUSH_ERR,
-					   0, 0, 0);
+		for (n = FLUSH_ENTRIES; n && rx->flush_left; n--) {
+			if (!flush_recv(qp))
+				rx->flush_left = 1;
+			rx->flush_left--;
 		}
 	}
 	tern_recv_publish(qp);
+	return rx->flush_left;
 }
 
-void tern_flush(struct tern_qp *qp)
+bool tern_flush(struct tern_qp *qp, bool rung)
 {
+	bool more;
+
 	tern_qp_assert_locked(qp);
-	flush_sq(qp);
-	flush_rq(qp);
+	/* a program may post for ever: what comes later rings */
+	if (rung) {
+		qp->sq.flush_left = qp->sq.q.size;
+		qp->rx.flush_left = qp->srq ? 0 : qp->rq.q.size;
+	}
+	more = flush_sq(qp);
+	more |= flush_rq(qp);
+	if (more)
+		tern_stat_inc(qp->dev, FLUSH_MORE);
+	return more;
 }

@@ -52,12 +52,14 @@ void tern_recv_complete(struct tern_qp *qp, const struct tern_recv *recv,
 void tern_recv_publish(struct tern_qp *qp);
 
 /**
- * tern_flush() - complete everything in error
+ * tern_flush() - complete some of what there is in error
  * @qp: in TERMINATE or ERROR, or going there
+ * @rung: something was posted, or the flush begins: what was posted until now is
+ *	meant. Else only what is left of that.
  *
- * Also called when something is posted later. Context: the socket lock is ours,
- * or the QP never had a socket.
+ * Some hundred entries at most, in order. Context: the stream lock is ours. Return:
+ * true when more is left: call again soon, with the lock released in between.
  */
-void tern_flush(struct tern_qp *qp);
+bool tern_flush(struct tern_qp *qp, bool rung);
 
 #endif /* TERN_COMPLETE_H */

@@ -85,6 +85,8 @@ struct tern_sq_slot {
  * @stop: in CLOSING: entries from this index on are flushed, not sent
  * @max_wr, @max_sge, @max_inline: granted
  * @sig_all: every entry is signalled
+ * @failed: a flush met an entry that failed: none behind it succeeds
+ * @flush_left: entries never started that the flush may still find
  * @cqes: completions on their way to the CQ; on the stack they would be zeroed
  *	each time (CONFIG_INIT_STACK_ALL_ZERO)
  */
@@ -101,6 +103,8 @@ struct tern_sq {
 	u32 max_sge;
 	u32 max_inline;
 	bool sig_all;
+	bool failed;
+	u32 flush_left;
 	struct tern_cqe cqes[TERN_CQE_BATCH];
 };
 
@@ -206,6 +210,7 @@ struct tern_tx {
  * @discard: throw away what comes (an error was reported, or closed)
  * @eof: the peer's FIN was handled
  * @reply: a Read Request was queued or a Read completed: run the send engine
+ * @flush_left: receives that the flush may still find
  * @cqes, @cqe_nr: completions not yet published, all for @cqe_cq
  */
 struct tern_rx {
@@ -224,6 +229,7 @@ struct tern_rx {
 	bool discard;
 	bool eof;
 	bool reply;
+	u32 flush_left;
 	struct tern_cq *cqe_cq;
 	u32 cqe_nr;
 	struct tern_cqe cqes[TERN_CQE_BATCH];

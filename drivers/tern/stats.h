@@ -28,6 +28,7 @@
 	X(SQ_BAD_ENTRY, "sq_bad_entry", "malformed send queue entry")	\
 	X(RQ_BAD_ENTRY, "rq_bad_entry", "malformed receive queue entry") \
 	X(CQ_OVERFLOW, "cq_overflow", "completion lost to a full CQ")	\
+	X(FLUSH_MORE, "flush_more", "flush of a deep queue that goes on in another turn") \
 	X(MW_BIND, "mw_bind", "memory window bound or unbound")	\
 	X(DOORBELL, "doorbell", "doorbell system call")			\
 	X(DOORBELL_LATER, "doorbell_later", "doorbell left to the timer, as one of many") \

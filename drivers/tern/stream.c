@@ -97,7 +97,8 @@ static void act(struct tern_qp *qp, u32 actions)
 	if (actions & QP_ACT_FLUSH) {
 		qp->rx.discard = true;
 		tern_tx_cut(qp);
-		tern_flush(qp);
+		if (tern_flush(qp, true))
+			tern_tx_kick(qp);
 		/* ib_drain_qp() waits for it */
 		if (qp->srq)
 			tern_qp_async_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
@@ -266,6 +267,9 @@ void tern_qp_close(struct tern_qp *qp, bool abrupt)
 	else
 		tern_qp_event(qp, QP_EV_LOCAL_CLOSE);
 	tern_qp_unlock(qp);
+	/* a process: what a deep queue has left of the flush is done here */
+	if (abrupt)
+		tern_tx_run_here(qp);
 	if (idle && abrupt)
 		tern_cep_abort_qp(qp);
 }

@@ -47,12 +47,17 @@ static bool is_flushed(const struct tern_qp *qp)
 	return qp->state == QP_TERMINATE || qp->state == QP_ERROR;
 }
 
-/* the stream lock is ours */
-static enum tern_tx_result run_locked(struct tern_qp *qp)
+/*
+ * @rung: something may have been posted. What the flush leaves is done in further
+ * turns, which look for nothing new: a program that fills its ring without a doorbell
+ * would keep them going. The stream lock is ours.
+ */
+static enum tern_tx_result run_locked(struct tern_qp *qp, bool rung)
 {
-	if (is_flushed(qp))
-		tern_flush(qp);
-	return tern_tx_run(qp, BURSTS_PER_LOCK);
+	bool more = is_flushed(qp) && tern_flush(qp, rung);
+	enum tern_tx_result result = tern_tx_run(qp, BURSTS_PER_LOCK);
+
+	return more ? TERN_TX_MORE : result;
 }
 
 void tern_tx_kick(struct tern_qp *qp)
@@ -68,13 +73,13 @@ void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result)
 		queue_delayed_work(wq, &qp->work, 1);
 }
 
-static void run_bh(struct tern_qp *qp)
+static void run_bh(struct tern_qp *qp, bool rung)
 {
 	/* pairs with the release in tern_qp_attach() */
 	struct tern_sock *s = smp_load_acquire(&qp->sock);
 
 	if (s && tern_sock_trylock_bh(s)) {
-		tern_tx_sched(qp, run_locked(qp));
+		tern_tx_sched(qp, run_locked(qp, rung));
 		tern_sock_unlock_bh(s);
 		return;
 	}
@@ -84,12 +89,15 @@ static void run_bh(struct tern_qp *qp)
 
 static void bh_work_fn(struct work_struct *work)
 {
-	run_bh(container_of(work, struct tern_qp, bh_work));
+	struct tern_qp *qp = container_of(work, struct tern_qp, bh_work);
+
+	/* a kernel user's doorbell; a program's is not rung by this */
+	run_bh(qp, !qp->uctx);
 }
 
 static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 {
-	run_bh(container_of(timer, struct tern_qp, linger));
+	run_bh(container_of(timer, struct tern_qp, linger), true);
 	return HRTIMER_NORESTART;
 }
 
@@ -154,11 +162,13 @@ bool tern_tx_defer(struct tern_qp *qp)
 void tern_tx_run_here(struct tern_qp *qp)
 {
 	enum tern_tx_result result;
+	bool rung = true;
 
 	do {
 		tern_qp_lock(qp);
-		result = run_locked(qp);
+		result = run_locked(qp, rung);
 		tern_qp_unlock(qp);
+		rung = false;
 		cond_resched();
 	} while (result == TERN_TX_MORE && !signal_pending(current));
 	tern_tx_sched(qp, result);

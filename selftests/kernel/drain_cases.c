@@ -4,6 +4,7 @@
 
 #define BUSY	100
 #define LEN	(256 * 1024)
+#define DEEP	4096
 
 /*
  * struct load - much more than the wire takes at once, both ways
@@ -222,6 +223,34 @@ static int destroy(struct kv_test *t)
 	return check_end(&l, 1);
 }
 
+/* the peer ends it: in softirq, which must not stay for all of them */
+static int flush_deep(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_op *op = kv_ops(t, 2 * DEEP);
+	int i, ret = 0;
+
+	if (!op)
+		return -ENOMEM;
+	for (i = 0; i < DEEP && !ret; i++)
+		ret = kv_post_recv(a, &op[i], NULL, 0);
+	if (ret)
+		return ret;
+	rdma_destroy_qp(b->id);
+	b->qp = NULL;
+	for (i = 0; i < DEEP && !ret; i++)
+		ret = kv_want(a, &op[i], IB_WC_WR_FLUSH_ERR);
+	/* and those that are posted while it goes on, or when it is over */
+	for (i = DEEP; i < 2 * DEEP && !ret; i++)
+		ret = kv_post_send(a, &op[i], IB_WR_SEND, 0, NULL, 0, 0);
+	for (i = DEEP; i < 2 * DEEP && !ret; i++)
+		ret = kv_want(a, &op[i], IB_WC_WR_FLUSH_ERR);
+	for (i = 1; i < 2 * DEEP && !ret; i++)
+		if (op[i].order < op[i - 1].order)
+			ret = kv_fail(-EPROTO, "%d overtook", i);
+	return ret ?: kv_wait_gone(a);
+}
+
 /* a QP in ERROR takes posts, and flushes them */
 static int post_in_error(struct kv_test *t)
 {
@@ -254,5 +283,6 @@ const struct kv_case kv_drain_cases[] = {
 	{ "disconnect__both_ends_under_load", disconnect_both },
 	{ "destroy_qp__under_load", destroy, { .bystander = true } },
 	{ "post__in_error_is_flushed", post_in_error },
+	{ "flush__a_deep_queue_takes_turns", flush_deep, { .depth = DEEP } },
 	{}
 };

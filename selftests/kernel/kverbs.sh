@@ -42,6 +42,17 @@ run_case()
 	fi
 }
 
+# run_point CASE: with what a counter has to say of it
+run_point()
+{
+	local before
+	before=$(counter "$DEV_A" flush_more || true)
+	run_case "$1" || return
+	if [ "$1 $TERN_TYPE" = "flush__a_deep_queue_takes_turns tern" ]; then
+		[ "$(counter "$DEV_A" flush_more)" -ge $((before + 15)) ]
+	fi
+}
+
 # due NAME GLOB...: no glob picks, or one of them this
 due()
 {
@@ -175,7 +186,7 @@ load "$IP_A" "$IP_B"
 mapfile -t cases <"$dir/cases"
 for c in "${cases[@]}"; do
 	if due "$c" "$@"; then
-		point "$c" run_case "$c"
+		point "$c" run_point "$c"
 	fi
 done
 if due resource__kernel_mrs "$@"; then

@@ -121,10 +121,11 @@ stream.c tern_cep_stream_event()
 stream.c tern_rx_init()
 stream.c tern_rx_run()
 stream.c tern_tx_at_boundary()
+stream.c tern_tx_cut()
 stream.c tern_tx_init()
 stream.c tern_tx_run()
-stream.c tern_tx_cut()
 stream.c tern_tx_kick()
+stream.c tern_tx_run_here()
 stream.c tern_tx_sched()
 stream.c tx.h
 stream.c tx_sched.h"
