@@ -4,6 +4,7 @@
 #
 #	coverage.sh [-v] [TERN_CONFORM]
 #
+# A test cites an ID in its row of a table, or its name: a comment asserts nothing.
 # By its letters a row is tested by (W) a test of tern-conform, or one of net,
 # between two hosts, that cites it, (V) that or a test of verbs or kernel that cites
 # it, (C) either, or a unit test that cites it or a note in `reviewed`. One of the
@@ -30,16 +31,52 @@ if [ -z "$conform" ]; then
 	conform=$tmp/tern-conform
 fi
 
-# cited KIND FILE...: `KIND ID` for each ID in them; `MPA-001 to MPA-003` is three.
+# strings FILE...: what the files have between double quotes, comments left out: the
+# names and IDs in tables of tests, the names of points
+strings()
+{
+	awk '
+		FNR == 1 {
+			comment = 0
+			stop = FILENAME ~ /\.(sh|py)$/ ? "\"|#" : "\"|/[*]|//"
+		}
+		{
+			line = $0
+			out = ""
+			while (line != "") {
+				if (comment) {
+					if (!match(line, /\*\//))
+						break
+					line = substr(line, RSTART + 2)
+					comment = 0
+				} else if (!match(line, stop)) {
+					break
+				} else if (substr(line, RSTART, 1) == "\"") {
+					line = substr(line, RSTART + 1)
+					match(line, /^([^"\\]|\\.)*/)
+					out = out " " substr(line, 1, RLENGTH)
+					line = substr(line, RLENGTH + 2)
+				} else if (substr(line, RSTART, 2) == "/*") {
+					line = substr(line, RSTART + 2)
+					comment = 1
+				} else {
+					break
+				}
+			}
+			if (out != "")
+				print out
+		}' "$@" /dev/null
+}
+
+# cited KIND FILE...: `KIND ID` for each ID in their strings; `MPA-001 to MPA-003` is
+# three, and a row of a table only counts beside an ID with a number
 cited()
 {
 	local kind=$1
 	shift
-	awk -v kind="$kind" '
+	strings "$@" | awk -v kind="$kind" '
 		BEGIN { id = "((MPA|DDP|RDMAP)-[0-9][0-9][0-9]|[GHMCFOPKR][1-9][0-9]?)" }
-		/^(TEST|FAULT)\(/ { head = 1 }
-		# what looks like a row of a table is one only in the head of a test
-		!head && !/(MPA|DDP|RDMAP)-[0-9]/ { next }
+		!/(MPA|DDP|RDMAP)-[0-9]/ { next }
 		{
 			line = $0
 			last = ""
@@ -57,8 +94,6 @@ cited()
 				print kind, one
 				last = one
 			}
-			if (/\)$/)
-				head = 0
 		}
 		function fill(a, b,   p, q, i, wide)
 		{
@@ -70,7 +105,7 @@ cited()
 			sub(/^.*[^0-9]/, "", a); sub(/^.*[^0-9]/, "", b)
 			for (i = a + 1; i < b + 0; i++)
 				printf "%s " wide "\n", kind, p, i
-		}' "$@" /dev/null
+		}'
 }
 
 "$conform" --list >"$tmp/list"

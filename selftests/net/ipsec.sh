@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # IPsec below a connection: ESP in transport mode between the two hosts, whose SAs
-# are replaced and deleted under load. MPA-135, DDP-126 and RDMAP-159: an IKE phase 2
+# are replaced and deleted under load. An IKE phase 2
 # delete is no reason to end a stream. Every octet of the payload is verified.
 
 . ./lib.sh
@@ -142,7 +142,9 @@ topo_up
 policies a $IP_A $IP_B
 policies b $IP_B $IP_A
 point "a stream inside ESP, verified" all_in_esp
-point "SAs are replaced three times under load" under_load 20 rekeys
-point "no SAs for half a second under load" under_load 30 outage 0.5
+point "MPA-135, DDP-126, RDMAP-159: SAs are replaced three times under load" \
+	under_load 20 rekeys
+point "MPA-135, DDP-126, RDMAP-159: no SAs for half a second under load" \
+	under_load 30 outage 0.5
 point "no SAs for a second under load" under_load 40 outage 1
 finish

@@ -86,11 +86,10 @@ for mode in send write read; do
 	point "5% lost, $mode" under RetransSegs loss 5% -- verified $mode
 	point "25% reordered, $mode" \
 		under TCPOFOQueue delay 2ms reorder 25% -- verified $mode
-	# MPA-071, DDP-013: nothing is handed up twice
-	point "5% doubled, $mode" under TCPDSACKRecv duplicate 5% -- once $mode
+	point "DDP-013, MPA-071: 5% doubled, $mode" under TCPDSACKRecv duplicate 5% -- once $mode
 	point "1% damaged, $mode" under InCsumErrors corrupt 1% -- verified $mode
 done
-# MPA-071: nor does what comes again, or overlaps, change what was taken already
+# nor does what comes again, or overlaps, change what was taken already
 point "5% lost, overlaps that differ, send" \
 	under TCPDSACKOldSent loss 5% -- overlapped a v0a send
 point "5% lost, overlaps that differ, write" \

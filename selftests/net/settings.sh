@@ -277,7 +277,7 @@ silence()
 	trap good_network EXIT
 }
 
-# probed A B: keepalive-s of the two; nothing arrives any more: MPA-118. Who probes
+# probed A B: keepalive-s of the two; nothing arrives any more. Who probes
 # ends after four seconds, with an error; who does not has noticed nothing.
 probed()
 {
@@ -376,9 +376,9 @@ point "item 3: close-ms ends the wait for the FIN's acknowledgement" close_timer
 defaults
 point "item 3: half-open bounds the startups of a listener" half_open
 defaults
-point "item 3: keepalive-s of an initiator ends what its peer forgot" probed 1 0
+point "MPA-118: keepalive-s of an initiator ends what its peer forgot" probed 1 0
 defaults
-point "item 3: keepalive-s of a responder ends what its peer forgot" probed 0 1
+point "MPA-118: keepalive-s of a responder ends what its peer forgot" probed 0 1
 defaults
 point "item 3: without keepalive-s an idle connection stays" not_probed
 point "item 3: keepalive-s spares who answers" answers_probes

@@ -102,7 +102,7 @@ static void nobody_listens(void)
 	pair_down();
 }
 
-/* MPA-076: nothing starts that has no QP to go on with, at either end */
+/* nothing starts that has no QP to go on with, at either end */
 static void no_qp(void)
 {
 	static const struct want none;
@@ -126,7 +126,7 @@ static void no_qp(void)
 	pair_down();
 }
 
-/* RDMAP-114: a graceful end is the program's to ask for, at either end */
+/* a graceful end is the program's to ask for, at either end */
 static void disconnect_either(void)
 {
 	struct end *first[] = { &a, &b }, *second[] = { &b, &a };
@@ -389,10 +389,11 @@ static const struct tap_test tests[] = {
 	{ "item 4: private data of 0 to 255 octets, both ways", private_data },
 	{ "item 4: reject, with private data of 0 to 255 octets", reject },
 	{ "item 4: a port where nobody listens: REJECTED, ECONNREFUSED", nobody_listens },
-	{ "item 4: connect and accept without a QP fail", no_qp },
-	{ "item 3: either side disconnects: both are told, both QPs end", disconnect_either },
+	{ "MPA-076: connect and accept without a QP fail", no_qp },
+	{ "RDMAP-114: either side disconnects: both are told, both QPs end",
+	  disconnect_either },
 	{ "item 3: what was sent before a disconnect arrives", disconnect_delivers },
-	{ "item 4: ORD stays within the peer's IRD", ird_ord },
+	{ "RDMAP-109, RDMAP-110: ORD stays within the peer's IRD", ird_ord },
 	{ "item 4: the acceptor may speak first", server_speaks_first },
 	{ "item 4: receives posted before the connection take its first messages", posted_early },
 	{ "item 4: 16 connections at once", many_connections },

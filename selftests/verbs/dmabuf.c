@@ -310,7 +310,7 @@ static int heap_buf(int flags)
 	return data.fd;
 }
 
-/* DDP-105: rights are not widened beyond what the program has itself */
+/* rights are not widened beyond what the program has itself */
 static void read_only(void)
 {
 	int ro = heap_buf(O_RDONLY), wo = heap_buf(O_WRONLY);
@@ -533,7 +533,7 @@ static const struct tap_test tests[] = {
 	{ "reg_dmabuf_mr__beyond_its_end", bounds },
 	{ "reg_dmabuf_mr__other_files", other_files },
 	{ "reg_dmabuf_mr__rights", rights },
-	{ "reg_dmabuf_mr__read_only_buffer", read_only },
+	{ "reg_dmabuf_mr__read_only_buffer (DDP-105)", read_only },
 	{ "reg_dmabuf_mr__buffer_of_dma_heap", heap },
 	{ "reg_dmabuf_mr__of_huge_pages", huge_pages },
 	{ "reg_dmabuf_mr__rereg_is_refused", rereg },

@@ -172,7 +172,7 @@ static void sqe_malformed(void)
 		expect_bad_sqe(&bad[i]);
 }
 
-/* DDP-045, past the provider */
+/* past the provider */
 static void sqe_too_long(void)
 {
 	struct tern_sqe *sqe;
@@ -563,7 +563,7 @@ static const struct tap_test tests[] = {
 	{ "item 3: a wild consumer index in the CQ: overflow, ERROR", cq_cons_wild },
 	{ "item 3: the CQ's producer index is the kernel's alone", cq_prod_wild },
 	{ "item 3: a malformed SQ entry: a completion with an error, ERROR", sqe_malformed },
-	{ "item 3: a list of 8 GiB in the SQ: a completion with an error", sqe_too_long },
+	{ "DDP-045: a list of 8 GiB in the SQ: a completion with an error", sqe_too_long },
 	{ "item 3: a malformed RQ entry: a completion with an error, ERROR", rqe_malformed },
 	{ "item 3: noise in all rings", scribble_all },
 	{ "item 3: entries that change while they are read", scribble_race },

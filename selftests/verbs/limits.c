@@ -145,7 +145,7 @@ static int try_cq(int cqe)
 	return 0;
 }
 
-/* RDMAP-154: the kernel decides on entries of CQs */
+/* the kernel decides on entries of CQs */
 static void cq_limits(void)
 {
 	struct ibv_cq *cq;
@@ -325,7 +325,7 @@ static void many_objects(void)
 	pair_down();
 }
 
-/* ---- shares (DDP-119, RDMAP-155) ------------------------------------------ */
+/* ---- shares --------------------------------------------------------------- */
 
 /* Return: the errno of an MR of so much, -1 when it never came to that */
 static int pin_as_nobody(struct ibv_device *device, size_t len)
@@ -470,7 +470,7 @@ static const struct tap_test tests[] = {
 	{ "item 3: inline limit", inline_limit },
 	{ "item 3: QP types other than RC: EOPNOTSUPP", qp_types },
 	{ "item 11: each unknown QP create flag or attribute: EOPNOTSUPP", qp_flags },
-	{ "item 3: CQ limits hold, EINVAL beyond them", cq_limits },
+	{ "RDMAP-154: CQ limits hold, EINVAL beyond them", cq_limits },
 	{ "item 3: SRQ limits hold, EINVAL beyond them", srq_limits },
 	{ "item 3: query_device", device_attributes },
 	{ "item 3: query_port and query_gid", port_attributes },
@@ -480,7 +480,8 @@ static const struct tap_test tests[] = {
 	{ "item 3: 200 of each object", many_objects },
 	{ "dereg_mr__a_loop_leaves_other_cpus_alone", grace_of_mrs },
 	{ "dealloc_mw__and_close_interrupt_nobody", grace_of_others },
-	{ "item 3: a process pins no more memory than it may lock", share_of_memory },
+	{ "DDP-119, RDMAP-155: a process pins no more memory than it may lock",
+	  share_of_memory },
 };
 
 const struct tap_theme limit_theme = { tests, ARRAY_LEN(tests) };

@@ -220,7 +220,7 @@ static void rereg_commands(void)
 	pair_down();
 }
 
-/* DDP-105: rights are not widened beyond what the program has itself */
+/* rights are not widened beyond what the program has itself */
 static void rereg_read_only(void)
 {
 	uint8_t *ro = pages(PROT_READ);
@@ -383,7 +383,7 @@ static const struct tap_test tests[] = {
 	{ "rereg_mr__local_key", rereg_local_key },
 	{ "rereg_mr__bad_input_is_refused_by_the_library", rereg_inputs },
 	{ "rereg_mr__what_fails_changes_nothing", rereg_commands },
-	{ "rereg_mr__read_only_memory_stays_so", rereg_read_only },
+	{ "rereg_mr__read_only_memory_stays_so (DDP-105)", rereg_read_only },
 	{ "rereg_mr__in_a_child", rereg_in_a_child },
 	{ "rereg_mr__under_fire", rereg_under_fire },
 	{ "rereg_mr__zero_based", rereg_zero_based },

@@ -133,13 +133,13 @@ static void cq_overflow(void)
 	expect_async(&a, IBV_EVENT_CQ_ERR);
 	expect_error_state(&a);
 	expect_error_state(&b);
-	/* MPA-223: so does each QP of that CQ */
+	/* so does each QP of that CQ */
 	expect_error_state(&e);
 	expect_error_state(&f);
 	/* what was there before is kept */
 	for (i = 0; i < size; i++)
 		expect_wc(a.scq, i, IBV_WC_SUCCESS);
-	/* and the device's other QP is not concerned (RDMAP-147) */
+	/* and the device's other QP is not concerned */
 	post_rdma(&c, &d, IBV_WR_RDMA_READ, 1, 0, 8, 0, IBV_SEND_SIGNALED);
 	expect_wc(c.scq, 1, IBV_WC_SUCCESS);
 	end_free(&c);
@@ -267,7 +267,7 @@ static void write_in_two(uint32_t first, uint32_t second, enum ibv_wc_status sta
 	pair_down();
 }
 
-/* DDP-045: the length is what is wrong, and not the memory, from 2^32 octets on */
+/* the length is what is wrong, and not the memory, from 2^32 octets on */
 static void message_of_4_gib(void)
 {
 	write_in_two(1u << 31, 1u << 31, IBV_WC_LOC_QP_OP_ERR);
@@ -555,11 +555,12 @@ static const struct tap_test tests[] = {
 	{ "item 3: an armed CQ raises one event", event_once },
 	{ "item 3: a CQ armed for solicited events waits for one", event_solicited },
 	{ "item 3: an error raises the event of a CQ armed for solicited ones", event_on_error },
-	{ "item 3: CQ overflow raises CQ_ERR and ends the CQ's QPs, no other", cq_overflow },
+	{ "MPA-223, RDMAP-147: CQ overflow raises CQ_ERR and ends the CQ's QPs, no other",
+	  cq_overflow },
 	{ "item 3: a full receive queue refuses with ENOMEM", recv_queue_full },
 	{ "item 3: a full send queue refuses with ENOMEM and names the request", send_queue_full },
 	{ "item 3: requests that tern cannot do: EINVAL or EOPNOTSUPP, by kind", bad_requests },
-	{ "item 3: a message of 2^32 octets is refused", message_of_4_gib },
+	{ "DDP-045: a message of 2^32 octets is refused", message_of_4_gib },
 	{ "item 3: disconnect flushes all receives, in order", flush_in_order },
 	{ "item 3: the peer's end flushes all receives, in order", flush_by_peer_death },
 	{ "item 3: ERROR drains the send queue, in order", drain_by_error },

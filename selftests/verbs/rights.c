@@ -466,7 +466,7 @@ static void refused_mr(void *addr, size_t len, int access, int err)
 		expect_eq(errno, err);
 }
 
-/* DDP-105, DDP-118, RDMAP-153: a program gives no right that it has not itself */
+/* a program gives no right that it has not itself */
 static void registrations(void)
 {
 	uint8_t *hole, *ro;
@@ -557,7 +557,8 @@ static const struct tap_test tests[] = {
 	{ "item 3: a refused access raises QP_ACCESS_ERR at the target", access_event },
 	{ "item 3: SEND_WITH_INV of a user MR is refused", invalidate_refused },
 	{ "item 3: a fresh key at each registration", fresh_keys },
-	{ "item 3: registrations that cannot be are refused with their errno", registrations },
+	{ "DDP-105, DDP-118, RDMAP-153: memory that the program may not use is not registered",
+	  registrations },
 	{ "item 11: each unknown access flag of an MR has its errno", unknown_access },
 	{ "item 3: MRs at a chosen iova", iova },
 };
