@@ -175,19 +175,43 @@ static struct ibv_qp_attr attr_of(struct end *e)
 	return attr;
 }
 
+#define READ_LEN	256
+
+/* twice as many as may be under way at once, and one */
+static void many_reads(struct end *from, struct end *to, int ord)
+{
+	int i, n = 2 * ord + 1;
+
+	fill(to->buf, READ_LEN * n, ord);
+	memset(from->buf, 0, READ_LEN * n);
+	for (i = 0; i < n; i++)
+		post_rdma(from, to, IBV_WR_RDMA_READ, i, READ_LEN * i, READ_LEN,
+			  READ_LEN * i, IBV_SEND_SIGNALED);
+	for (i = 0; i < n; i++)
+		expect_wc(from->scq, i, IBV_WC_SUCCESS);
+	expect(filled(from->buf, READ_LEN * n, ord));
+}
+
+static int least(int x, int y)
+{
+	return x < y ? x : y;
+}
+
 /*
- * RFC 6581 9.1: each side's ORD stays within the other's IRD; the program is told
- * what it has of either (RDMAP-109, RDMAP-110)
+ * RFC 6581 9.1: an end has the IRD that its program asked for or more, and as its ORD
+ * what its program asked for, cut to the other's IRD. More Reads under way than IRD
+ * would end the stream.
  */
 static void ird_ord(void)
 {
+	static const struct ibv_qp_cap cap = { .max_send_wr = 256 };
 	static const struct want wa[] = {
-		{ .ird = 8, .ord = 16 }, { .ird = 1, .ord = 1 },
-		{ .ird = 3, .ord = 100 },
+		{ .cap = cap, .ird = 8, .ord = 16 }, { .cap = cap, .ird = 1, .ord = 1 },
+		{ .cap = cap, .ird = 3, .ord = 100 },
 	};
 	static const struct want wb[] = {
-		{ .ird = 5, .ord = 20 }, { .ird = 9, .ord = 9 },
-		{ .ird = 100, .ord = 2 },
+		{ .cap = cap, .ird = 5, .ord = 20 }, { .cap = cap, .ird = 9, .ord = 9 },
+		{ .cap = cap, .ird = 100, .ord = 2 },
 	};
 	struct ibv_qp_attr x, y;
 	unsigned int i;
@@ -196,10 +220,12 @@ static void ird_ord(void)
 		pair_up(&wa[i], &wb[i]);
 		x = attr_of(&a);
 		y = attr_of(&b);
-		expect(x.max_rd_atomic <= y.max_dest_rd_atomic);
-		expect(y.max_rd_atomic <= x.max_dest_rd_atomic);
-		expect(x.max_rd_atomic >= 1 && x.max_rd_atomic <= wa[i].ord);
-		expect(y.max_rd_atomic >= 1 && y.max_rd_atomic <= wb[i].ord);
+		expect(x.max_dest_rd_atomic >= wa[i].ird);
+		expect(y.max_dest_rd_atomic >= wb[i].ird);
+		expect_eq(x.max_rd_atomic, least(wa[i].ord, y.max_dest_rd_atomic));
+		expect_eq(y.max_rd_atomic, least(wb[i].ord, x.max_dest_rd_atomic));
+		many_reads(&a, &b, x.max_rd_atomic);
+		many_reads(&b, &a, y.max_rd_atomic);
 		pair_down();
 	}
 }
@@ -393,7 +419,7 @@ static const struct tap_test tests[] = {
 	{ "RDMAP-114: either side disconnects: both are told, both QPs end",
 	  disconnect_either },
 	{ "item 3: what was sent before a disconnect arrives", disconnect_delivers },
-	{ "RDMAP-109, RDMAP-110: ORD stays within the peer's IRD", ird_ord },
+	{ "RDMAP-109, RDMAP-110: each end has the Reads under way that were agreed", ird_ord },
 	{ "item 4: the acceptor may speak first", server_speaks_first },
 	{ "item 4: receives posted before the connection take its first messages", posted_early },
 	{ "item 4: 16 connections at once", many_connections },
