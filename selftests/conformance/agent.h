@@ -20,6 +20,8 @@ int agent_open(const char *addr, const char *port);
 void agent_close(void);
 /* where the device reaches us, if not at our end of that connection */
 void agent_peer_address(const char *addr);
+/* the device's name */
+const char *agent_device(void);
 /* which of enum need (NEED_SET, NEED_STATE) the agent has commands for */
 unsigned int agent_offers(void);
 

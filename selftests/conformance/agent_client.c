@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "agent.h"
 #include "conform.h"
+#include "report.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -32,6 +33,7 @@ static char *words;		/* of the answer, behind "ok " or "no ERRNO " */
 static int no_errno;
 static char peer_address[NI_MAXHOST];
 static unsigned int offers;
+static char device[64];
 
 /* ---- the connection ------------------------------------------------------ */
 
@@ -236,7 +238,7 @@ int agent_open(const char *addr, const char *port)
 		agent_close();
 		return -1;
 	}
-	word();
+	snprintf(device, sizeof(device), "%s", word());
 	offers = !strcmp(word(), "set") ? NEED_SET : 0;
 	offers |= !strcmp(word(), "state") ? NEED_STATE : 0;
 	return 0;
@@ -246,6 +248,11 @@ void agent_peer_address(const char *addr)
 {
 	if (addr)
 		snprintf(peer_address, sizeof(peer_address), "%s", addr);
+}
+
+const char *agent_device(void)
+{
+	return device;
 }
 
 unsigned int agent_offers(void)
@@ -264,9 +271,12 @@ bool agent_try_set(const char *settings)
 {
 	enum verdict v;
 
+	report_hook("set", settings);
 	if (!(offers & NEED_SET))
-		skip("the agent has no command that sets things");
+		skip_hook("set", settings);
 	v = try(patience(HOOK_MS), "set %s", settings);
+	if (v == NO && no_errno == EOPNOTSUPP)
+		skip_hook("set", settings);
 	if (v == NO && no_errno != EINVAL)
 		refused();
 	return v == OK;
@@ -280,8 +290,9 @@ void agent_set(const char *settings)
 
 bool agent_state(uint16_t port, const char *key, char *value, size_t size)
 {
+	report_hook("state", key);
 	if (!(offers & NEED_STATE))
-		skip("the agent has no command that tells a connection's state");
+		skip_hook("state", key);
 	if (!ask(patience(HOOK_MS), "state %s %u %s", peer_address, port, key))
 		return false;
 	snprintf(value, size, "%s", words);

@@ -17,6 +17,7 @@
 #define ARGS_MAX	48
 #define OUTPUT_MAX	16384
 #define TIME_MS		30000
+#define STATUS_UNKNOWN	3	/* the device has no such setting */
 
 const char *hook_set, *hook_state;
 static bool changed;
@@ -98,7 +99,8 @@ static int spawn(struct run *r, pid_t *pid, int *out)
 	return error;
 }
 
-/* Return: 0, EINVAL when it ended badly, or the errno of starting it */
+/* Return: 0, EOPNOTSUPP for STATUS_UNKNOWN, EINVAL for another bad end, or the errno
+ * of starting it */
 static int run(struct run *r)
 {
 	int fd = -1, status, error;
@@ -115,7 +117,11 @@ static int run(struct run *r)
 	waitpid(pid, &status, 0);
 	if (error)
 		return error;
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : EINVAL;
+	if (!WIFEXITED(status))
+		return EINVAL;
+	if (WEXITSTATUS(status) == STATUS_UNKNOWN)
+		return EOPNOTSUPP;
+	return WEXITSTATUS(status) ? EINVAL : 0;
 }
 
 /* why it failed, as words of the answer */

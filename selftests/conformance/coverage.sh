@@ -142,14 +142,14 @@ check_places()
 	return $bad
 }
 
-notes requirements 5 >"$tmp/requirements"
+notes requirements 6 >"$tmp/requirements"
 notes reviewed 4 >"$tmp/reviewed"
 notes untestable 2 >"$tmp/untestable"
 check_places
 
 awk -F'\t' -v verbose=$verbose '
 	FILENAME ~ /requirements$/ {
-		id[++n] = $1; doc[$1] = $2; level[$1] = $3; letters[$1] = $4; rule[$1] = $5
+		id[++n] = $1; doc[$1] = $2; level[$1] = $4; letters[$1] = $5; rule[$1] = $6
 		next
 	}
 	FILENAME ~ /cited$/ {

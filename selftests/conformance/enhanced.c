@@ -476,7 +476,7 @@ static const struct conform_test tests[] = {
 	{ "reply__hands_the_ulps_data_up_without_the_words", "MPA-164 MPA-163",
 	  "the ULP gets the Reply's private data without the enhanced words",
 	  INITIATOR, 0, reply__hands_the_ulps_data_up_without_the_words },
-	{ "reply__with_more_data_than_rdma_cm_carries_is_refused", "MPA-165",
+	{ "reply__with_more_data_than_rdma_cm_carries_is_refused", "MPA-165 Q16",
 	  "a Reply with 508 octets for the ULP is more than rdma_cm carries: closed, error, never cut",
 	  INITIATOR, 0, reply__with_more_data_than_rdma_cm_carries_is_refused },
 	{ "enhanced_request__closed_by_a_plain_peer_is_reported_or_retried", "MPA-212",

@@ -279,7 +279,7 @@ static const struct conform_test tests[] = {
 	{ "rtr__goes_before_what_the_ulp_posts", "MPA-154 MPA-201 MPA-205 MPA-214",
 	  "whatever the ULP posted while the Reply was due, the RTR is the first FPDU",
 	  INITIATOR, NEED_SET, rtr__goes_before_what_the_ulp_posts },
-	{ "rtr__leaves_no_completion", "MPA-155 MPA-156 MPA-215 MPA-216",
+	{ "rtr__leaves_no_completion", "MPA-155 MPA-156 MPA-215 MPA-216 Q7",
 	  "an RTR of any type shows as ESTABLISHED, which does not come before, and never in the CQ",
 	  INITIATOR, NEED_SET, rtr__leaves_no_completion },
 	{ "rtr__read_keeps_its_slot_until_answered", "MPA-216 MPA-215 MPA-182",

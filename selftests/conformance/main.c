@@ -21,19 +21,20 @@
 
 #include "agent.h"
 #include "conform.h"
+#include "level.h"
 #include "peer.h"
+#include "report.h"
 
 #define HANG_S		20	/* a test that takes longer hangs */
 #define HANG_SLOW_S	60
 #define LONG_MS		1500	/* worth a remark */
 #define LIST_SEP	','
 
-enum outcome { PASSED = 1, FAILED, SKIPPED, HUNG };
-
 struct conform_options options;
 
 static const char *agent_port = AGENT_PORT;
-static const char *only, *without;
+static const char *only, *without, *report_path;
+static unsigned int only_levels = LEVEL_ALL;
 static enum role only_role = EITHER;
 static double scale = 1;
 static bool list_only, stop_at_failure;
@@ -123,6 +124,11 @@ void expect_octets(const char *what, const void *got, const void *want, size_t l
 		       len, g[i], w[i]);
 }
 
+void skip_hook(const char *command, const char *words)
+{
+	skip("the agent has no command for: %s %s", command, words);
+}
+
 /* ---- picking ---- */
 
 static bool is_equal(const char *text, const char *word, size_t len)
@@ -160,7 +166,7 @@ static bool listed(const char *list, const struct conform_group *g,
 
 static bool picked(const struct conform_group *g, const struct conform_test *t)
 {
-	if (t->role && !(t->role & only_role))
+	if ((t->role && !(t->role & only_role)) || !(test_level(t) & only_levels))
 		return false;
 	return (!only || listed(only, g, t)) && !listed(without, g, t);
 }
@@ -193,6 +199,13 @@ static const char *role_name(enum role role)
 	return names[role];
 }
 
+static const char *hooks_name(const struct conform_test *t)
+{
+	static const char *const names[] = { "-", "set", "state", "set state" };
+
+	return names[t->needs & (NEED_SET | NEED_STATE)];
+}
+
 static void list(void)
 {
 	const struct conform_group *const *g;
@@ -201,8 +214,9 @@ static void list(void)
 	for (g = conform_groups; *g; g++)
 		for (t = (*g)->tests; t->name; t++)
 			if (picked(*g, t))
-				printf("%s\t%s\t%s\t%s\n", t->name, t->ids,
-				       role_name(t->role), (*g)->name);
+				printf("%s\t%s\t%s\t%s\t%s\t%s\n", t->name, t->ids,
+				       role_name(t->role), (*g)->name,
+				       level_name(test_level(t)), hooks_name(t));
 }
 
 /* ---- running ---- */
@@ -253,15 +267,34 @@ static void clean_up(enum outcome outcome)
 	connect_agent();
 }
 
+/* the rows that it asserts, each with its level */
+static void print_rule(const struct conform_test *t)
+{
+	const struct requirement *r;
+	const char *id;
+
+	printf("#   rule (%s): %s\n", t->ids, t->rule);
+	if (test_level(t) == LEVEL_SELF)
+		return;
+	for (id = t->ids; *id; id += strcspn(id, " "), id += *id == ' ') {
+		r = requirement_of(id);
+		printf("#   %s: %s %s, %s\n", r->id, r->document, r->section, r->word);
+	}
+}
+
 static void report(enum outcome outcome, unsigned int number, const char *suffix)
 {
-	const struct conform_test *t = running;
+	const char *level = level_name(test_level(running));
 	bool bad = outcome == FAILED || outcome == HUNG;
+	char point[160];
 
-	printf("%s %u - %s%s%s%s\n", bad ? "not ok" : "ok", number, t->name, suffix,
-	       outcome == SKIPPED ? " # SKIP " : "", outcome == SKIPPED ? why : "");
+	snprintf(point, sizeof(point), "%s%s", running->name, suffix);
+	report_point(running, outcome, point, outcome == PASSED ? NULL : why);
+	printf("%s %u - %s # %s%s%s%s\n", bad ? "not ok" : "ok", number, point,
+	       outcome == SKIPPED ? "SKIP " : "", level, outcome == SKIPPED ? ": " : "",
+	       outcome == SKIPPED ? why : "");
 	if (bad) {
-		printf("#   rule (%s): %s\n", t->ids, t->rule);
+		print_rule(running);
 		printf("#   %s\n", why);
 		peers_trace();
 	}
@@ -352,7 +385,8 @@ static void __attribute__((noreturn)) usage(void)
 	fprintf(stderr,
 		"usage: tern-conform --target ADDRESS [--agent-port PORT] [--local ADDRESS]\n"
 		"           [--role initiator|responder] [--only ID|NAME|GROUP,...]\n"
-		"           [--skip ID|NAME|GROUP,...] [--stop] [--scale FACTOR] [--list]\n");
+		"           [--skip ID|NAME|GROUP,...] [--level MUST|SHOULD|reading|policy|self,...]\n"
+		"           [--stop] [--scale FACTOR] [--report FILE] [--list]\n");
 	exit(2);
 }
 
@@ -384,6 +418,8 @@ static void parse(int argc, char **argv)
 		{ "role", required_argument, NULL, 'r' },
 		{ "only", required_argument, NULL, 'o' },
 		{ "skip", required_argument, NULL, 'x' },
+		{ "level", required_argument, NULL, 'e' },
+		{ "report", required_argument, NULL, 'R' },
 		{ "stop", no_argument, NULL, 'S' },
 		{ "scale", required_argument, NULL, 's' },
 		{ "list", no_argument, NULL, 'L' },
@@ -410,6 +446,14 @@ static void parse(int argc, char **argv)
 			break;
 		case 'x':
 			without = optarg;
+			break;
+		case 'e':
+			only_levels = levels_of(optarg);
+			if (!only_levels)
+				usage();
+			break;
+		case 'R':
+			report_path = optarg;
 			break;
 		case 'S':
 			stop_at_failure = true;
@@ -466,5 +510,7 @@ int main(int argc, char **argv)
 	printf("# %u passed, %u failed, %u skipped, %llu s\n", count[PASSED],
 	       count[FAILED] + count[HUNG], count[SKIPPED],
 	       (unsigned long long)(now_ms() - start) / 1000);
+	if (report_path && !report_write(report_path, with_target ? agent_device() : "none"))
+		return 2;
 	return count[FAILED] + count[HUNG] ? 1 : 0;
 }

@@ -307,7 +307,7 @@ static void precedence__first_segment_before_second(void)
 }
 
 #define ROW(name, ids, rule, run) \
-	{ "precedence__" name, ids, rule, RESPONDER, 0, precedence__##run }
+	{ "precedence__" name, ids " Q13", rule, RESPONDER, 0, precedence__##run }
 
 static const struct conform_test tests[] = {
 	ROW("crc_before_ddp_version", "DDP-007 DDP-092",

@@ -23,8 +23,8 @@ enum { CLOSED = -1 };
 /* number, initiator's type and own M, responder's, version, markers to each, more IDs */
 #define ROWS_OF_VERSION_0(ROW)							\
 	ROW(1, RDMAC, 1, RDMAC, 1, 0, 1, 1, OPEN " MPA-139 MPA-224")		\
-	ROW(2, RDMAC, 1, NP, 0, CLOSED, 0, 0, " MPA-142 MPA-144")		\
-	ROW(3, RDMAC, 1, NP, 1, CLOSED, 0, 0, " MPA-142 MPA-144")		\
+	ROW(2, RDMAC, 1, NP, 0, CLOSED, 0, 0, " MPA-142 MPA-144 Q1")		\
+	ROW(3, RDMAC, 1, NP, 1, CLOSED, 0, 0, " MPA-142 MPA-144 Q1")		\
 	ROW(4, RDMAC, 1, P, 0, 0, 1, 1, OPEN " MPA-145 MPA-146")		\
 	ROW(5, RDMAC, 1, P, 1, 0, 1, 1, OPEN " MPA-146")			\
 	ROW(6, NP, 0, RDMAC, 1, CLOSED, 0, 0, " MPA-143 MPA-144")		\

@@ -348,7 +348,7 @@ static const struct conform_test tests[] = {
 	ROW("send__invalidate_key_differs", "RDMAP-077 RDMAP-078",
 	    "an STag with another key cannot be invalidated", RESPONDER,
 	    send__invalidate_key_differs),
-	ROW("send__invalidate_a_shared_one", "RDMAP-078",
+	ROW("send__invalidate_a_shared_one", "RDMAP-078 Q14",
 	    "an STag that other streams may use cannot be invalidated by one peer",
 	    RESPONDER, send__invalidate_a_shared_one),
 	ROW("send__bad_invalidate_is_not_placed", "RDMAP-078 DDP-092",

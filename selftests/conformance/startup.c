@@ -357,7 +357,7 @@ static const struct conform_test tests[] = {
 	{ "startup__fence_with_markers", "MPA-112 MPA-030",
 	  "A responder sends no marker either before it got an FPDU.",
 	  RESPONDER, 0, startup__fence_with_markers },
-	{ "startup__fence_and_bad_fpdu", "MPA-112 F70",
+	{ "startup__fence_and_bad_fpdu", "MPA-112 F70 Q4",
 	  "An FPDU that is not valid does not open a responder's way.",
 	  RESPONDER, 0, startup__fence_and_bad_fpdu },
 	{ "startup__markers_as_we_ask", "MPA-086 MPA-024",

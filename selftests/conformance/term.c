@@ -204,13 +204,13 @@ X(read_behind_end, "RDMAP-133", WITH_RDMA,					\
 X(read_no_right, "RDMAP-123", WITH_RDMA, TRIPLET(0, 1, 2), ANY, read_no_right, 0) \
 X(read_foreign_pd, "RDMAP-132", WITH_RDMA, TRIPLET(0, 1, 3), ANY, read_foreign, 0) \
 X(read_wrap, "RDMAP-135", WITH_RDMA, TRIPLET(0, 1, 4), ANY, read_wrap, 0)	\
-X(invalidate_unknown, "RDMAP-128", WITH_DDP,					\
+X(invalidate_unknown, "RDMAP-128 Q14", WITH_DDP,					\
 	TRIPLET(0, 1, 9), TRIPLET(0, 2, 9), inv_unknown, OP_SEND_INV)		\
-X(invalidate_unknown_se, "RDMAP-128", WITH_DDP,					\
+X(invalidate_unknown_se, "RDMAP-128 Q14", WITH_DDP,					\
 	TRIPLET(0, 1, 9), TRIPLET(0, 2, 9), inv_unknown, OP_SEND_SE_INV)	\
-X(invalidate_shared, "RDMAP-129 RDMAP-143", WITH_DDP,				\
+X(invalidate_shared, "RDMAP-129 RDMAP-143 Q14", WITH_DDP,				\
 	TRIPLET(0, 1, 9), TRIPLET(0, 2, 9), inv_shared, OP_SEND_INV)		\
-X(invalidate_foreign_pd, "RDMAP-129", WITH_DDP,					\
+X(invalidate_foreign_pd, "RDMAP-129 Q14", WITH_DDP,					\
 	TRIPLET(0, 1, 9), TRIPLET(0, 2, 9), inv_foreign, OP_SEND_SE_INV)	\
 X(send_rv_0, "RDMAP-127", WITH_DDP, TRIPLET(0, 2, 5), ANY, send_version, 0)	\
 X(send_rv_2, "RDMAP-127", WITH_DDP, TRIPLET(0, 2, 5), ANY, send_version, 2)	\
@@ -223,16 +223,16 @@ X(read_rv_2, "RDMAP-127 RDMAP-130 RDMAP-123", WITH_RDMA,			\
 OPCODES(X)									\
 X(response_unasked, "RDMAP-122", WITH_DDP,					\
 	TRIPLET(0, 2, 6), ANY, response_unasked, 0)				\
-X(no_octet_at_all, "RDMAP-115", NO_COPIES,					\
+X(no_octet_at_all, "RDMAP-115 Q10", NO_COPIES,					\
 	TRIPLET(0, 2, 7), ANY, untagged_runt, 0)				\
-X(one_octet, "RDMAP-115", NO_COPIES, TRIPLET(0, 2, 7), ANY, tagged_runt, 1)	\
-X(tagged_header_cut, "RDMAP-115", NO_COPIES,					\
+X(one_octet, "RDMAP-115 Q10", NO_COPIES, TRIPLET(0, 2, 7), ANY, tagged_runt, 1)	\
+X(tagged_header_cut, "RDMAP-115 Q10", NO_COPIES,					\
 	TRIPLET(0, 2, 7), ANY, tagged_runt, TAGGED_HDR - 1)			\
-X(untagged_header_cut, "RDMAP-115", NO_COPIES,					\
+X(untagged_header_cut, "RDMAP-115 Q10", NO_COPIES,					\
 	TRIPLET(0, 2, 7), ANY, untagged_runt, UNTAGGED_HDR - 1)			\
-X(read_header_cut, "RDMAP-130 RDMAP-031", WITH_DDP,				\
+X(read_header_cut, "RDMAP-130 RDMAP-031 Q10", WITH_DDP,				\
 	TRIPLET(0, 2, 7), ANY, read_short, READ_REQ_LEN - 1)			\
-X(read_header_missing, "RDMAP-130 RDMAP-031", WITH_DDP,				\
+X(read_header_missing, "RDMAP-130 RDMAP-031 Q10", WITH_DDP,				\
 	TRIPLET(0, 2, 7), ANY, read_short, UNTAGGED_HDR)			\
 X(response_short, "RDMAP-122", WITH_DDP, TRIPLET(0, 2, 7), ANY, response_size, 31) \
 X(response_long, "RDMAP-122", WITH_DDP,						\
@@ -309,7 +309,7 @@ static const struct conform_test tests[] = {
 	  RESPONDER, 0, terminates },
 	OFFENCES(X)
 #undef X
-	{ "term__each_code_is_counted", "RDMAP-120",
+	{ "term__each_code_is_counted", "RDMAP-120 Q17",
 	  "each Terminate sent bumps the counter of its code",
 	  RESPONDER, 0, each_code_is_counted },
 	{}

@@ -186,7 +186,7 @@ X(read_msn_behind, "RDMAP-130 RDMAP-031", WITH_DDP,				\
 	TRIPLET(1, 2, 3), ANY, read_msn, -1u)					\
 X(mo_not_0, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 4), ANY, send_offset, 8)	\
 X(mo_beyond, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 4), ANY, send_offset, -4u)	\
-X(mo_gap, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 4), ANY, send_gap, 4)		\
+X(mo_gap, "RDMAP-125 Q9", WITH_DDP, TRIPLET(1, 2, 4), ANY, send_gap, 4)		\
 X(too_long, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 5), ANY, send_too_long, 0)	\
 X(read_too_long, "RDMAP-130 RDMAP-031", WITH_DDP,				\
 	TRIPLET(1, 2, 5), ANY, read_long, 4)					\
@@ -292,7 +292,7 @@ static const struct conform_test tests[] = {
 	{ "term_ddp__too_many_reads", "RDMAP-113 RDMAP-031",
 	  "a Read Request that finds no slot is refused with DDP's code and header",
 	  RESPONDER, 0, too_many_reads },
-	{ "term_ddp__each_code_is_counted", "RDMAP-120",
+	{ "term_ddp__each_code_is_counted", "RDMAP-120 Q17",
 	  "each Terminate sent bumps the counter of its code",
 	  RESPONDER, 0, each_code_is_counted },
 	{}

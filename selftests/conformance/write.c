@@ -438,7 +438,7 @@ static const struct conform_test tests[] = {
 	ROW("write__is_tagged", "RDMAP-012 RDMAP-033",
 	    "a Write in an untagged segment is refused", RESPONDER,
 	    write__is_tagged),
-	ROW("write__becomes_a_response_in_mid_message", "DDP-028 RDMAP-060",
+	ROW("write__becomes_a_response_in_mid_message", "DDP-028 RDMAP-060 Q10",
 	    "a tagged message does not change its opcode", RESPONDER,
 	    write__becomes_a_response_in_mid_message),
 	{}
