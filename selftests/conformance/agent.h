@@ -53,6 +53,7 @@ struct agent_mr {
 	uint32_t rkey;
 	uint64_t va;
 	size_t len;
+	bool sink;	/* has the remote write right */
 };
 
 /* @access: letters l (local write), r (remote read), w (remote write), a (atomic),
@@ -124,6 +125,8 @@ const char *agent_async(int *conn, int ms);
 
 /* ---- work requests and completions ---- */
 
+/* The memory of a Read, its sink, has to have the remote write right: iWARP devices may
+ * ask for it, whose sink STag is that of the region. */
 enum agent_op { AG_SEND, AG_SEND_INV, AG_WRITE, AG_READ };
 
 #define AG_SIGNALED	1

@@ -310,7 +310,7 @@ uint64_t agent_counter(const char *name)
 
 struct agent_mr agent_mr_pd(size_t len, const char *access, int pd)
 {
-	struct agent_mr mr = { .len = len };
+	struct agent_mr mr = { .len = len, .sink = strchr(access, 'w') };
 
 	ask(0, "mr %zu %s %d", len, *access ? access : "-", pd);
 	mr.id = number();
@@ -519,6 +519,8 @@ int agent_try_post(int conn, uint64_t wr_id, enum agent_op op, unsigned int flag
 	static const char *const names[] = { "send", "send-inv", "write", "read" };
 	enum verdict v;
 
+	if (op == AG_READ && mr && !mr->sink)
+		fail(__FILE__, __LINE__, "the sink of the Read lacks the remote write right");
 	v = try(0, "post %d %llu %s %u %s %u %llu", conn, (unsigned long long)wr_id,
 		names[op], flags, place(mr, at, len), rkey, (unsigned long long)raddr);
 	return v == NO ? no_errno : 0;

@@ -137,7 +137,7 @@ static void close__no_octet_is_of_anything_else(void)
 {
 	static const enum agent_op ags[] = { AG_SEND, AG_WRITE, AG_READ, AG_SEND_INV };
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(8192, "lr");
+	struct agent_mr mr = agent_mr(8192, "lrw");
 	unsigned int i, done = 0;
 	struct fpdu f;
 

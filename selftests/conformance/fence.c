@@ -221,7 +221,7 @@ static void rtr__leaves_no_completion(void)
 static void rtr__read_keeps_its_slot_until_answered(void)
 {
 	struct meeting m = MEETING_DEFAULT;
-	struct agent_mr mr = agent_mr(64, "l");
+	struct agent_mr mr = agent_mr(64, "lw");
 	struct agent_wc wc;
 	struct fpdu f;
 

@@ -132,7 +132,7 @@ static void answer(struct peer *p, const struct sink *sink)
 
 static bool post_reads(struct meeting *m, int n)
 {
-	struct agent_mr mr = agent_mr(4096, "l");
+	struct agent_mr mr = agent_mr(4096, "lw");
 
 	for (int i = 0; i < n; i++) {
 		int err = agent_try_post(m->conn, 100 + i, AG_READ, AG_SIGNALED, &mr,

@@ -37,7 +37,7 @@ uint32_t offence_good_read(struct peer *p, uint8_t *out)
 
 struct open_read offence_open_read(struct peer *p)
 {
-	struct agent_mr mr = agent_mr(MR_LEN, "l");
+	struct agent_mr mr = agent_mr(MR_LEN, "lw");
 
 	agent_post(offence_session.conn, 2, AG_READ, AG_SIGNALED, &mr, 0, 32, WILD_STAG,
 		   SRC_TO);

@@ -229,7 +229,7 @@ static void answer(struct peer *p, const struct open_read *r, unsigned int seed,
 static void reads_complete_in_order(void)
 {
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct open_read r[4];
 	uint8_t octets[64];
 	struct agent_wc wc;
@@ -250,7 +250,7 @@ static void reads_complete_in_order(void)
 static void read_needs_all_of_its_response(void)
 {
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_mr mr = agent_mr(ROOM, "lw");
 	uint8_t octets[64], out[ROOM];
 	struct open_read r;
 	struct agent_wc wc;
@@ -268,7 +268,7 @@ static void read_needs_all_of_its_response(void)
 static void send_completes_behind_the_read(void)
 {
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct open_read r;
 	uint8_t octets[64];
 	struct agent_wc wc;
@@ -297,7 +297,7 @@ static void messages_leave_in_order(void)
 	};
 	enum { N = sizeof(ops) / sizeof(*ops) };
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct fpdu f;
 	unsigned int i;
 
@@ -318,7 +318,7 @@ static void messages_leave_in_order(void)
 static void fence_waits_for_the_response(void)
 {
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct open_read r;
 	uint8_t octets[64];
 	struct agent_wc wc;
@@ -358,7 +358,7 @@ static void no_success_for_what_never_left(void)
 static void success_says_nothing_of_the_peer(void)
 {
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct agent_wc wc;
 
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, 32, 0x77, 0);
@@ -374,7 +374,7 @@ static void success_says_nothing_of_the_peer(void)
 static void aborted_sinks_are_flushed(void)
 {
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_mr mr = agent_mr(ROOM, "lw");
 	uint8_t octets[64], out[ROOM];
 	struct open_read r;
 	struct agent_wc wc;

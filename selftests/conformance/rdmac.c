@@ -297,7 +297,7 @@ static void c5__crc_is_on_whatever_the_frames_say(void)
 static void version_0__is_in_every_segment(void)
 {
 	struct meeting m = meet_rdmac(true);
-	struct agent_mr mr = agent_mr(1024, "lr");
+	struct agent_mr mr = agent_mr(1024, "lrw");
 	struct agent_wc wc;
 	struct fpdu f;
 

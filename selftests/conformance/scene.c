@@ -18,7 +18,7 @@ struct scene *scene_start_on(const struct session *s)
 	sc->s = *s;
 	sc->p = s->p;
 	sc->sink = agent_mr(SCENE_SINK_LEN, "lrw");
-	sc->recv = agent_mr(SCENE_RECV_LEN, "l");
+	sc->recv = agent_mr(SCENE_RECV_LEN, "lw");
 	pattern(sc->data, sizeof(sc->data), 1);
 	return sc;
 }

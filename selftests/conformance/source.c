@@ -75,7 +75,7 @@ static struct scene *source_start(struct agent_mr *mr)
 {
 	struct scene *sc = scene_start_bare();
 
-	*mr = agent_mr(BIG, "l");
+	*mr = agent_mr(BIG, "lw");
 	memset(want_buf, AGENT_FILL, sizeof(want_buf));
 	pattern(want_buf, 65536, 5);
 	agent_poke(mr, 0, want_buf, 65536);
@@ -343,7 +343,7 @@ static void source__first_msn_is_1(void)
 	/* no RTR, which would take a number */
 	s.plain = true;
 	session_start(&s);
-	mr = agent_mr(100, "l");
+	mr = agent_mr(100, "lw");
 	agent_post(s.conn, 1, AG_SEND, 0, &mr, 0, 8, 0, 0);
 	agent_post(s.conn, 2, AG_READ, 0, &mr, 0, 8, STAG, TO);
 	expect_fpdu(s.p, &f);

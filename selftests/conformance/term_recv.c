@@ -363,7 +363,7 @@ static void write_under_way_fails(void)
 static void receives_are_flushed(void)
 {
 	struct session s = session_default();
-	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct agent_wc wc;
 
 	agent_recv(s.conn, 1, &mr, 0, 64);
