@@ -3,6 +3,7 @@
 #include "agent_conn.h"
 #include "agent_dev.h"
 #include "agent_event.h"
+#include "agent_map.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -201,6 +202,14 @@ static int try_listen(uint16_t port, struct rdma_cm_id **id)
 	return error;
 }
 
+/* where the tester finds the listener of @id, which may be another port */
+static uint16_t found_at(struct rdma_cm_id *id)
+{
+	struct sockaddr_storage addr = own_address(ntohs(rdma_get_src_port(id)));
+
+	return map_port(&addr);
+}
+
 int cmd_listen(struct call *c)
 {
 	uint16_t port = arg_number(c, UINT16_MAX);
@@ -221,7 +230,7 @@ int cmd_listen(struct call *c)
 		rdma_destroy_id(id);
 		return ENOSPC;
 	}
-	say(c, "%u", ntohs(rdma_get_src_port(id)));
+	say(c, "%u", found_at(id));
 	return 0;
 }
 
