@@ -67,6 +67,7 @@ static const struct command commands[] = {
 	{ "accept", cmd_accept }, { "reject", cmd_reject },
 	{ "disconnect", cmd_disconnect }, { "destroy", cmd_destroy },
 	{ "qp", cmd_qp }, { "qp-error", cmd_qp_error },
+	{ "srq-limit", cmd_srq_limit },
 	{ "event", cmd_event }, { "async", cmd_async },
 	{ "recv", cmd_recv }, { "post", cmd_post }, { "poll", cmd_poll },
 	{ "arm", cmd_arm }, { "cq-event", cmd_cq_event },

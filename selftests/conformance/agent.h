@@ -76,7 +76,8 @@ struct agent_qp {
 	int recv_depth;
 	int ird;
 	int ord;
-	int srq;	/* depth of a shared receive queue, or 0 */
+	int srq;	/* depth of the shared receive queue, or 0; there is one, and the
+			 * first connection that has it says how deep it is */
 };
 
 #define AGENT_QP_DEFAULT { .send_depth = 16, .recv_depth = 16, .ird = 8, .ord = 8 }
@@ -119,6 +120,9 @@ void agent_destroy(int conn);
 /* "RESET" "INIT" "RTR" "RTS" "SQD" "SQE" "ERR" */
 const char *agent_qp_state(int conn);
 void agent_qp_error(int conn);		/* modify to ERR */
+
+/* an SRQ_LIMIT_REACHED when fewer receives than @n are in the shared queue */
+void agent_srq_limit(int n);
 
 /* next ibv async event within @ms: its name without IBV_EVENT_ ("QP_FATAL"), or NULL */
 const char *agent_async(int *conn, int ms);

@@ -480,6 +480,11 @@ void agent_qp_error(int conn)
 	ask(0, "qp-error %d", conn);
 }
 
+void agent_srq_limit(int n)
+{
+	ask(0, "srq-limit %d", n);
+}
+
 const char *agent_async(int *conn, int ms)
 {
 	static char name[32];

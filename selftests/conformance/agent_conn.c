@@ -22,6 +22,8 @@
 bool conn_bind_source;
 
 static struct conn conns[CONNS_MAX];
+/* all that ask for one have it: the first one says how deep it is */
+static struct ibv_srq *shared;
 static int conn_count;
 
 /* ---- numbers ------------------------------------------------------------- */
@@ -93,8 +95,6 @@ static void destroy(struct conn *conn)
 	event_forget(conn - conns);
 	if (conn->id->qp)
 		rdma_destroy_qp(conn->id);
-	if (conn->srq)
-		ibv_destroy_srq(conn->srq);
 	rdma_destroy_id(conn->id);
 	conn->id = NULL;
 	conn->srq = NULL;
@@ -105,6 +105,9 @@ void conn_reset(void)
 	for (; conn_count > 0; conn_count--)
 		if (conns[conn_count - 1].id)
 			destroy(&conns[conn_count - 1]);
+	if (shared)
+		ibv_destroy_srq(shared);
+	shared = NULL;
 }
 
 /**
@@ -145,10 +148,12 @@ static int make_qp(struct conn *conn, const struct wish *w)
 	};
 
 	if (w->srq_depth) {
-		conn->srq = ibv_create_srq(dev.pd[0], &srq);
-		if (!conn->srq)
+		if (!shared)
+			shared = ibv_create_srq(dev.pd[0], &srq);
+		if (!shared)
 			return errno;
-		attr.srq = conn->srq;
+		conn->srq = shared;
+		attr.srq = shared;
 	}
 	if (!rdma_create_qp(conn->id, dev.pd[0], &attr))
 		return 0;
@@ -377,6 +382,18 @@ int cmd_qp(struct call *c)
 		return EPROTO;
 	say(c, "%s", names[attr.qp_state]);
 	return 0;
+}
+
+int cmd_srq_limit(struct call *c)
+{
+	struct ibv_srq_attr attr = { .srq_limit = arg_number(c, DEPTH_MAX) };
+	int error = arg_end(c);
+
+	if (error)
+		return error;
+	if (!shared)
+		return ENOENT;
+	return ibv_modify_srq(shared, &attr, IBV_SRQ_LIMIT);
 }
 
 int cmd_qp_error(struct call *c)

@@ -15,7 +15,7 @@
 
 struct conn {
 	struct rdma_cm_id *id;	/* NULL once destroyed */
-	struct ibv_srq *srq;
+	struct ibv_srq *srq;	/* the shared one, if it receives from that */
 };
 
 /* connect from the device's address, not from what routing says (--bind) */
@@ -29,6 +29,7 @@ int cmd_disconnect(struct call *c);
 int cmd_destroy(struct call *c);
 int cmd_qp(struct call *c);
 int cmd_qp_error(struct call *c);
+int cmd_srq_limit(struct call *c);
 
 /* the connection that the next word says, or NULL and an error */
 struct conn *arg_conn(struct call *c);

@@ -158,8 +158,44 @@ static void read_slots_are_not_shared(void)
 	}
 }
 
-/* A stream that eats up the shared receive queue is ended, it alone; as soon as there
- * are receives again the other one gets them. */
+/* RFC 5040 8.1.2: the program can tell who eats up the queue that
+ * several streams receive from, before it is empty: by the limit, and by whose the
+ * completions are */
+static void greedy_stream_is_found_out(void)
+{
+	struct session greedy = SESSION_DEFAULT, other = SESSION_DEFAULT;
+	struct agent_mr mr = agent_mr(ROOM, "l");
+	const char *event;
+	struct agent_wc wc;
+	int i;
+
+	greedy.qp.srq = 4;
+	other.qp.srq = 4;
+	session_start(&greedy);
+	session_start(&other);
+	for (i = 0; i < 4; i++)
+		agent_recv(i & 1 ? other.conn : greedy.conn, i, &mr, i * 64, 64);
+	agent_srq_limit(2);
+	send_send(other.p, "mine", 4);
+	agent_expect_wc(0, "SUCCESS", &wc);
+	expect_eq("connection of the completion", wc.conn, other.conn);
+	send_send(greedy.p, "more", 4);
+	agent_expect_wc(1, "SUCCESS", &wc);
+	event = agent_async(NULL, 20);
+	expect(!event, "%s, but two receives are left", event);
+	send_send(greedy.p, "more", 4);
+	event = agent_async(NULL, patience(1000));
+	expect(event && !strcmp(event, "SRQ_LIMIT_REACHED"), "the event is %s",
+	       event ? event : "missing");
+	agent_expect_wc(2, "SUCCESS", &wc);
+	expect_eq("connection of the completion", wc.conn, greedy.conn);
+	/* there is one left, for whoever comes first */
+	send_send(other.p, "mine", 4);
+	agent_expect_wc(3, "SUCCESS", &wc);
+	expect_eq("connection of the completion", wc.conn, other.conn);
+}
+
+/* who finds it empty is ended, alone: the others go on as soon as there is a receive */
 static void greedy_stream_ends_alone(void)
 {
 	struct session greedy = SESSION_DEFAULT, other = SESSION_DEFAULT;
@@ -172,7 +208,7 @@ static void greedy_stream_ends_alone(void)
 	session_start(&greedy);
 	session_start(&other);
 	for (i = 0; i < 4; i++)
-		agent_recv(greedy.conn, i, &mr, i * 64, 64);
+		agent_recv(other.conn, i, &mr, i * 64, 64);
 	for (i = 0; i < 5; i++)
 		send_send(greedy.p, "more", 4);
 	expect_terminate(greedy.p, 1, 2, 2, false, NULL);
@@ -180,7 +216,8 @@ static void greedy_stream_ends_alone(void)
 		agent_expect_wc(i, "SUCCESS", &wc);
 		expect_eq("connection of the completion", wc.conn, greedy.conn);
 	}
-	agent_recv(other.conn, 9, &mr, 0, 64);
+	expect(!strcmp(agent_qp_state(other.conn), "RTS"), "the other QP left RTS");
+	agent_recv(greedy.conn, 9, &mr, 0, 64);
 	send_send(other.p, "mine", 4);
 	agent_expect_wc(9, "SUCCESS", &wc);
 	expect_eq("connection of the completion", wc.conn, other.conn);
@@ -202,8 +239,11 @@ static const struct conform_test tests[] = {
 	{ "stag__read_slots_are_not_shared", "RDMAP-156 RDMAP-148",
 	  "a stream that takes all its Read slots takes none from another", RESPONDER, 0,
 	  read_slots_are_not_shared },
-	{ "stag__greedy_stream_ends_alone", "RDMAP-157 DDP-120",
-	  "a stream that eats up a shared receive queue is ended, and it alone",
+	{ "stag__greedy_stream_is_found_out", "RDMAP-157 DDP-120",
+	  "a program is told that its shared receive queue runs low, and whose messages took it",
+	  RESPONDER, 0, greedy_stream_is_found_out },
+	{ "stag__greedy_stream_ends_alone", "DDP-079 RDMAP-119",
+	  "a stream that finds the shared receive queue empty is ended, and it alone",
 	  RESPONDER, 0, greedy_stream_ends_alone },
 	{}
 };
