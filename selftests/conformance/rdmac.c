@@ -20,17 +20,20 @@ enum { CLOSED = -1 };
 /* what every row shows that is not closed */
 #define OPEN	" MPA-012 MPA-085 MPA-086 MPA-137 MPA-138 MPA-140"
 
-/* number, initiator's type and own M, responder's, version, markers to each, more IDs */
+/* Rows M6 and M11 end by what the initiator does: as a responder the device is asked
+ * in rdmac__peer_that_leaves_gets_nothing what it owes until then.
+ * number, initiator's type and own M, responder's, version, markers to each, more IDs */
 #define ROWS_OF_VERSION_0(ROW)							\
 	ROW(1, RDMAC, 1, RDMAC, 1, 0, 1, 1, OPEN " MPA-139 MPA-224")		\
 	ROW(2, RDMAC, 1, NP, 0, CLOSED, 0, 0, " MPA-142 MPA-144 Q1")		\
 	ROW(3, RDMAC, 1, NP, 1, CLOSED, 0, 0, " MPA-142 MPA-144 Q1")		\
 	ROW(4, RDMAC, 1, P, 0, 0, 1, 1, OPEN " MPA-145 MPA-146")		\
 	ROW(5, RDMAC, 1, P, 1, 0, 1, 1, OPEN " MPA-146")			\
-	ROW(6, NP, 0, RDMAC, 1, CLOSED, 0, 0, " MPA-143 MPA-144")		\
-	ROW(11, NP, 1, RDMAC, 1, CLOSED, 0, 0, " MPA-143 MPA-144")		\
 	ROW(16, P, 0, RDMAC, 1, 0, 1, 1, OPEN " MPA-141 MPA-145 MPA-147")	\
 	ROW(21, P, 1, RDMAC, 1, 0, 1, 1, OPEN " MPA-141 MPA-147")
+#define ROWS_OF_INITIATORS(ROW)							\
+	ROW(6, NP, 0, RDMAC, 1, CLOSED, 0, 0, " MPA-143 MPA-144")		\
+	ROW(11, NP, 1, RDMAC, 1, CLOSED, 0, 0, " MPA-143 MPA-144")
 #define ROWS_OF_VERSION_1(ROW)							\
 	ROW(7, NP, 0, NP, 0, 1, 0, 0) ROW(8, NP, 0, NP, 1, 1, 0, 1)		\
 	ROW(9, NP, 0, P, 0, 1, 0, 0) ROW(10, NP, 0, P, 1, 1, 0, 1)		\
@@ -61,6 +64,7 @@ static const struct row {
 #define AS_ROW_2(n, it, im, rt, rm, v, i, r, ...) \
 	{ "m" #n "__at_revision_2", 2, { it, im }, { rt, rm }, v, i, r },
 	ROWS_OF_VERSION_0(AS_ROW)
+	ROWS_OF_INITIATORS(AS_ROW)
 	ROWS_OF_VERSION_1(AS_ROW)
 	ROWS_OF_VERSION_1(AS_ROW_2)
 	{}
@@ -191,18 +195,6 @@ static void expect_version_refused(const struct row *row, const struct mpa_frame
 	agent_expect_no_event(50);
 }
 
-/* rows M6, M11: the peer, Non-permissive, closes on reading Rev 0 */
-static void expect_left(struct meeting *m)
-{
-	struct agent_event ev;
-
-	peer_shutdown(m->p);
-	expect_closed_silently(m->p);
-	do
-		expect(agent_event(&ev, patience(1000)), "the ULP hears of no end");
-	while (strcmp(ev.name, "DISCONNECTED"));
-}
-
 static void row_responder(const struct row *row)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -215,8 +207,6 @@ static void row_responder(const struct row *row)
 		return expect_version_refused(row, &req);
 	meet_responder(&m, &req);
 	check_frame(&m.p->reply, want.rev, want.flags & (MPA_M | MPA_C));
-	if (row->version == CLOSED)
-		return expect_left(&m);
 	operate(&m, row);
 }
 
@@ -395,6 +385,36 @@ static void rdmac__always_says_rev_0_m_and_c(void)
 	}
 }
 
+/* the peer, Non-permissive, closes on reading Rev 0 (rows M6, M11): what the program
+ * has posted by then stays behind the fence, and is flushed */
+static void rdmac__peer_that_leaves_gets_nothing(void)
+{
+	struct agent_mr mr = agent_mr(1024, "l");
+	struct mpa_frame req;
+	struct agent_event ev;
+	struct agent_wc wc;
+	struct meeting m;
+
+	agent_set("rnic rdmac");
+	for (int markers = 0; markers <= 1; markers++) {
+		m = (struct meeting)MEETING_DEFAULT;
+		mpa_plain(&req, false);
+		req.flags |= markers ? MPA_M : 0;
+		meet_responder(&m, &req);
+		check_frame(&m.p->reply, 0, MPA_M | MPA_C);
+		agent_post(m.conn, 5, AG_SEND, AG_SIGNALED, &mr, 0, 64, 0, 0);
+		expect_silence(m.p, 50);
+		peer_shutdown(m.p);
+		expect_closed_silently(m.p);
+		agent_expect_wc(5, "WR_FLUSH_ERR", &wc);
+		do
+			expect(agent_event(&ev, patience(1000)), "the ULP hears of no end");
+		while (strcmp(ev.name, "DISCONNECTED"));
+		expect_eq("connection of the event", ev.conn, m.conn);
+		meet_leave(&m);
+	}
+}
+
 static void rdmac_initiator_gets(uint8_t rev, uint8_t flags)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -503,19 +523,26 @@ static void rev_2_enhanced__falls_back_to_version_0_where_permissive(void)
 }
 
 #define AS_TEST_0(n, it, im, rt, rm, v, i, r, more)				\
-	AS_TEST_OF("__version_and_markers", "M" #n more, n, it, im, rt, rm, v, i, r)
+	AS_TEST_OF("__version_and_markers", "M" #n more, EITHER,			\
+		   n, it, im, rt, rm, v, i, r)
+#define AS_TEST_I(n, it, im, rt, rm, v, i, r, more)				\
+	AS_TEST_OF("__version_and_markers", "M" #n more, INITIATOR,		\
+		   n, it, im, rt, rm, v, i, r)
 #define AS_TEST_1(n, it, im, rt, rm, v, i, r)					\
-	AS_TEST_OF("__version_and_markers", "M" #n OPEN, n, it, im, rt, rm, v, i, r)
+	AS_TEST_OF("__version_and_markers", "M" #n OPEN, EITHER,			\
+		   n, it, im, rt, rm, v, i, r)
 #define AS_TEST_2(n, it, im, rt, rm, v, i, r)					\
-	AS_TEST_OF("__at_revision_2", "M" #n OPEN, n, it, im, rt, rm, v, i, r)
-#define AS_TEST_OF(case, ids, n, it, im, rt, rm, v, i, r)			\
+	AS_TEST_OF("__at_revision_2", "M" #n OPEN, EITHER,			\
+		   n, it, im, rt, rm, v, i, r)
+#define AS_TEST_OF(case, ids, role, n, it, im, rt, rm, v, i, r)			\
 	{ "m" #n case, ids,							\
 	  "initiator " #it " M=" #im ", responder " #rt " M=" #rm ": version " #v \
 	  ", markers to the initiator " #i ", to the responder " #r,		\
-	  EITHER, NEED_SET, run_row },
+	  role, NEED_SET, run_row },
 
 static const struct conform_test tests[] = {
 	ROWS_OF_VERSION_0(AS_TEST_0)
+	ROWS_OF_INITIATORS(AS_TEST_I)
 	ROWS_OF_VERSION_1(AS_TEST_1)
 	ROWS_OF_VERSION_1(AS_TEST_2)
 	{ "c5__crc_is_on_whatever_the_frames_say", "C5 MPA-140",
@@ -539,6 +566,9 @@ static const struct conform_test tests[] = {
 	{ "rdmac__always_says_rev_0_m_and_c", "MPA-139 G1 G7",
 	  "an RDMAC RNIC says Rev 0, M=1, C=1 whatever else it wants and whatever the Request says",
 	  EITHER, NEED_SET, rdmac__always_says_rev_0_m_and_c },
+	{ "rdmac__peer_that_leaves_gets_nothing", "MPA-139 MPA-112 MPA-120 MPA-069",
+	  "an RDMAC responder sends nothing to a peer that closes on its Rev 0, and flushes what was posted",
+	  RESPONDER, NEED_SET, rdmac__peer_that_leaves_gets_nothing },
 	{ "rdmac__reply_of_rev_1_is_a_refusal", "MPA-224 M2 M3",
 	  "an RDMAC initiator takes a Reply of Rev 1 as a refusal, whatever its R",
 	  INITIATOR, NEED_SET, rdmac__reply_of_rev_1_is_a_refusal },
