@@ -102,24 +102,17 @@ static void close__what_came_before_fin_counts(void)
 
 #define MANY	16
 #define LARGE	64000
+#define BIG	(1 << 20)
+#define HOLD_MS	1000
 
-/* more than TCP takes while we do not read: some has not begun when the close comes */
-static void close__device_sends_what_it_has_then_fin(void)
+/* MANY Sends of @data, each an octet shorter than the one before */
+static void expect_the_sends(struct session *s)
 {
-	struct session s = SESSION_DEFAULT;
-	unsigned int i, at = 0, done = 0;
-	struct agent_mr mr;
+	unsigned int at = 0, done = 0;
 	struct fpdu f;
 
-	s.tcp.rcvbuf = 8192;
-	session_start(&s);
-	pattern(data, LARGE, 2);
-	mr = flow_mr("l", data, LARGE);
-	for (i = 0; i < MANY; i++)
-		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, LARGE - i, 0, 0);
-	agent_disconnect(s.conn);
 	while (done < MANY) {
-		expect_op(s.p, &f, OP_SEND);
+		expect_op(s->p, &f, OP_SEND);
 		expect_eq("the offset", f.seg.mo, at);
 		expect_octets("payload", f.seg.data, data + at, f.seg.len);
 		at += f.seg.len;
@@ -129,7 +122,78 @@ static void close__device_sends_what_it_has_then_fin(void)
 		done++;
 		at = 0;
 	}
+}
+
+/* more than TCP takes while we do not read: some has not begun when the close comes */
+static void close__device_sends_what_it_has_then_fin(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr;
+	unsigned int i;
+
+	s.tcp.rcvbuf = 8192;
+	session_start(&s);
+	pattern(data, LARGE, 2);
+	mr = flow_mr("l", data, LARGE);
+	for (i = 0; i < MANY; i++)
+		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, LARGE - i, 0, 0);
+	agent_disconnect(s.conn);
+	expect_the_sends(&s);
 	expect_fin_silently(s.p);
+}
+
+/* Nothing moves for a while after the disconnect, as with a peer that is busy: all that
+ * was posted arrives when it reads again, and FIN behind it. */
+static void close__waits_for_a_peer_that_does_not_read(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr;
+	struct agent_wc wc;
+	unsigned int i;
+
+	if (agent_offers() & NEED_SET)
+		agent_set("close-ms 60000");
+	s.tcp.rcvbuf = 8192;
+	session_start(&s);
+	pattern(data, LARGE, 2);
+	mr = flow_mr("l", data, LARGE);
+	for (i = 0; i < MANY; i++)
+		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, LARGE - i, 0, 0);
+	agent_disconnect(s.conn);
+	usleep(HOLD_MS * 1000);
+	expect(strcmp(agent_qp_state(s.conn), "ERR"), "the QP is in ERR before all was sent");
+	expect_the_sends(&s);
+	expect_fin_silently(s.p);
+	for (i = 0; i < MANY; i++)
+		agent_expect_wc(i, "SUCCESS", &wc);
+}
+
+/* A peer that never reads: the device gives up some time after the last progress. All
+ * work requests end, in order, and what did not leave is flushed. */
+static void close__peer_that_never_reads_is_cut_off(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr;
+	struct agent_wc wc;
+	unsigned int i, flushed = 0;
+
+	agent_set("close-ms 100");
+	s.tcp.rcvbuf = 8192;
+	session_start(&s);
+	mr = agent_mr(BIG, "l");
+	for (i = 0; i < MANY; i++)
+		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, BIG, 0, 0);
+	agent_disconnect(s.conn);
+	for (i = 0; i < MANY; i++) {
+		expect(agent_poll(&wc, patience(10000)), "only %u of %u work requests ended",
+		       i, MANY);
+		expect_eq("request that ended", wc.wr_id, i);
+		flushed += !strcmp(wc.status, "WR_FLUSH_ERR");
+		expect(!flushed || !strcmp(wc.status, "WR_FLUSH_ERR"),
+		       "%s behind one that was flushed", wc.status);
+	}
+	expect(flushed > 0, "%u octets were sent to a peer that reads none", MANY * BIG);
+	expect_eq("end of the stream", peer_wait_end(s.p, patience(10000)), PEER_RST);
 }
 
 /* Responses too: a Read that is not over keeps the device from its FIN */
@@ -548,6 +612,11 @@ static const struct conform_test tests[] = {
 	  "what came before FIN is placed and delivered before the end is told"),
 	T(close__device_sends_what_it_has_then_fin, "MPA-069 MPA-119", EITHER, 0,
 	  "what was posted before the disconnect is sent, then FIN, then nothing"),
+	T(close__waits_for_a_peer_that_does_not_read, "DDP-067 MPA-069", RESPONDER, 0,
+	  "what was posted before the disconnect waits for a peer that does not read"),
+	T(close__peer_that_never_reads_is_cut_off, "DDP-003 DDP-077 Q18", RESPONDER,
+	  NEED_SET | NEED_SLOW,
+	  "a peer that never reads is reset, and each work request ends in a completion"),
 	T(close__no_octet_is_of_anything_else, "RDMAP-108", EITHER, 0,
 	  "each octet from the startup to FIN is of an FPDU with a message of RDMAP"),
 	T(close__device_still_takes_what_we_send, "MPA-119", EITHER, 0,
