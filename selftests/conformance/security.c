@@ -271,14 +271,36 @@ static void read_sink_ends_with_its_read(void)
 
 /* ---- invalidation ---- */
 
-static void plain_mr_cannot_be_invalidated(void)
+/* read and written, on a stream that was there before the attack */
+static void expect_rights(struct session *s, const struct agent_mr *mr, const char *octets)
 {
-	struct agent_mr mr = agent_mr(ROOM, "lrw");
+	struct fpdu f;
 
+	send_write(s->p, mr->rkey, mr->va, octets, 4);
+	send_read_req(s->p, SINK, 0, 4, mr->rkey, mr->va);
+	expect_op(s->p, &f, OP_READ_RESP);
+	expect_eq("length of the Response", f.seg.len, 4);
+	expect_octets("the Response", f.seg.data, octets, 4);
+}
+
+/* two streams use the region at the same time: the peer of a third cannot take it away
+ * from them, nor can one of theirs from the other */
+static void shared_mr_cannot_be_invalidated(void)
+{
+	struct session one = session_default(), other = session_default();
+	struct agent_mr mr = agent_mr(ROOM, "lrw"), rq = agent_mr(ROOM, "l");
+	uint8_t out[ROOM];
+
+	expect_rights(&one, &mr, "1st.");
+	expect_rights(&other, &mr, "2nd.");
 	attack_invalidate(mr.rkey, OP_SEND_INV);
-	expect_usable(&mr);
+	expect_rights(&one, &mr, "3rd.");
 	attack_invalidate(mr.rkey, OP_SEND_SE_INV);
-	expect_usable(&mr);
+	expect_rights(&other, &mr, "4th.");
+	agent_recv(one.conn, 1, &rq, 0, 64);
+	peer_send_fpdu(one.p, out, seg_send(one.p, OP_SEND_INV, mr.rkey, 0, "x", 1, true, out));
+	expect_refused(one.p, TRIPLET(0, 1, 9), TRIPLET(0, 2, 9));
+	expect_rights(&other, &mr, "5th.");
 }
 
 /* ---- revocation ---- */
@@ -403,9 +425,9 @@ static const struct conform_test tests[] = {
 	{ "security__read_sink_ends_with_its_read", "RDMAP-142 DDP-113",
 	  "the sink of a Read is closed once its Response was delivered", EITHER, 0,
 	  read_sink_ends_with_its_read },
-	{ "security__plain_mr_cannot_be_invalidated", "RDMAP-143",
-	  "an STag that is good for several streams cannot be invalidated by a peer",
-	  EITHER, 0, plain_mr_cannot_be_invalidated },
+	{ "security__shared_mr_cannot_be_invalidated", "RDMAP-143",
+	  "an STag that several streams use cannot be invalidated by the peer of any",
+	  EITHER, 0, shared_mr_cannot_be_invalidated },
 	{ "security__revoked_key_is_dead", "RDMAP-140 DDP-102 DDP-103 DDP-111",
 	  "an STag that was taken back is unknown", EITHER, 0, revoked_key_is_dead },
 	{ "security__revoked_in_a_message", "RDMAP-142 DDP-113",
