@@ -281,21 +281,26 @@ static void short_receive_is_told(void)
 	expect_untouched(&mr);
 }
 
-/* the async event, by what kind of fault the peer commits */
+/* the fault that @commit makes ends in @triplet for the peer, and in @event, ERR and
+ * a flush for the program: of this connection, while another one goes on */
 static void event_of(void (*commit)(struct peer *p, void *out, uint32_t *len),
-		     const char *event)
+		     int triplet, const char *event)
 {
-	struct session s = session_default();
+	struct session other = session_default(), s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "l");
-	struct terminate t;
+	struct agent_wc wc;
 	uint8_t out[ROOM];
 	uint32_t len;
 
 	agent_recv(s.conn, 1, &mr, 0, 64);
 	commit(s.p, out, &len);
 	peer_send_fpdu(s.p, out, len);
-	recv_terminate(s.p, false, &t);
-	expect_async(event);
+	expect_terminate_for(s.p, triplet, NO_TRIPLET, out, len);
+	expect_async(s.conn, event);
+	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
+	expect_qp_ended(s.conn);
+	expect_alive(other.p);
+	expect(!strcmp(agent_qp_state(other.conn), "RTS"), "the other QP left RTS");
 }
 
 static void commit_wild_write(struct peer *p, void *out, uint32_t *len)
@@ -321,22 +326,22 @@ static void commit_wild_opcode(struct peer *p, void *out, uint32_t *len)
 
 static void event_ddp_tagged(void)
 {
-	event_of(commit_wild_write, "QP_ACCESS_ERR");
+	event_of(commit_wild_write, WILD, "QP_ACCESS_ERR");
 }
 
 static void event_rdmap_protection(void)
 {
-	event_of(commit_wild_read, "QP_ACCESS_ERR");
+	event_of(commit_wild_read, TRIPLET(0, 1, 0), "QP_ACCESS_ERR");
 }
 
 static void event_ddp_untagged(void)
 {
-	event_of(commit_wild_queue, "QP_REQ_ERR");
+	event_of(commit_wild_queue, TRIPLET(1, 2, 1), "QP_REQ_ERR");
 }
 
 static void event_rdmap_operation(void)
 {
-	event_of(commit_wild_opcode, "QP_REQ_ERR");
+	event_of(commit_wild_opcode, TRIPLET(0, 2, 6), "QP_REQ_ERR");
 }
 
 static void event_mpa(void)
@@ -349,7 +354,7 @@ static void event_mpa(void)
 	batch_add(&b, s.p, out, seg_wild_write(s.p, out), &fault);
 	batch_send(&b, s.p);
 	expect_terminate(s.p, 2, 0, 2, false, NULL);
-	expect_async("QP_FATAL");
+	expect_async(s.conn, "QP_FATAL");
 }
 
 /* ---- the device's own faults ---- */

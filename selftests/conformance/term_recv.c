@@ -486,7 +486,7 @@ static void is_told(void)
 	struct session s = session_default();
 
 	send_bare_terminate(s.p, TRIPLET(0, 2, 7));
-	expect_async("QP_FATAL");
+	expect_async(s.conn, "QP_FATAL");
 	expect_qp_ended(s.conn);
 }
 

@@ -168,13 +168,14 @@ void expect_qp_ended(int conn)
 	       agent_qp_state(conn));
 }
 
-void expect_async(const char *want)
+void expect_async(int conn, const char *want)
 {
 	const char *name;
-	int conn;
+	int of;
 
 	do {
-		name = agent_async(&conn, patience(USUAL_MS));
+		name = agent_async(&of, patience(USUAL_MS));
 		expect(name, "no async event %s", want);
 	} while (strcmp(name, want));
+	expect_eq("connection of the event", of, conn);
 }

@@ -83,7 +83,7 @@ void expect_wcs(const struct want_wc *want);
 /* the QP ends in ERR and rdma_cm says that the connection is over */
 void expect_qp_ended(int conn);
 
-/* is @want among the async events within the usual time? */
-void expect_async(const char *want);
+/* is @want, of @conn's QP, among the async events within the usual time? */
+void expect_async(int conn, const char *want);
 
 #endif /* TERMINATE_H */
