@@ -446,7 +446,7 @@ static const struct conform_test tests[] = {
 	{ "o5__ord_is_cut_to_the_ird_of_the_request", "O5 MPA-174 MPA-175",
 	  "a responder's ORD, in the Reply and in force, is at most the Request's IRD",
 	  RESPONDER, 0, o5__ord_is_cut_to_the_ird_of_the_request },
-	{ "o6__refusal_is_a_reply_without_terminate", "O6 MPA-177 MPA-178 MPA-207 Q5",
+	{ "o6__refusal_is_a_reply_without_terminate", "O6 MPA-177 MPA-207 Q5",
 	  "a ULP that cannot live with the IRD is heard as an enhanced Reply with R=1, never as a Terminate",
 	  RESPONDER, 0, o6__refusal_is_a_reply_without_terminate },
 	{ "o7__ird_not_negotiated_leaves_ord_alone", "O7 MPA-187",
