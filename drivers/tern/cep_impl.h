@@ -55,7 +55,8 @@ struct tern_listen_id;
  * @addr: addresses
  * @tos, @tos_set: what the user asked for
  * @status: why it failed, negative, or 0
- * @retried: this is the plain attempt behind an enhanced one
+ * @retried: this is the plain attempt after an enhanced one
+ * @plain: the peer showed by a Reply or a FIN that it takes no enhanced Request
  * @p2p_meant: the program itself asked for the peer-to-peer model: it may let
  *	the peer speak first, so there is no plain attempt (4.5)
  * @clock: when @timer is to act, in jiffies; a timer that ran early or late is ignored
@@ -102,6 +103,7 @@ struct tern_cep {
 	u8 tos;
 	bool tos_set;
 	bool retried;
+	bool plain;
 	bool p2p_meant;
 	bool timed;
 	int status;

@@ -269,8 +269,10 @@ static void lose(struct tern_cep *cep, int rc)
 /*
  * The peer did not take the enhanced Request: ask plainly on a new connection
  * (4.5), from another port, since this one may wait behind the first.
+ * @plain: a Reply or a FIN says so. A RST may as well be that of a machine that had
+ * no room, or restarted.
  */
-static void retry(struct tern_cep *cep)
+static void retry(struct tern_cep *cep, bool plain)
 {
 	struct tern_sock *old = cep->sock;
 	struct mem_cgroup *charged;
@@ -278,6 +280,7 @@ static void retry(struct tern_cep *cep)
 
 	tern_stat_inc(cep->dev, CM_FALLBACK);
 	cep->retried = true;
+	cep->plain = plain;
 	cep->sock = NULL;
 	/* a peer that closed sees a graceful end; TCP forgets the rest */
 	tern_sock_lock(old);
@@ -323,7 +326,7 @@ static void fail_attach(struct tern_cep *cep, int rc)
 /* it answered what it was asked plainly */
 static void remember_plain(struct tern_cep *cep)
 {
-	if (cep->retried)
+	if (cep->plain)
 		tern_peer_set_plain(cep->net, &cep->addr.remote);
 }
 
@@ -372,7 +375,7 @@ static void got_reply(struct tern_cep *cep)
 		return rejected(cep);
 	case TERN_MPA_RETRY:
 		if (may_retry(cep))
-			return retry(cep);
+			return retry(cep, true);
 		fallthrough;
 	default:
 		bad_frame(cep);
@@ -441,7 +444,7 @@ static void frame_lost(struct tern_cep *cep, int rc)
 
 	if (cep->state == CM_REPLY_WAIT && closed && !cep->frame_len &&
 	    may_retry(cep))
-		retry(cep);
+		retry(cep, !rc);
 	else if (rc)
 		lose(cep, rc);
 	else if (cep->frame_len)

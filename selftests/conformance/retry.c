@@ -169,6 +169,19 @@ static void retry__plain_peer_is_remembered(void)
 	expect_eq("Rev of a Request to another port", call_again(&m, other), 2);
 }
 
+/* a machine that has no room, or restarts, resets as well */
+static void retry__reset_is_not_remembered(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint16_t port = peer_listen(NULL);
+
+	agent_set(ENHANCED);
+	expect_eq("Rev of the first Request", call_again(&m, port), 2);
+	peer_reset(m.p);
+	expect_retry_works(&m);
+	expect_eq("Rev of the next Request", call_again(&m, port), 2);
+}
+
 static void retry__failed_retry_is_not_remembered(void)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -218,6 +231,9 @@ static const struct conform_test tests[] = {
 	{ "retry__plain_peer_is_remembered", "H16 Q3",
 	  "For a while a peer that took a plain Request only is asked so at once.",
 	  INITIATOR, NEED_SET, retry__plain_peer_is_remembered },
+	{ "retry__reset_is_not_remembered", "H16 Q3",
+	  "A peer that reset on an enhanced Request is asked so again next time.",
+	  INITIATOR, NEED_SET, retry__reset_is_not_remembered },
 	{ "retry__failed_retry_is_not_remembered", "H16 Q3",
 	  "A peer that took no Request at all is asked in the enhanced way next time.",
 	  INITIATOR, NEED_SET, retry__failed_retry_is_not_remembered },
