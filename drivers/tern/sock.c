@@ -193,14 +193,10 @@ void tern_sock_put(struct tern_sock *s)
 	kref_put(&s->ref, queue_release);
 }
 
-void tern_sock_prepare(struct sock *sk)
+/* else TCP may step over an urgent octet by itself, inside an FPDU */
+void tern_sock_keep_urgent(struct sock *sk)
 {
-	int max = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]);
-
 	lock_sock(sk);
-	if (sk->sk_rcvbuf < min(max, RCVBUF_MIN))
-		WRITE_ONCE(sk->sk_rcvbuf, min(max, RCVBUF_MIN));
-	/* else TCP may step over an urgent octet by itself, inside an FPDU */
 	sock_set_flag(sk, SOCK_URGINLINE);
 	release_sock(sk);
 }
@@ -234,7 +230,7 @@ struct tern_sock *tern_sock_wrap(struct socket *sock)
 	/* TCP sends from our callbacks, on behalf of no task, under reclaim */
 	sk->sk_allocation = GFP_ATOMIC | __GFP_NOWARN;
 	sk->sk_use_task_frag = false;
-	tern_sock_prepare(sk);
+	tern_sock_keep_urgent(sk);
 	set_callbacks(s);
 	return s;
 
@@ -511,15 +507,27 @@ bool tern_sock_dead_locked(struct tern_sock *s)
 }
 
 /* the window follows what the queue may hold, with TCP's overhead for it */
+static void grow_rcvbuf(struct sock *sk, int size)
+{
+	sock_owned_by_me(sk);
+	if (sk->sk_rcvbuf < size) {
+		WRITE_ONCE(sk->sk_rcvbuf, size);
+		tcp_sk(sk)->window_clamp = tcp_win_from_space(sk, size);
+	}
+}
+
+void tern_sock_grow_rcvbuf(struct tern_sock *s)
+{
+	int max = READ_ONCE(sock_net(s->sk)->ipv4.sysctl_tcp_rmem[2]);
+
+	tern_sock_lock(s);
+	grow_rcvbuf(s->sk, min(max, RCVBUF_MIN));
+	tern_sock_unlock(s);
+}
+
 void tern_sock_expect_locked(struct tern_sock *s, u32 len)
 {
-	struct sock *sk = s->sk;
-
-	sock_owned_by_me(sk);
-	if (sk->sk_rcvbuf < 4 * len) {
-		WRITE_ONCE(sk->sk_rcvbuf, 4 * len);
-		tcp_sk(sk)->window_clamp = tcp_win_from_space(sk, 4 * len);
-	}
+	grow_rcvbuf(s->sk, 4 * len);
 }
 
 void tern_sock_abort(struct tern_sock *s)

@@ -103,10 +103,16 @@ void tern_sock_put(struct tern_sock *s);
 void tern_sock_release(struct tern_sock *s);
 
 /*
- * Make room for a whole FPDU and keep urgent data in line, before the socket connects
- * or listens; what is accepted inherits both. Context: process.
+ * Keep urgent data in line, before the socket connects or listens; what is accepted
+ * inherits it. Context: process.
  */
-void tern_sock_prepare(struct sock *sk);
+void tern_sock_keep_urgent(struct sock *sk);
+
+/*
+ * Make room for a whole FPDU, once the peer's frame was good: until then it may not
+ * have us keep more than TCP keeps for anybody. Context: process.
+ */
+void tern_sock_grow_rcvbuf(struct tern_sock *s);
 
 /* module init and exit; behind exit() all sockets were released */
 int tern_sock_init(void);

@@ -242,7 +242,7 @@ static int listen_start(struct tern_listen_sock *l,
 	int rc;
 
 	sock_set_reuseaddr(l->sock->sk);
-	tern_sock_prepare(l->sock->sk);
+	tern_sock_keep_urgent(l->sock->sk);
 	if (addr->ss_family == AF_INET6 && v6only) {
 		rc = ip6_sock_set_v6only(l->sock->sk);
 		if (rc)

@@ -203,6 +203,7 @@ static int attach(struct tern_cep *cep)
 		.ird = min_t(u16, p->ird, TERN_MAX_RD_ATOM),
 	};
 
+	tern_sock_grow_rcvbuf(cep->sock);
 	return tern_qp_attach(cep->qp, cep->sock, &params);
 }
 
