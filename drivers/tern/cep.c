@@ -131,6 +131,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	mutex_init(&cep->lock);
 	spin_lock_init(&cep->event_lock);
 	INIT_LIST_HEAD(&cep->listen_node);
+	tern_crowd_join(cep);
 	INIT_WORK(&cep->work, work_fn);
 	tern_cep_timer_init(cep);
 	cep->terms = (struct tern_stream_terms) {
@@ -327,6 +328,7 @@ static void reset(struct tern_cep *cep)
 
 static void (*const actions[])(struct tern_cep *cep) = {
 	tern_cep_own_sock,
+	tern_startup_deny,
 	send_fin,
 	unbind,
 	abort_stream,
@@ -373,6 +375,8 @@ static int status_of(struct tern_cep *cep, enum tern_cm_event event)
 		return -EPROTO;
 	case CM_EV_REFUSED:
 		return -EPROTONOSUPPORT;
+	case CM_EV_CROWDED:
+		return -EUSERS;
 	case CM_EV_ABORT:
 		return -ECONNABORTED;
 	case CM_EV_FIN:
@@ -400,9 +404,22 @@ static bool ends(enum tern_cm_state from, enum tern_cm_state to)
 	return from != CM_LINGER && (to == CM_LINGER || to == CM_CLOSED);
 }
 
-static bool counts_as_half_open(enum tern_cm_state state)
+static bool is_passive_startup(enum tern_cm_state state)
 {
 	return state == CM_REQUEST_WAIT || state == CM_ULP_WAIT;
+}
+
+static enum tern_crowd_kind crowd_kind(enum tern_cm_state state)
+{
+	switch (state) {
+	case CM_REQUEST_WAIT:
+	case CM_LINGER:
+		return TERN_CROWD_QUIET;
+	case CM_ULP_WAIT:
+		return TERN_CROWD_ASKED;
+	default:
+		return TERN_CROWD_NONE;
+	}
 }
 
 void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
@@ -421,6 +438,8 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 			    tern_cm_event_name(event));
 	if (event == CM_EV_TIMER)
 		tern_stat_inc(cep->dev, CM_TIMEOUT);
+	if (event == CM_EV_CROWDED)
+		tern_stat_inc(cep->dev, CM_HALF_OPEN);
 	note_status(cep, event);
 	WRITE_ONCE(cep->state, step.next);
 	if (cep->status && ends(from, step.next))
@@ -428,8 +447,9 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 	tern_cep_set_timer(cep, step.timer);
 	if (from == CM_ULP_WAIT)
 		tern_event_forget(cep);
-	if (cep->listen && !counts_as_half_open(step.next))
+	if (cep->listen && !is_passive_startup(step.next))
 		tern_listen_leave(cep);
+	tern_crowd_move(cep, crowd_kind(step.next));
 	for_each_set_bit(i, &todo, ARRAY_SIZE(actions))
 		actions[i](cep);
 }
@@ -460,6 +480,16 @@ void tern_cep_abort_qp(struct tern_qp *qp)
 		tern_cep_step(cep, CM_EV_ABORT);
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
+}
+
+void tern_cep_crowd_out(struct tern_cep *cep)
+{
+	mutex_lock(&cep->lock);
+	tern_startup_look(cep);
+	/* the Request came, so that is for the program to answer */
+	if (cep->state != CM_ULP_WAIT)
+		tern_cep_step(cep, CM_EV_CROWDED);
+	mutex_unlock(&cep->lock);
 }
 
 static struct tern_cep *next_of_dev(struct tern_device *dev)

@@ -14,6 +14,7 @@
 #include "core/cm_clock.h"
 #include "core/cm_fsm.h"
 #include "core/mpa.h"
+#include "crowd.h"
 #include "settings.h"
 #include "sock.h"
 
@@ -45,6 +46,7 @@ struct tern_listen_id;
  * @sock: the TCP connection; NULL once dropped
  * @listen: passive, in startup: where it came from, with a reference
  * @listen_node: in its list
+ * @crowd_node, @crowd_kind: among @dev's endpoints without a QP, see crowd.c
  * @settings: of the device when the endpoint was made, and what the QP wishes
  * @wish: what we ask for
  * @request, @reply: the frames; their @pd is good during startup only
@@ -90,6 +92,8 @@ struct tern_cep {
 	struct tern_sock *sock;
 	struct tern_listen_id *listen;
 	struct list_head listen_node;
+	struct list_head crowd_node;
+	enum tern_crowd_kind crowd_kind;
 	struct tern_settings settings;
 	struct tern_mpa_wish wish;
 	struct tern_mpa_msg request;
@@ -156,6 +160,12 @@ int tern_cep_take_wishes(struct tern_cep *cep);
 void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event);
 void tern_cep_kick(struct tern_cep *cep);
 
+/*
+ * Another connection needs the place of @cep, which is quiet (crowd.h): what the
+ * socket has counts first. Context: process, no endpoint's lock is held.
+ */
+void tern_cep_crowd_out(struct tern_cep *cep);
+
 /* errors of the stream and of the startup so far; Context: any BH-safe */
 struct tern_stream_terms tern_cep_terms(struct tern_cep *cep);
 
@@ -214,5 +224,11 @@ u16 tern_startup_room(const struct tern_mpa_msg *frame);
 
 /* send a Reply with R=1 */
 void tern_startup_reject(struct tern_cep *cep, const void *pd, u16 pd_len);
+
+/*
+ * The same where the program was not asked, or did not answer. It goes out also
+ * before the Request came: initiators take a bare end for a peer of revision 1.
+ */
+void tern_startup_deny(struct tern_cep *cep);
 
 #endif /* TERN_CEP_IMPL_H */

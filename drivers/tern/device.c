@@ -11,6 +11,7 @@
 #include "cep.h"
 #include "cm.h"
 #include "conn.h"
+#include "crowd.h"
 #include "cq.h"
 #include "device.h"
 #include "doorbell.h"
@@ -209,6 +210,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	WARN_ON(!xa_empty(&dev->qps));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->ceps);
+	tern_crowd_exit(dev);
 	tern_conn_exit(dev);
 	tern_mem_table_exit(&dev->mem);
 	free_percpu(dev->stats);
@@ -352,14 +354,19 @@ static int init_device(struct tern_device *dev, struct net_device *netdev)
 	ret = tern_conn_init(dev);
 	if (ret)
 		goto err_mem;
+	ret = tern_crowd_init(dev);
+	if (ret)
+		goto err_conn;
 	dev->stats = alloc_percpu(struct tern_stats);
 	if (!dev->stats) {
 		ret = -ENOMEM;
-		goto err_conn;
+		goto err_crowd;
 	}
 	ib_set_device_ops(&dev->ibdev, &device_ops);
 	return 0;
 
+err_crowd:
+	tern_crowd_exit(dev);
 err_conn:
 	tern_conn_exit(dev);
 err_mem:

@@ -12,6 +12,7 @@
 #include "stats.h"
 
 struct tern_conn_ring;
+struct tern_crowd;
 
 /**
  * struct tern_device - one RNIC on one netdev
@@ -32,6 +33,7 @@ struct tern_conn_ring;
  * @ceps: connection endpoints of this device by their numbers; its lock guards
  *	an endpoint's way out
  * @ended: connections that ended lately, see conn.h
+ * @crowd: endpoints without a QP, see crowd.h
  * @num_pd ...: objects in use, for limits
  */
 struct tern_device {
@@ -49,6 +51,7 @@ struct tern_device {
 	struct tern_stats __percpu *stats;
 	struct xarray ceps;
 	struct tern_conn_ring *ended;
+	struct tern_crowd *crowd;
 	atomic_t num_pd;
 	atomic_t num_mr;
 	atomic_t num_mw;

@@ -55,7 +55,6 @@ struct tern_listener {
  * @node: in its list
  * @lock: guards what follows
  * @ceps: endpoints in startup
- * @half_open: their number
  * @dead: the id was destroyed
  */
 struct tern_listen_id {
@@ -66,7 +65,6 @@ struct tern_listen_id {
 	struct list_head node;
 	spinlock_t lock;	/* see above */
 	struct list_head ceps;
-	u32 half_open;
 	bool dead;
 };
 
@@ -173,15 +171,6 @@ struct iw_cm_id *tern_listen_iw(struct tern_listen_id *lid)
 	return READ_ONCE(lid->dead) ? NULL : lid->iw;
 }
 
-/* what enter() took */
-static void leave(struct tern_listen_id *lid)
-{
-	spin_lock_bh(&lid->lock);
-	lid->half_open--;
-	spin_unlock_bh(&lid->lock);
-	put_lid(lid);
-}
-
 void tern_listen_leave(struct tern_cep *cep)
 {
 	struct tern_listen_id *lid = cep->listen;
@@ -191,24 +180,7 @@ void tern_listen_leave(struct tern_cep *cep)
 	spin_lock_bh(&lid->lock);
 	list_del_init(&cep->listen_node);
 	spin_unlock_bh(&lid->lock);
-	leave(lid);
-}
-
-/* one more startup, if there may be; it gets a reference */
-static bool enter(struct tern_listen_id *lid)
-{
-	struct tern_settings s;
-	bool room;
-
-	tern_settings_get(lid->dev, &s);
-	spin_lock_bh(&lid->lock);
-	room = lid->half_open < s.half_open;
-	if (room) {
-		lid->half_open++;
-		kref_get(&lid->ref);
-	}
-	spin_unlock_bh(&lid->lock);
-	return room;
+	put_lid(lid);
 }
 
 /* startups that the ULP knows of are its own to end */
@@ -238,15 +210,15 @@ static void begin(struct tern_listen_id *lid, struct tern_sock *sock,
 {
 	struct tern_cep *cep;
 
+	tern_crowd_make_room(lid->dev);
 	cep = tern_cep_create(lid->dev, lid->listener->net);
-	if (!cep) {
-		leave(lid);
+	if (!cep)
 		return turn_away(sock);
-	}
 	/* behind the unlock others may have ended it */
 	tern_cep_get(cep);
 	cep->sock = sock;
 	cep->addr = *addr;
+	kref_get(&lid->ref);
 	cep->listen = lid;
 	if (lid->iw->tos_set)
 		tern_sock_set_tos(sock, lid->iw->tos);
@@ -282,10 +254,6 @@ static void hand_out(struct tern_listener *l, struct tern_sock *sock)
 	lid = find_id(l, &addr.local);
 	if (!lid)
 		return turn_away(sock);
-	if (!enter(lid)) {
-		tern_stat_inc(lid->dev, CM_HALF_OPEN);
-		return turn_away(sock);
-	}
 	begin(lid, sock, &addr);
 }
 

@@ -28,7 +28,8 @@ enum tern_rtr {
  * @reply_ms: initiator: TCP connect and the whole Reply (default 30000)
  * @rtr_ms: responder: the RTR, from the Reply (default 10000)
  * @close_ms: FIN of either side, Terminate flush (default 2000)
- * @half_open: startups a listener holds at once (default 256)
+ * @half_open: connections without a QP: so many that are quiet, and so many whose
+ *	Request waits for the ULP (default 256)
  * @rnic: enum tern_mpa_type (default non-permissive)
  * @enhanced: initiator: send enhanced data with revision 2 (default true)
  * @early_ok: initiator: octets behind the Reply, before our first FPDU, do not

@@ -186,6 +186,16 @@ void tern_startup_reject(struct tern_cep *cep, const void *pd, u16 pd_len)
 	send_frame(cep, TERN_MPA_REPLY, &cep->reply);
 }
 
+void tern_startup_deny(struct tern_cep *cep)
+{
+	if (!cep->frame_came)
+		cep->request = (struct tern_mpa_msg) {
+			.rev = cep->wish.rev,
+			.enhanced = cep->wish.rev > 1,
+		};
+	tern_startup_reject(cep, NULL, 0);
+}
+
 /* ---- the stream begins -------------------------------------------------- */
 
 static int attach(struct tern_cep *cep)
@@ -409,6 +419,10 @@ static void got_request(struct tern_cep *cep)
 		return bad_frame(cep);
 	if (cep->request.pd_len > TERN_UP_PD_MAX) {
 		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
+		return refuse(cep);
+	}
+	if (!tern_crowd_ask(cep)) {
+		tern_stat_inc(cep->dev, CM_HALF_OPEN);
 		return refuse(cep);
 	}
 	if (tern_event_request(cep))

@@ -42,8 +42,8 @@
 	X(CM_TIMEOUT, "cm_timeout", "startup or close timer ran out")	\
 	X(CM_BAD_FRAME, "cm_bad_frame", "malformed MPA Request or Reply") \
 	X(CM_FALLBACK, "cm_fallback", "retry with MPA revision 1")	\
-	X(CM_HALF_OPEN, "cm_half_open", "connection dropped: too many half-open startups") \
 	X(CM_DENIED, "cm_denied", "connect or accept with another's QP, or from another netns") \
+	X(CM_HALF_OPEN, "cm_half_open", "connection without a QP dropped or rejected: too many") \
 	X(CM_PD_TOO_LONG, "cm_pd_too_long", "private data over what rdma_cm can carry") \
 	X(CM_ABORT, "cm_abort", "connection aborted by RST, either way") \
 	X(CM_CLOSE_LOST, "cm_close_lost", "close cut off with octets that were not acknowledged") \

@@ -284,6 +284,52 @@ static void gate__rdmac_and_rev_2(void)
 		expect_closed_silently(p);
 }
 
+/* ---- no room ---- */
+
+/* an enhanced initiator must not know it for a peer of Rev 1, which just closes */
+static void expect_no_room(struct peer *p)
+{
+	struct mpa_frame f;
+
+	expect(peer_recv_frame(p, true, &f, patience(REPLY_MS)), "no Reply");
+	expect_eq("Rev of the Reply", f.rev, 2);
+	expect_eq("R and S of the Reply", f.flags & (MPA_R | MPA_S), MPA_R | MPA_S);
+	expect_closed_silently(p);
+}
+
+static void gate__no_room_for_the_silent(void)
+{
+	struct peer *oldest, *next, *last;
+	uint16_t port;
+
+	agent_set("half-open 2");
+	port = agent_listen();
+	oldest = peer_connect(port, NULL);
+	next = peer_connect(port, NULL);
+	expect_silence(oldest, SILENCE_MS);
+	last = peer_connect(port, NULL);
+	expect_no_room(oldest);
+	expect_silence(next, SILENCE_MS);
+	expect_silence(last, SILENCE_MS);
+}
+
+static void gate__no_room_for_a_request(void)
+{
+	struct agent_event ev;
+	struct peer *first;
+	struct mpa_frame f;
+	uint16_t port;
+
+	agent_set("half-open 1");
+	port = agent_listen();
+	meet_enhanced(&f, false, true, RTR_ALL, 8, 8);
+	first = knock(port, &f);
+	agent_expect_event("CONNECT_REQUEST", &ev);
+	expect_no_room(knock(port, &f));
+	agent_expect_no_event(SILENCE_MS);
+	expect_silence(first, SILENCE_MS);
+}
+
 static const struct conform_test tests[] = {
 	{ "gate__rev_1", "G4 P2 MPA-162 MPA-208 MPA-211",
 	  "A plain Request of Rev 1 gets a plain Reply of Rev 1.",
@@ -339,6 +385,12 @@ static const struct conform_test tests[] = {
 	{ "gate__rdmac_and_rev_2", "G13",
 	  "An RDMAC responder closes on Rev 2, or says Rev 0.",
 	  RESPONDER, NEED_SET, gate__rdmac_and_rev_2 },
+	{ "gate__no_room_for_the_silent", "MPA-115",
+	  "A silent peer that makes room for another is told by an enhanced Reply with R.",
+	  RESPONDER, NEED_SET, gate__no_room_for_the_silent },
+	{ "gate__no_room_for_a_request", "MPA-207",
+	  "A Request that there is no room for is rejected, not closed on.",
+	  RESPONDER, NEED_SET, gate__no_room_for_a_request },
 	{}
 };
 

@@ -8,13 +8,13 @@
 /* ---- every path ------------------------------------------------------------- */
 
 /* worlds seen, by all that tells them apart */
-static bool seen[CM_STATE_COUNT << 9];
+static bool seen[CM_STATE_COUNT << 10];
 static u32 worlds;
 static bool reached[CM_STATE_COUNT];
 
 static u32 key(const struct world *w)
 {
-	return (u32)w->state << 9 | (u32)w->iw << 6 | w->active << 5 |
+	return (u32)w->state << 10 | w->answered << 9 | (u32)w->iw << 6 | w->active << 5 |
 	       w->has_id << 4 | w->has_qp << 3 | w->attached << 2 |
 	       w->has_sock << 1 | w->done;
 }
@@ -203,6 +203,32 @@ TEST(fsm__passive_bad_request, "K1 K2 K3 K4 K5 G3 G14")
 	WALK(false, { CM_EV_TIMER, CM_CLOSED, CM_ACT_RST | CM_ACT_DROP });
 	WALK(false, { CM_EV_REFUSED, CM_LINGER, CM_ACT_FIN },
 	     { CM_EV_TIMER, CM_CLOSED, CM_ACT_RST | CM_ACT_DROP });
+}
+
+#define CUT	(CM_ACT_RST | CM_ACT_DROP)
+#define DENIED	(CM_ACT_DENY | CM_ACT_FIN)
+
+TEST(fsm__passive_crowded_out, "6581 10: a Reply goes before the end, but once")
+{
+	WALK(false, { CM_EV_CROWDED, CM_CLOSED, CM_ACT_DENY | CUT });
+	WALK(false,
+	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },
+	     { CM_EV_CROWDED, CM_LINGER, DENIED },
+	     { CM_EV_CROWDED, CM_CLOSED, CUT });
+	WALK(false,
+	     { CM_EV_REFUSED, CM_LINGER, CM_ACT_FIN },
+	     { CM_EV_CROWDED, CM_CLOSED, CUT });
+}
+
+TEST(fsm__a_qp_is_never_crowded_out, "what has a QP is the program's")
+{
+	static const enum tern_cm_state with_qp[] = {
+		CM_CONNECTING, CM_REPLY_WAIT, CM_RTR_WAIT, CM_OPEN, CM_CLOSING,
+		CM_RTR_ABORT, CM_ABORT,
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(with_qp); i++)
+		CHECK(!tern_cm_fsm(with_qp[i], CM_EV_CROWDED).valid);
 }
 
 TEST(fsm__names, "each state and event has a name of its own")

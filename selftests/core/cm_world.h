@@ -15,6 +15,7 @@ struct world {
 	bool active;
 	enum { IW_IDLE, IW_CONN, IW_EST, IW_CLOSING, IW_DONE } iw;
 	bool has_id, has_qp, attached, has_sock;
+	bool answered;	/* passive: a Reply went out */
 	bool done;	/* the stream gave its last event */
 };
 
@@ -59,6 +60,8 @@ static void before_step(struct world *w, enum tern_cm_event event)
 		w->has_id = true;
 		w->iw = IW_CONN;
 	}
+	if (event == CM_EV_REFUSED || event == CM_EV_REJECT)
+		w->answered = true;
 	if (event == CM_EV_STREAM_FINISHED || event == CM_EV_STREAM_FAILED)
 		w->done = true;
 }
@@ -85,8 +88,14 @@ static void up(struct world *w, u32 actions)
 
 static void hold(struct world *w, u32 actions)
 {
-	if (actions & (CM_ACT_TAKE | CM_ACT_FIN | CM_ACT_RST | CM_ACT_DROP))
+	if (actions & (CM_ACT_TAKE | CM_ACT_DENY | CM_ACT_FIN | CM_ACT_RST |
+		       CM_ACT_DROP))
 		CHECK(w->has_sock);
+	/* one Reply: no other was sent, and none is */
+	if (actions & CM_ACT_DENY)
+		CHECK(!w->active && !w->attached && !w->answered);
+	if (actions & CM_ACT_DENY)
+		w->answered = true;
 	if (actions & CM_ACT_TAKE)
 		CHECK(w->done);
 	if (actions & CM_ACT_UNBIND) {

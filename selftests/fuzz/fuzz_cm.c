@@ -218,7 +218,7 @@ static u32 operate(struct end *e, const u8 *p, u32 n)
 		if (arg & 1)
 			note(e, CM_EV_ABORT);
 		else
-			note(e, CM_EV_DRAINED);
+			note(e, arg & 2 ? CM_EV_CROWDED : CM_EV_DRAINED);
 		break;
 	default:
 		work(e);

@@ -256,7 +256,7 @@ half_open()
 		exec 4<>/dev/tcp/$IP_B/$port
 		sleep 0.3
 		exec 5<>/dev/tcp/$IP_B/$port
-		timeout $((5 * TERN_TIMEOUT_SCALE)) cat <&5
+		timeout $((5 * TERN_TIMEOUT_SCALE)) cat <&3 >/dev/null
 		[ \$? != 124 ]"
 	[ "$(counter tern_b cm_half_open)" -gt "$before" ]
 	# those that are gone make room
@@ -374,7 +374,7 @@ point "item 3: rtr-ms ends the wait for the RTR" rtr_timer
 defaults
 point "item 3: close-ms ends the wait for the FIN's acknowledgement" close_timer
 defaults
-point "item 3: half-open bounds the startups of a listener" half_open
+point "item 3: half-open bounds the startups: the oldest makes room" half_open
 defaults
 point "MPA-118: keepalive-s of an initiator ends what its peer forgot" probed 1 0
 defaults

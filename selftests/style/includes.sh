@@ -16,7 +16,7 @@ cd "$src"
 
 send='tx|tx_msg|tx_sched|burst'
 receive='rx|place|skb_cursor'
-connect='cm|cep|cep_impl|cep_timer|listen|startup|peer|event|conn|rdma_id'
+connect='cm|cep|cep_impl|cep_timer|listen|startup|peer|event|conn|rdma_id|crowd'
 engines="$send|$receive|$connect"
 objects='device|pd|ucontext|doorbell|dv|cq|srq|qp|stream'
 top_layer='main|link|nl|nl_conn|nl_gen'
@@ -95,6 +95,7 @@ objects_to_engines="\
 device.c cep.h
 device.c cm.h
 device.c conn.h
+device.c crowd.h
 device.c tern_cep_abort_device()
 device.c tern_cm_accept()
 device.c tern_cm_connect()
@@ -103,6 +104,8 @@ device.c tern_cm_destroy_listen()
 device.c tern_cm_reject()
 device.c tern_conn_exit()
 device.c tern_conn_init()
+device.c tern_crowd_exit()
+device.c tern_crowd_init()
 qp.c cep.h
 qp.c tern_cep_get()
 qp.c tern_cep_put()

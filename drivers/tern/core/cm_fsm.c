@@ -12,6 +12,9 @@
 #define STREAM_BROKE	(CM_ACT_CLOSE | CM_ACT_PUT_ID | CM_ACT_PUT_QP | \
 			 CM_ACT_RST | CM_ACT_DROP)
 #define CUT		(CM_ACT_RST | CM_ACT_DROP)
+/* the peer of a startup hears that it is not served, whatever it asked for */
+#define DENIED		(CM_ACT_DENY | CM_ACT_FIN)
+#define DENIED_AND_CUT	(CM_ACT_DENY | CUT)
 
 #define TO_LINGER(a)	STEP(CM_LINGER, CM_TIMER_CLOSE, a)
 /* behind a stream: what it sent is still to arrive */
@@ -48,6 +51,7 @@ static const struct tern_cm_step table[CM_STATE_COUNT][CM_EVENT_COUNT] = {
 		[CM_EV_FIN] = TO_LINGER(CM_ACT_FIN),
 		[CM_EV_RESET] = TO_CLOSED(CUT),
 		[CM_EV_TIMER] = TO_CLOSED(CUT),
+		[CM_EV_CROWDED] = TO_CLOSED(DENIED_AND_CUT),
 		[CM_EV_ABORT] = TO_CLOSED(CUT),
 	},
 	[CM_ULP_WAIT] = {
@@ -57,6 +61,7 @@ static const struct tern_cm_step table[CM_STATE_COUNT][CM_EVENT_COUNT] = {
 		[CM_EV_REJECT] = TO_LINGER(CM_ACT_FIN),
 		[CM_EV_FIN] = TO_CLOSED(CUT),
 		[CM_EV_RESET] = TO_CLOSED(CUT),
+		[CM_EV_CROWDED] = TO_LINGER(DENIED),
 		[CM_EV_ABORT] = TO_CLOSED(CUT),
 	},
 	/* a close before the RTR ends in ESTABLISHED with an error, CLOSE */
@@ -99,6 +104,7 @@ static const struct tern_cm_step table[CM_STATE_COUNT][CM_EVENT_COUNT] = {
 		[CM_EV_RESET] = TO_CLOSED(CM_ACT_DROP),
 		[CM_EV_DRAINED] = TO_CLOSED(CM_ACT_DROP),
 		[CM_EV_TIMER] = TO_CLOSED(CUT),
+		[CM_EV_CROWDED] = TO_CLOSED(CUT),
 		[CM_EV_ABORT] = TO_CLOSED(CUT),
 	},
 };
@@ -146,6 +152,7 @@ static const char * const event_names[CM_EVENT_COUNT] = {
 	[CM_EV_RESET] = "RESET",
 	[CM_EV_DRAINED] = "DRAINED",
 	[CM_EV_TIMER] = "TIMER",
+	[CM_EV_CROWDED] = "CROWDED",
 	[CM_EV_ABORT] = "ABORT",
 };
 

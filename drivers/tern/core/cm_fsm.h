@@ -52,25 +52,27 @@ enum tern_cm_event {
 	CM_EV_RESET,		/* TCP failed or is gone */
 	CM_EV_DRAINED,		/* lingering: both FINs are done */
 	CM_EV_TIMER,
+	CM_EV_CROWDED,		/* another connection needs its place */
 	CM_EV_ABORT,		/* QP, device or netns goes away */
 	CM_EVENT_COUNT,
 };
 
 /* in the order in which the shell does them */
 #define CM_ACT_TAKE	BIT(0)	/* the socket's callbacks come to us again */
-#define CM_ACT_FIN	BIT(1)	/* our half ends */
-#define CM_ACT_UNBIND	BIT(2)	/* startup failed: the QP is free again */
-#define CM_ACT_QP_ABORT	BIT(3)	/* end the stream at once */
-#define CM_ACT_REPLY_OK	BIT(4)	/* CONNECT_REPLY, good */
-#define CM_ACT_REPLY_ERR BIT(5)	/* CONNECT_REPLY with the error */
-#define CM_ACT_EST	BIT(6)	/* ESTABLISHED, good */
-#define CM_ACT_EST_ERR	BIT(7)	/* ESTABLISHED with an error */
-#define CM_ACT_DISC	BIT(8)	/* DISCONNECT */
-#define CM_ACT_CLOSE	BIT(9)	/* CLOSE */
-#define CM_ACT_PUT_ID	BIT(10)	/* iw_cm hears no more from us */
-#define CM_ACT_PUT_QP	BIT(11)	/* the stream is over */
-#define CM_ACT_RST	BIT(12)	/* reset TCP */
-#define CM_ACT_DROP	BIT(13)	/* release the socket, leave all lists */
+#define CM_ACT_DENY	BIT(1)	/* a Reply with R=1, if TCP takes it */
+#define CM_ACT_FIN	BIT(2)	/* our half ends */
+#define CM_ACT_UNBIND	BIT(3)	/* startup failed: the QP is free again */
+#define CM_ACT_QP_ABORT	BIT(4)	/* end the stream at once */
+#define CM_ACT_REPLY_OK	BIT(5)	/* CONNECT_REPLY, good */
+#define CM_ACT_REPLY_ERR BIT(6)	/* CONNECT_REPLY with the error */
+#define CM_ACT_EST	BIT(7)	/* ESTABLISHED, good */
+#define CM_ACT_EST_ERR	BIT(8)	/* ESTABLISHED with an error */
+#define CM_ACT_DISC	BIT(9)	/* DISCONNECT */
+#define CM_ACT_CLOSE	BIT(10)	/* CLOSE */
+#define CM_ACT_PUT_ID	BIT(11)	/* iw_cm hears no more from us */
+#define CM_ACT_PUT_QP	BIT(12)	/* the stream is over */
+#define CM_ACT_RST	BIT(13)	/* reset TCP */
+#define CM_ACT_DROP	BIT(14)	/* release the socket, leave all lists */
 
 enum tern_cm_timer {
 	CM_TIMER_KEEP,

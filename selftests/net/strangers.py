@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Strangers: peers that connect to tern's responder and keep it waiting (for
+strangers.sh).
+
+	strangers.py ADDRESS PORT COMMAND...
+
+A COMMAND is WORD:COUNT:SOURCE, done in this order; SOURCE is an address of ours.
+
+	silent	connect, say nothing
+	ask	connect, send a good enhanced Request
+	bad	connect, send one wrong octet, and reset (which the test drops on its
+		way): what is left there waits for the answer to its FIN
+	wait	wait until COUNT of this source's connections have ended
+
+At the end a line for each source: how many connections are left, and of those that
+ended how many said no by a Reply (R=1), and how many said nothing. It stays until
+somebody ends it.
+"""
+import select
+import socket
+import struct
+import sys
+import time
+
+REQUEST = b"MPA ID Req Frame" + struct.pack(">BBHHH", 0x50, 2, 4, 0xc004, 0xc004)
+NO = b"MPA ID Rep Frame"
+R, S = 0x20, 0x10
+
+
+def connect(to, source, port=0):
+    sock = socket.create_connection(to, source_address=(source, port))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+class Stranger:
+    def __init__(self, to, source, octets):
+        self.sock = connect(to, source)
+        self.got = b""
+        self.end = None
+        if octets:
+            self.sock.sendall(octets)
+
+    def look(self):
+        """Take what came; the end is FIN or RST."""
+        while not self.end and select.select([self.sock], [], [], 0)[0]:
+            try:
+                data = self.sock.recv(4096)
+            except ConnectionResetError:
+                data = b""
+            self.got += data
+            if not data:
+                self.end = "no" if self.said_no() else "mute"
+        return self.end
+
+    def said_no(self):
+        return (len(self.got) == 24 and self.got.startswith(NO) and
+                self.got[16] & (R | S) == R | S and self.got[17] == 2)
+
+
+def bad(to, source, count):
+    linger = struct.pack("ii", 1, 0)
+    # one port after the other: at random, some would be those of what lingers there
+    for i in range(count):
+        sock = connect(to, source, 10000 + i % 50000)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        sock.sendall(b"x")
+        sock.close()
+
+
+def ended(strangers):
+    return [s for s in strangers if s.look()]
+
+
+def wait(strangers, count):
+    while len(ended(strangers)) < count:
+        time.sleep(0.05)
+
+
+def main():
+    to = (sys.argv[1], int(sys.argv[2]))
+    socket.setdefaulttimeout(60)
+    strangers = {}
+    for command in sys.argv[3:]:
+        word, count, source = command.split(":", 2)
+        those = strangers.setdefault(source, [])
+        if word == "bad":
+            bad(to, source, int(count))
+        elif word == "wait":
+            wait(those, int(count))
+        else:
+            octets = REQUEST if word == "ask" else b""
+            those += [Stranger(to, source, octets) for _ in range(int(count))]
+    for source, those in strangers.items():
+        ends = [s.look() for s in those]
+        print(source, "left", ends.count(None), "no", ends.count("no"),
+              "mute", ends.count("mute"), flush=True)
+    print("done", flush=True)
+    time.sleep(1000)
+
+
+main()
