@@ -13,6 +13,12 @@
 
 /* looks at a close while octets may stand still */
 #define LOOKS_PER_SPAN	4
+/*
+ * A program may take this many times longer to answer a Request than we wait for a
+ * Reply: no initiator that is known to us waits as long. It bounds the requests that
+ * iw_cm has dropped without a word.
+ */
+#define ULP_FACTOR	20
 
 static void timer_fn(struct work_struct *work)
 {
@@ -184,6 +190,8 @@ static u32 startup_ms(const struct tern_cep *cep, enum tern_cm_timer timer)
 		return s->request_ms;
 	case CM_TIMER_REPLY:
 		return s->reply_ms;
+	case CM_TIMER_ULP:
+		return s->reply_ms * ULP_FACTOR;
 	case CM_TIMER_RTR:
 		return s->rtr_ms;
 	default:

@@ -25,7 +25,8 @@ enum tern_rtr {
  * @rtr: RTR types in order of preference, TERN_RTR_NONE ends the list
  *	(default Write, Read, Send)
  * @request_ms: responder: the whole Request, from TCP accept (default 10000)
- * @reply_ms: initiator: TCP connect and the whole Reply (default 30000)
+ * @reply_ms: initiator: TCP connect and the whole Reply; responder: the ULP has 20
+ *	times as long (default 30000)
  * @rtr_ms: responder: the RTR, from the Reply (default 10000)
  * @close_ms: FIN of either side, Terminate flush (default 2000)
  * @half_open: connections without a QP: so many that are quiet, and so many whose

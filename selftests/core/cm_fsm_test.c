@@ -59,11 +59,11 @@ TEST(fsm__every_state_can_end, "design 5.6: an abort, a timer or the stream")
 	}
 }
 
-TEST(fsm__timers_bound_all_waiting_for_a_peer, "MPA rule 10, K5, F71, H18")
+TEST(fsm__timers_bound_all_waiting, "MPA rule 10, K5, F71, H18; of the ULP, too")
 {
 	static const enum tern_cm_state waits[] = {
-		CM_CONNECTING, CM_REPLY_WAIT, CM_REQUEST_WAIT, CM_RTR_WAIT,
-		CM_CLOSING, CM_LINGER,
+		CM_CONNECTING, CM_REPLY_WAIT, CM_REQUEST_WAIT, CM_ULP_WAIT,
+		CM_RTR_WAIT, CM_CLOSING, CM_LINGER,
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(waits); i++)
@@ -207,6 +207,14 @@ TEST(fsm__passive_bad_request, "K1 K2 K3 K4 K5 G3 G14")
 
 #define CUT	(CM_ACT_RST | CM_ACT_DROP)
 #define DENIED	(CM_ACT_DENY | CM_ACT_FIN)
+
+TEST(fsm__passive_ulp_never_answers, "a Reply says no; FIN, as after a reject")
+{
+	WALK(false,
+	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },
+	     { CM_EV_TIMER, CM_LINGER, DENIED },
+	     { CM_EV_DRAINED, CM_CLOSED, CM_ACT_DROP });
+}
 
 TEST(fsm__passive_crowded_out, "6581 10: a Reply goes before the end, but once")
 {

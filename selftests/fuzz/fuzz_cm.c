@@ -5,7 +5,7 @@
  * frames and gates; by FIN, RST, timers, the ULP's answers, the stream and
  * aborts, noted in any order and stepped later. Held at every step: what iw_cm
  * may see and what the endpoint holds (cm_world.h), at most one plain attempt, a
- * timer wherever a peer is waited for; and in the end an abort ends it.
+ * timer wherever a peer or the ULP is waited for; and in the end an abort ends it.
  *
  * Input: role, our wish (8), then operations of one octet each, some with more.
  */
@@ -42,11 +42,12 @@ struct end {
 	u32 told;
 };
 
-static bool waits_for_peer(enum tern_cm_state state)
+static bool is_timed(enum tern_cm_state state)
 {
 	return state == CM_CONNECTING || state == CM_REPLY_WAIT ||
-	       state == CM_REQUEST_WAIT || state == CM_RTR_WAIT ||
-	       state == CM_CLOSING || state == CM_LINGER;
+	       state == CM_REQUEST_WAIT || state == CM_ULP_WAIT ||
+	       state == CM_RTR_WAIT || state == CM_CLOSING ||
+	       state == CM_LINGER;
 }
 
 static void step(struct end *e, enum tern_cm_event event)
@@ -57,7 +58,7 @@ static void step(struct end *e, enum tern_cm_event event)
 		return;
 	if (timer != CM_TIMER_KEEP)
 		e->timed = timer != CM_TIMER_OFF;
-	MUST(e->timed == waits_for_peer(e->w.state));
+	MUST(e->timed == is_timed(e->w.state));
 }
 
 /* in the order of their numbers, as the endpoint's work does */

@@ -156,6 +156,24 @@ no_fall_back()
 	server_goes
 }
 
+# nobody ever answers, as when iw_cm dropped the request: 20 times reply-ms, here 4 s
+unanswered()
+{
+	local before
+	before=$(counter tern_b cm_timeout)
+	set_b half-open 16 reply-ms 200
+	absent_server
+	strangers "ask:3:$IP_A" "wait:3:$IP_A"
+	says "$IP_A left 0 no 3 mute 0"
+	[ "$(counter tern_b cm_timeout)" -ge $((before + 3)) ]
+	waiting ULP_WAIT 0
+	# and the program, when it looks, survives it
+	kill -CONT $server_pid
+	set_b reply-ms 30000
+	dismissed
+	server_goes
+}
+
 # rcvbufs: of the sockets in b that are connected to our port, octets
 rcvbufs() { in_b ss -Htnm state established "sport = :$port" | grep -o 'rb[0-9]*' | cut -c3- | sort -n; }
 small_buffers()
@@ -220,5 +238,6 @@ kill -9 $rping_pid
 wait $rping_pid 2>/dev/null || true
 point "Requests that wait for the program are shared out by source" requests_wait
 point "no room is not revision 1" no_fall_back
+point "a request that nobody answers ends by itself" unanswered
 point "a stranger has TCP's own receive buffer, a stream a large one" small_buffers
 finish

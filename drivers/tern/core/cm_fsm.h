@@ -79,6 +79,7 @@ enum tern_cm_timer {
 	CM_TIMER_OFF,
 	CM_TIMER_REQUEST,
 	CM_TIMER_REPLY,
+	CM_TIMER_ULP,		/* bound on the ULP's answer */
 	CM_TIMER_RTR,
 	CM_TIMER_DRAIN,		/* a close that began: tern_cm_clock_close() */
 	CM_TIMER_FIN,		/* what a stream sent, and FINs: the same */
