@@ -547,57 +547,6 @@ static void close__slow_reader_gets_all(void)
 	expect_terminate_then_fin(&failed, 2);
 }
 
-/* ---- code 4: the frames of the startup ---- */
-
-/* what the ULP hears of a startup that failed */
-static void expect_failed(void)
-{
-	struct agent_event ev;
-
-	expect(agent_event(&ev, patience(END_MS)), "no event says that it failed");
-	expect(!strcmp(ev.name, "CONNECT_ERROR") || !strcmp(ev.name, "UNREACHABLE") ||
-	       !strcmp(ev.name, "REJECTED"), "event %s", ev.name);
-}
-
-static void answer_badly(const struct mpa_frame *f)
-{
-	struct session s = SESSION_DEFAULT;
-	struct mpa_frame request;
-
-	s.conn = agent_connect(peer_listen(NULL), &s.qp, NULL, 0);
-	s.p = peer_accept(patience(END_MS));
-	expect(s.p, "the device does not connect");
-	expect(peer_recv_frame(s.p, false, &request, patience(END_MS)), "no Request");
-	peer_send_frame(s.p, f);
-	expect_closed_silently(s.p);
-	expect_failed();
-}
-
-static void close__invalid_frame_closes_at_once(void)
-{
-	struct mpa_frame f;
-	struct peer *p;
-
-	mpa_plain(&f, dut_role() == INITIATOR);
-	f.key[15] ^= 1;
-	if (dut_role() == INITIATOR) {
-		answer_badly(&f);
-		return;
-	}
-	p = peer_connect(agent_listen(), NULL);
-	peer_send_frame(p, &f);
-	expect_closed_silently(p);
-	agent_expect_no_event(20);
-}
-
-static void close__initiator_meets_initiator(void)
-{
-	struct mpa_frame f;
-
-	mpa_plain(&f, false);
-	answer_badly(&f);
-}
-
 #define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
 #define CUT(name)	{ #name, "MPA-120 MPA-121 MPA-123 R3", \
 	"FIN inside an FPDU is an error: nothing of it counts, all ends", \
@@ -655,10 +604,6 @@ static const struct conform_test tests[] = {
 	  "a Terminate and FIN of the peer are answered by FIN alone"),
 	T(close__slow_reader_gets_all, "DDP-067 RDMAP-118", RESPONDER, NEED_SLOW,
 	  "what had completed arrives, then FIN or the Terminate, as long as octets move"),
-	T(close__invalid_frame_closes_at_once, "MPA-121 MPA-128", EITHER, 0,
-	  "an invalid frame of the startup is error 4: TCP is closed at once"),
-	T(close__initiator_meets_initiator, "MPA-077 MPA-128", INITIATOR, 0,
-	  "a Request where a Reply is due is seen, and ends in an error"),
 	{}
 };
 

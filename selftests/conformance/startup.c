@@ -305,6 +305,57 @@ static void startup__no_markers_as_we_ask(void)
 	expect_alive(s.p);
 }
 
+/* ---- a frame that is none: RFC 5044 8, code 4 ---- */
+
+/* what the ULP hears of a startup that failed */
+static void expect_told_of_failure(void)
+{
+	struct agent_event ev;
+
+	expect(agent_event(&ev, patience(REPLY_MS)), "no event says that it failed");
+	expect(!strcmp(ev.name, "CONNECT_ERROR") || !strcmp(ev.name, "UNREACHABLE") ||
+	       !strcmp(ev.name, "REJECTED"), "event %s", ev.name);
+}
+
+static void answer_badly(const struct mpa_frame *f)
+{
+	struct session s = SESSION_DEFAULT;
+	struct mpa_frame request;
+
+	s.conn = agent_connect(peer_listen(NULL), &s.qp, NULL, 0);
+	s.p = peer_accept(patience(REPLY_MS));
+	expect(s.p, "the device does not connect");
+	expect(peer_recv_frame(s.p, false, &request, patience(REPLY_MS)), "no Request");
+	peer_send_frame(s.p, f);
+	expect_closed_silently(s.p);
+	expect_told_of_failure();
+}
+
+static void startup__invalid_frame_closes_at_once(void)
+{
+	struct mpa_frame f;
+	struct peer *p;
+
+	mpa_plain(&f, dut_role() == INITIATOR);
+	f.key[15] ^= 1;
+	if (dut_role() == INITIATOR) {
+		answer_badly(&f);
+		return;
+	}
+	p = peer_connect(agent_listen(), NULL);
+	peer_send_frame(p, &f);
+	expect_closed_silently(p);
+	agent_expect_no_event(20);
+}
+
+static void startup__initiator_meets_initiator(void)
+{
+	struct mpa_frame f;
+
+	mpa_plain(&f, false);
+	answer_badly(&f);
+}
+
 static const struct conform_test tests[] = {
 	{ "startup__request", "MPA-081 MPA-091 MPA-095 MPA-099 MPA-160",
 	  "An initiator sends a Request of exact form, and nothing behind it.",
@@ -366,6 +417,12 @@ static const struct conform_test tests[] = {
 	{ "startup__no_markers_as_we_ask", "MPA-085",
 	  "Who hears M=0 puts no markers into what it sends.",
 	  EITHER, 0, startup__no_markers_as_we_ask },
+	{ "startup__invalid_frame_closes_at_once", "MPA-121 MPA-128",
+	  "an invalid frame of the startup is error 4: TCP is closed at once",
+	  EITHER, 0, startup__invalid_frame_closes_at_once },
+	{ "startup__initiator_meets_initiator", "MPA-077 MPA-128",
+	  "a Request where a Reply is due is seen, and ends in an error",
+	  INITIATOR, 0, startup__initiator_meets_initiator },
 	{}
 };
 
