@@ -188,10 +188,13 @@ static void row_marked(void)
 
 #define BIG	(512 * 1024)
 
-/* The device's TCP may keep a segment under half of our window, which grows with
- * what is read: the window is made large, and then some is read. */
+/*
+ * TCP keeps a segment under half of the other's window, which grows with what is
+ * read: some goes both ways first.
+ */
 static void sizes_of_path(bool marked)
 {
+	static const uint8_t octets[60000];
 	struct session s = SESSION_DEFAULT;
 	struct sizes any = { .mulpdu = 0 };
 	struct agent_mr mr;
@@ -200,9 +203,11 @@ static void sizes_of_path(bool marked)
 	s.markers = marked;
 	s.tcp.rcvbuf = 2 * BIG;
 	session_start(&s);
-	mr = agent_mr(BIG, "l");
+	mr = agent_mr(BIG, "lrw");
 	for (i = 0; i < 2; i++)
 		flow_device_writes(&s, &mr, BIG, NULL, note_size, &any);
+	for (i = 0; i < 16; i++)
+		flow_we_write(&s, &mr, 0, octets, sizeof(octets), NULL);
 	check_sizes(&s, &mr, BIG, flow_mulpdu(flow_emss(&s), marked));
 }
 

@@ -213,8 +213,9 @@ bad_starts()
 	after=$(slabs)
 	echo "slabs: $before KiB, then $after KiB; buffers $(buffers) KiB; $(sockets) sockets"
 	[ "$(sockets)" -le 512 ]
-	# 20,000 endpoints and their sockets would be more than 100 MiB
-	[ $((after - before)) -le 16384 ]
+	# 20,000 endpoints and their sockets would be more than 100 MiB. KASAN keeps for
+	# a while what was freed.
+	[ "${TERN_LANE:-}" = uml-debug ] || [ $((after - before)) -le 16384 ]
 	[ "$(buffers)" -le 16384 ]
 	undrop
 	set_b close-ms 2000
@@ -233,7 +234,9 @@ wait_for_listen $port
 point "a silent crowd keeps nobody out, and is told No" silent_crowd
 point "an IPv6 /64 is one source" silent_networks
 point "what waits for FINs is of the crowd" lingering_crowd
-point "20,000 bad starts in a row: bounded slabs, buffers and sockets" bad_starts 20000
+# the checked kernel takes minutes for 20000
+starts=$([ "${TERN_LANE:-}" = uml-debug ] && echo 2000 || echo 20000)
+point "$starts bad starts in a row: bounded slabs, buffers and sockets" bad_starts "$starts"
 kill -9 $rping_pid
 wait $rping_pid 2>/dev/null || true
 point "Requests that wait for the program are shared out by source" requests_wait

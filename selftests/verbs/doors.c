@@ -162,6 +162,18 @@ static void expect_nobody_came(void)
 	expect(!poll(&pfd, 1, 0));
 }
 
+/* until the party says how it went: whoever came would wait for our answer */
+static void expect_nobody_comes(const struct party *p)
+{
+	struct pollfd pfds[] = {
+		{ .fd = listener.ch->fd, .events = POLLIN },
+		{ .fd = p->fd, .events = POLLIN },
+	};
+
+	must(poll(pfds, ARRAY_LEN(pfds), 2 * patience_ms()) > 0);
+	expect_nobody_came();
+}
+
 static void serve_one(struct end *e)
 {
 	must(!end_request(&listener, e));
@@ -184,9 +196,8 @@ static int try_connect(struct party *p, int qpn)
 	tell(p, 0);
 	tell(p, qpn);
 	if (qpn) {
-		err = listen_to(p);
-		expect_nobody_came();
-		return err;
+		expect_nobody_comes(p);
+		return listen_to(p);
 	}
 	serve_one(&e);
 	err = listen_to(p);
