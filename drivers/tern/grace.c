@@ -19,9 +19,15 @@ static struct ratelimit_state budget =
 	RATELIMIT_STATE_INIT_FLAGS(budget, HZ, EXPEDITED_PER_SECOND,
 				   RATELIMIT_MSG_ON_RELEASE);
 
+/* what ends with the device is no loop of a program's, and others wait for it */
+static bool is_limited(struct tern_device *dev, bool program)
+{
+	return program && !mutex_is_locked(&dev->ibdev.unregistration_lock);
+}
+
 void tern_grace_period(struct tern_device *dev, bool program)
 {
-	if (!program || __ratelimit(&budget)) {
+	if (!is_limited(dev, program) || __ratelimit(&budget)) {
 		tern_stat_inc(dev, GRACE_EXPEDITED);
 		synchronize_rcu_expedited();
 	} else {
