@@ -114,7 +114,7 @@ static bool hold_event(struct tern_cq *cq, u32 n)
 
 void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 {
-	bool notify = false, first = false, full;
+	bool notify = false, first = false, full, tell;
 	unsigned long flags;
 	u32 solicited;
 
@@ -126,14 +126,18 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 		cq->overflow = true;
 	}
 	/*
-	 * A program that sleeps has to find out, whatever it waits for. Once: what
-	 * is lost later is no completion that it could find.
+	 * A program that sleeps has to find out, whatever it waits for, and when it
+	 * arms the CQ after the overflow, too. Once: what is lost later is no
+	 * completion that it could find.
 	 */
-	if (full == first &&
-	    is_due(cq, cq->solicited != solicited || first || cq->held))
-		notify = first || !hold_event(cq, n);
-	if (notify)
+	tell = full && !cq->overflow_told;
+	if (full == tell &&
+	    is_due(cq, cq->solicited != solicited || tell || cq->held))
+		notify = tell || !hold_event(cq, n);
+	if (notify) {
+		cq->overflow_told |= tell;
 		take_arm(cq);
+	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 
 	if (notify)

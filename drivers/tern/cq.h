@@ -22,6 +22,7 @@
  * @solicited: index behind the last completion that was solicited or failed
  * @cons: kernel users: next index to poll (a program keeps its own)
  * @overflow: an entry was lost; everything after it is lost too
+ * @overflow_told: an event was raised for what was lost
  * @timestamps: fill in struct tern_cqe.timestamp
  * @cqn: number for traces
  * @hold_count: an event may wait for so many completions, 0: for none
@@ -41,6 +42,7 @@ struct tern_cq {
 	u32 solicited;
 	u32 cons;
 	bool overflow;
+	bool overflow_told;
 	bool timestamps;
 	u32 cqn;
 	u16 hold_count;
