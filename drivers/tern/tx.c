@@ -34,6 +34,9 @@ bool tern_tx_at_boundary(const struct tern_qp *qp)
 {
 	const struct tern_burst *b = &qp->tx.burst;
 
+	/* TCP calls us from inside the send: nobody knows how far it is */
+	if (qp->sock && qp->sock->sending)
+		return false;
 	/* a burst is whole FPDUs */
 	return !b->sent || b->sent == b->len;
 }
