@@ -295,7 +295,7 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
  */
 static u64 draw_iova(u64 dma_addr)
 {
-	return (get_random_u64() >> 2 & PAGE_MASK) | offset_in_page(dma_addr);
+	return (get_random_u64() >> 2 & ~(u64)(PAGE_SIZE - 1)) | offset_in_page(dma_addr);
 }
 
 /*
