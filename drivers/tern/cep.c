@@ -409,17 +409,27 @@ static bool is_passive_startup(enum tern_cm_state state)
 	return state == CM_REQUEST_WAIT || state == CM_ULP_WAIT;
 }
 
-static enum tern_crowd_kind crowd_kind(enum tern_cm_state state)
+static enum tern_crowd_kind crowd_kind(enum tern_cm_state from,
+				       enum tern_cm_state to)
 {
-	switch (state) {
+	switch (to) {
 	case CM_REQUEST_WAIT:
-	case CM_LINGER:
 		return TERN_CROWD_QUIET;
 	case CM_ULP_WAIT:
 		return TERN_CROWD_ASKED;
+	case CM_LINGER:
+		return from == CM_OPEN || from == CM_CLOSING ||
+		       from == CM_RTR_WAIT ? TERN_CROWD_TAIL : TERN_CROWD_QUIET;
 	default:
 		return TERN_CROWD_NONE;
 	}
+}
+
+static void count_crowded(struct tern_cep *cep)
+{
+	tern_stat_inc(cep->dev, CM_HALF_OPEN);
+	if (cep->state == CM_LINGER)
+		tern_cep_count_close(cep);
 }
 
 void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
@@ -439,7 +449,7 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 	if (event == CM_EV_TIMER)
 		tern_stat_inc(cep->dev, CM_TIMEOUT);
 	if (event == CM_EV_CROWDED)
-		tern_stat_inc(cep->dev, CM_HALF_OPEN);
+		count_crowded(cep);
 	note_status(cep, event);
 	WRITE_ONCE(cep->state, step.next);
 	if (cep->status && ends(from, step.next))
@@ -449,7 +459,7 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 		tern_event_forget(cep);
 	if (cep->listen && !is_passive_startup(step.next))
 		tern_listen_leave(cep);
-	tern_crowd_move(cep, crowd_kind(step.next));
+	tern_crowd_move(cep, crowd_kind(from, step.next));
 	for_each_set_bit(i, &todo, ARRAY_SIZE(actions))
 		actions[i](cep);
 }

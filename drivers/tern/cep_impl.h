@@ -191,6 +191,9 @@ void tern_cep_set_timer(struct tern_cep *cep, enum tern_cm_timer timer);
  */
 bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event);
 
+/* a close ends before its time: does it lose what TCP had taken, and completed? */
+void tern_cep_count_close(struct tern_cep *cep);
+
 /*
  * The program that runs now, or the kernel, has @cep->id. When a program dies, the
  * timer is due: iw_cm lets no id go before its connect or accept is decided, so a

@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "device.h"
+#include "listen.h"
 #include "qp.h"
 
 /* looks at a close while octets may stand still */
@@ -147,11 +148,11 @@ static bool is_leaving(struct tern_cep *cep)
 	return mutex_is_locked(&cep->dev->ibdev.unregistration_lock);
 }
 
-/* a close that ends here loses what TCP had taken, and may have ended well for its user */
-static void count_close(struct tern_cep *cep)
+void tern_cep_count_close(struct tern_cep *cep)
 {
 	bool lost;
 
+	lockdep_assert_held(&cep->lock);
 	if (!cep->clock.limit)
 		return;
 	tern_sock_lock(cep->sock);
@@ -163,18 +164,31 @@ static void count_close(struct tern_cep *cep)
 		tern_stat_inc(cep->dev, CM_CLOSE_SLOW);
 }
 
+/*
+ * iw_cm may have dropped the request with its listening id. A program that destroyed
+ * that id itself has some time left to accept.
+ */
+static void hurry_if_forlorn(struct tern_cep *cep)
+{
+	u64 soon = get_jiffies_64() + msecs_to_jiffies(cep->settings.reply_ms);
+
+	if (cep->state == CM_ULP_WAIT && !tern_listen_iw(cep->listen))
+		cep->clock.due = min(cep->clock.due, soon);
+}
+
 bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event)
 {
 	if (event != CM_EV_TIMER)
 		return false;
 	if (!cep->timed)
 		return true;
+	hurry_if_forlorn(cep);
 	if (cep->clock.limit)
 		tern_cm_clock_look(&cep->clock, get_jiffies_64(),
 				   close_span(cep), octets_moved(cep));
 	if (time_after_eq64(get_jiffies_64(), cep->clock.due) ||
 	    is_orphan(cep) || is_leaving(cep) || !resend_in(cep)) {
-		count_close(cep);
+		tern_cep_count_close(cep);
 		return false;
 	}
 	arm_timer(cep);

@@ -16,6 +16,8 @@
 #include "device.h"
 
 #define SLOTS	256
+/* a program may end many streams at once: tails for each that half-open allows */
+#define TAILS	16
 #define KINDS	TERN_CROWD_NONE
 
 /**
@@ -134,16 +136,6 @@ static void move(struct tern_crowd *crowd, struct tern_cep *cep,
 		put_in(crowd, cep, to);
 }
 
-void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind)
-{
-	struct tern_crowd *crowd = cep->dev->crowd;
-
-	lockdep_assert_held(&cep->lock);
-	spin_lock(&crowd->lock);
-	move(crowd, cep, kind);
-	spin_unlock(&crowd->lock);
-}
-
 /* the slot that has most */
 static u32 fullest(struct tern_crowd *crowd, const struct kind *kind)
 {
@@ -159,31 +151,60 @@ static u32 fullest(struct tern_crowd *crowd, const struct kind *kind)
 	return found;
 }
 
-/* ---- a connection comes ------------------------------------------------- */
-
-/* what is listed has the list's reference, see tern_cep_drop() */
-static struct tern_cep *pick_quiet(struct tern_crowd *crowd, u32 most)
+/* take the oldest one of the fullest source out, if there are so many, or more */
+static struct tern_cep *take_oldest(struct tern_crowd *crowd, struct kind *kind,
+				    u32 most)
 {
-	struct kind *quiet = &crowd->kinds[TERN_CROWD_QUIET];
-	struct tern_cep *cep = NULL;
+	struct tern_cep *cep;
 
-	spin_lock(&crowd->lock);
-	if (quiet->total >= most) {
-		cep = list_first_entry(&quiet->ceps[fullest(crowd, quiet)],
-				       struct tern_cep, crowd_node);
-		tern_cep_get(cep);
-	}
-	spin_unlock(&crowd->lock);
+	lockdep_assert_held(&crowd->lock);
+	if (kind->total < most)
+		return NULL;
+	cep = list_first_entry(&kind->ceps[fullest(crowd, kind)],
+			       struct tern_cep, crowd_node);
+	/* what is listed has the list's reference, see tern_cep_drop() */
+	tern_cep_get(cep);
+	/* whoever looks next, for another listener, finds another one */
+	take_out(crowd, cep);
 	return cep;
 }
 
+/* its lock is not to be taken inside another endpoint's */
+static void crowd_out_later(struct tern_cep *cep)
+{
+	if (!cep)
+		return;
+	tern_cep_post(cep, CM_EV_CROWDED);
+	tern_cep_put(cep);
+}
+
+void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind)
+{
+	struct tern_crowd *crowd = cep->dev->crowd;
+	struct tern_cep *other = NULL;
+
+	lockdep_assert_held(&cep->lock);
+	spin_lock(&crowd->lock);
+	if (kind == TERN_CROWD_TAIL && cep->crowd_kind != kind)
+		other = take_oldest(crowd, &crowd->kinds[kind],
+				    cep->settings.half_open * TAILS);
+	move(crowd, cep, kind);
+	spin_unlock(&crowd->lock);
+	crowd_out_later(other);
+}
+
+/* ---- a connection comes ------------------------------------------------- */
+
 void tern_crowd_make_room(struct tern_device *dev)
 {
+	struct tern_crowd *crowd = dev->crowd;
 	struct tern_settings s;
 	struct tern_cep *cep;
 
 	tern_settings_get(dev, &s);
-	cep = pick_quiet(dev->crowd, s.half_open);
+	spin_lock(&crowd->lock);
+	cep = take_oldest(crowd, &crowd->kinds[TERN_CROWD_QUIET], s.half_open);
+	spin_unlock(&crowd->lock);
 	if (!cep)
 		return;
 	/* here and now: the work could come later than many newcomers */
@@ -206,7 +227,8 @@ static struct tern_cep *pick_asked(struct tern_crowd *crowd,
 	struct tern_cep *last;
 
 	lockdep_assert_held(&crowd->lock);
-	if (asked->count[own] >= asked->count[slot])
+	/* equals take turns: many sources of one each do not shut the door */
+	if (slot == own)
 		return NULL;
 	last = list_last_entry(&asked->ceps[slot], struct tern_cep, crowd_node);
 	tern_cep_get(last);
@@ -228,10 +250,6 @@ bool tern_crowd_ask(struct tern_cep *cep)
 	if (room || other)
 		move(crowd, cep, TERN_CROWD_ASKED);
 	spin_unlock(&crowd->lock);
-	if (other) {
-		/* its lock is not to be taken inside @cep's */
-		tern_cep_post(other, CM_EV_CROWDED);
-		tern_cep_put(other);
-	}
+	crowd_out_later(other);
 	return room || other;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The endpoints of a device that have no QP: what a stranger can make this host
- * keep. They are counted by the source they come from, and there are two kinds.
+ * keep. They are counted by the source they come from, and there are three kinds.
  * The quiet ones wait for their Request or for FINs: a newcomer is always let in,
  * and takes the place of one of the source that has most. Those that asked wait
- * for the program's answer: when there are too many, a Request is rejected.
+ * for the program's answer: when there are too many, a Request is rejected. The
+ * tails of streams that ended compete with each other only, for they hold what had
+ * completed with success.
  */
 #ifndef TERN_CROWD_H
 #define TERN_CROWD_H
@@ -17,6 +19,7 @@ struct tern_device;
 enum tern_crowd_kind {
 	TERN_CROWD_QUIET,
 	TERN_CROWD_ASKED,
+	TERN_CROWD_TAIL,
 	TERN_CROWD_NONE,	/* has a QP, or is over */
 };
 
@@ -27,7 +30,10 @@ void tern_crowd_exit(struct tern_device *dev);
 /* an endpoint as it is made: counted nowhere */
 void tern_crowd_join(struct tern_cep *cep);
 
-/* the state of @cep changed to one of this kind; @cep->lock is held */
+/*
+ * The state of @cep changed to one of this kind. One more tail than there may be ends
+ * the oldest one of the source that has most of them. Context: @cep->lock is held.
+ */
 void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind);
 
 /**
