@@ -28,8 +28,15 @@ NO = b"MPA ID Rep Frame"
 R, S = 0x20, 0x10
 
 
+IP_BIND_ADDRESS_NO_PORT = 24
+
+
 def connect(to, source, port=0):
-    sock = socket.create_connection(to, source_address=(source, port))
+    """As most clients do, without a port of our own, which nobody could share."""
+    sock = socket.socket(socket.AF_INET6 if ":" in source else socket.AF_INET)
+    sock.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, not port)
+    sock.bind((source, port))
+    sock.connect(to)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
