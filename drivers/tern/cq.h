@@ -12,8 +12,8 @@
  * struct tern_cq - completion queue
  * @ibcq: the core's part
  * @dev: device
- * @lock: guards @q, @prod, @overflow, moderation and the ring; taken with
- *	interrupts off (kernel users poll and post from any context)
+ * @lock: guards @q, @prod, @told, @solicited, @overflow, moderation and the ring;
+ *	taken with interrupts off (kernel users poll and post from any context)
  * @resize_lock: one resize at a time; @q changes under both locks
  * @q: the ring
  * @prod: next index to fill, ours
@@ -66,8 +66,9 @@ static inline struct tern_cq *to_tern_cq(struct ib_cq *ibcq)
  *
  * Publishes once and notifies once: for TERN_CQ_ARM_SOLICITED only when one of
  * them has TERN_CQE_SOLICITED or a status other than success. When the ring is
- * full the CQ overflows: async event IB_EVENT_CQ_ERR, one last notification if the
- * CQ is armed, and every QP on it goes to ERROR. Where the CQ is moderated, the notification may come later.
+ * full the CQ overflows: async event IB_EVENT_CQ_ERR, one last notification if the CQ
+ * is armed, then or later, and every QP on it goes to ERROR. Where the CQ is moderated,
+ * the notification may come later.
  *
  * Context: any, interrupts on or off; no lock of a CQ held. Calls the user's
  * completion handler after the CQ lock is dropped.
