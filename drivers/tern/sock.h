@@ -97,7 +97,7 @@ void tern_sock_put(struct tern_sock *s);
  * operation on the stream fails from here on. A kernel socket keeps no
  * reference on its netns, so this must happen before the netns ends; idempotent.
  * TCP forgets the connection: one that is not over is reset, but for one that only
- * waits for the acknowledgement of its FIN, behind the peer's. No timer of it or of
+ * waits for the acknowledgment of its FIN, behind the peer's. No timer of it or of
  * ours runs behind the return, and the socket holds no route of its netns.
  * Context: process, the socket lock is not held.
  */
