@@ -125,19 +125,26 @@ static void expect_the_sends(struct session *s)
 }
 
 /* more than TCP takes while we do not read: some has not begun when the close comes */
-static void close__device_sends_what_it_has_then_fin(void)
+static void close_behind_sends(struct session *s)
 {
-	struct session s = SESSION_DEFAULT;
 	struct agent_mr mr;
 	unsigned int i;
 
-	s.tcp.rcvbuf = 8192;
-	session_start(&s);
+	*s = (struct session)SESSION_DEFAULT;
+	s->tcp.rcvbuf = 8192;
+	session_start(s);
 	pattern(data, LARGE, 2);
 	mr = flow_mr("l", data, LARGE);
 	for (i = 0; i < MANY; i++)
-		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, LARGE - i, 0, 0);
-	agent_disconnect(s.conn);
+		agent_post(s->conn, i, AG_SEND, AG_SIGNALED, &mr, 0, LARGE - i, 0, 0);
+	agent_disconnect(s->conn);
+}
+
+static void close__device_sends_what_it_has_then_fin(void)
+{
+	struct session s;
+
+	close_behind_sends(&s);
 	expect_the_sends(&s);
 	expect_fin_silently(s.p);
 }
@@ -146,20 +153,13 @@ static void close__device_sends_what_it_has_then_fin(void)
  * was posted arrives when it reads again, and FIN behind it. */
 static void close__waits_for_a_peer_that_does_not_read(void)
 {
-	struct session s = SESSION_DEFAULT;
-	struct agent_mr mr;
+	struct session s;
 	struct agent_wc wc;
 	unsigned int i;
 
 	if (agent_offers() & NEED_SET)
 		agent_set("close-ms 60000");
-	s.tcp.rcvbuf = 8192;
-	session_start(&s);
-	pattern(data, LARGE, 2);
-	mr = flow_mr("l", data, LARGE);
-	for (i = 0; i < MANY; i++)
-		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, LARGE - i, 0, 0);
-	agent_disconnect(s.conn);
+	close_behind_sends(&s);
 	usleep(HOLD_MS * 1000);
 	expect(strcmp(agent_qp_state(s.conn), "ERR"), "the QP is in ERR before all was sent");
 	expect_the_sends(&s);
