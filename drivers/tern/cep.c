@@ -7,6 +7,7 @@
  * calls and by aborts. What comes in from softirq or under the socket lock
  * (callbacks, the stream) is only noted under @event_lock.
  */
+#include "cep.h"
 #include "cep_impl.h"
 
 #include <linux/bitops.h>

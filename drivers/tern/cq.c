@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Completion queues. */
+#include "cq.h"
+
 #include <rdma/uverbs_ioctl.h>
 
 #include "core/ring.h"
-#include "cq.h"
 #include "device.h"
 #include "qp.h"
 #include "trace.h"

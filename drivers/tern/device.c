@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The device as the RDMA core sees it: operations, attributes, life. */
+#include "device.h"
+
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/module.h>
@@ -13,7 +15,6 @@
 #include "conn.h"
 #include "crowd.h"
 #include "cq.h"
-#include "device.h"
 #include "doorbell.h"
 #include "mr.h"
 #include "mw.h"

@@ -11,6 +11,8 @@
  * hold a QP reference, which destroying the QP waits for, and the QPs go before
  * context and device.
  */
+#include "doorbell.h"
+
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -18,7 +20,6 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "device.h"
-#include "doorbell.h"
 #include "dv.h"
 #include "qp.h"
 #include "ucontext.h"

@@ -4,12 +4,13 @@
  * draft-carrier-rddp-rnic-interop 6.2 (MPA-149 to MPA-152), and what 6581 9.1
  * wants told that iw_cm has no room for (checklist-mpa 4.32).
  */
+#include "dv.h"
+
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_types.h>
 
 #include "core/mpa.h"
 #include "device.h"
-#include "dv.h"
 #include "qp.h"
 #include "sock.h"
 #include "wishes.h"

@@ -9,6 +9,8 @@
  * aborted before those that were there earlier, mostly rdma_cm and uverbs, wait for
  * them. What came later is removed before: is_leaving() in cep_timer.c.
  */
+#include "link.h"
+
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 #include <net/ip.h>
@@ -17,7 +19,6 @@
 
 #include "cep.h"
 #include "device.h"
-#include "link.h"
 #include "uapi/rdma/tern-abi.h"
 
 static LIST_HEAD(links);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The STag table, and copying to and from what an STag stands for. */
+#include "mem.h"
+
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -7,7 +9,6 @@
 
 #include "device.h"
 #include "grace.h"
-#include "mem.h"
 #include "qp.h"
 
 /*

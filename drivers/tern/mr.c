@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Memory regions: user, DMA and fast-registration. */
+#include "mr.h"
+
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
 #include "device.h"
-#include "mr.h"
 #include "qp.h"
 #include "umem.h"
 

@@ -3,13 +3,14 @@
  * The generic netlink family "tern". Types and ranges are checked by the
  * policies that Documentation/netlink/tern.yaml generates (nl_gen.c).
  */
+#include "nl.h"
+
 #include <net/genetlink.h>
 #include <net/netlink.h>
 
 #include "core/mpa.h"
 #include "device.h"
 #include "link.h"
-#include "nl.h"
 #include "nl_gen.h"
 #include "settings.h"
 

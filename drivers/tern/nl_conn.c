@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Connections over the generic netlink family "tern", and their errors. */
+#include "nl_gen.h"
+
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <net/genetlink.h>
@@ -9,7 +11,6 @@
 #include "device.h"
 #include "link.h"
 #include "nl.h"
-#include "nl_gen.h"
 
 /* ---- one connection --------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Protection domains. */
-#include "device.h"
 #include "pd.h"
+#include "device.h"
 
 int tern_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {

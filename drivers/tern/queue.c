@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The memory of one ring, and how a program maps it. */
+#include "queue.h"
+
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "queue.h"
 #include "ucontext.h"
 
 static_assert(sizeof(struct tern_ring_hdr) == TERN_RING_DATA);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include <linux/slab.h>
-
 #include "readq.h"
+
+#include <linux/slab.h>
 
 /* one slot beyond what was agreed on, for the RTR Read */
 #define RTR_SLOTS	1

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Receive entries: posting by kernel users, taking by the receive engine. */
+#include "recvq.h"
+
 #include <linux/overflow.h>
 #include <linux/spinlock.h>
 
 #include "core/ring.h"
-#include "recvq.h"
 
 static_assert(sizeof(struct tern_sge) == sizeof(struct ib_sge) &&
 	      offsetof(struct tern_sge, addr) == offsetof(struct ib_sge, addr) &&

@@ -8,6 +8,8 @@
  * Anybody may ask, so nothing here is an address: of a program's memory, or of the
  * kernel's.
  */
+#include "restrack.h"
+
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
@@ -15,7 +17,6 @@
 #include "cq.h"
 #include "mr.h"
 #include "qp.h"
-#include "restrack.h"
 #include "srq.h"
 #include "umem.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Per-device settings. */
-#include "device.h"
 #include "settings.h"
+#include "device.h"
 
 void tern_settings_init(struct tern_settings *s)
 {

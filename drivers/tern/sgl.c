@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Local scatter/gather lists. */
+#include "sgl.h"
+
 #include <linux/errno.h>
 #include <linux/rcupdate.h>
 
 #include "device.h"
 #include "mem.h"
-#include "sgl.h"
 
 static int to_errno(int term)
 {

@@ -9,6 +9,8 @@
  * told. Both change under sk_callback_lock held for writing, and a callback
  * runs with it held for reading, so a detached owner is never called again.
  */
+#include "sock.h"
+
 #include <linux/bvec.h>
 #include <linux/net.h>
 #include <linux/slab.h>
@@ -19,7 +21,6 @@
 #include <net/tcp.h>
 
 #include "charge.h"
-#include "sock.h"
 
 /* a whole FPDU has to fit into the receive queue before any of it is taken */
 #define RCVBUF_MIN	(512 * 1024)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Shared receive queues. */
+#include "srq.h"
+
 #include <rdma/uverbs_ioctl.h>
 
 #include "device.h"
-#include "srq.h"
 #include "ucontext.h"
 
 static void raise_limit(struct tern_srq *srq)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Counters, summed up when they are read. */
+#include "stats.h"
+
 #include <rdma/ib_verbs.h>
 
 #include "core/term.h"
 #include "device.h"
-#include "stats.h"
 
 static const struct rdma_stat_desc descs[] = {
 #define X(id, text, event) [TERN_STAT_##id] = { .name = text },

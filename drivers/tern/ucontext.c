@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Programs' contexts. */
-#include "device.h"
 #include "ucontext.h"
+#include "device.h"
 #include "uapi/rdma/tern-abi.h"
 
 int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* A program's memory, pinned: by address. */
+#include "umem.h"
+
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
-
-#include "umem.h"
 
 static struct page **list_pages(struct ib_umem *ib)
 {
