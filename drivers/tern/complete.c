@@ -4,7 +4,6 @@
 #include "core/ring.h"
 #include "cq.h"
 #include "device.h"
-#include "mr.h"
 #include "qp.h"
 #include "trace.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "place.h"
 
-#include "device.h"
 #include "mem.h"
 #include "qp.h"
 #include "sgl.h"

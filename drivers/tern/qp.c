@@ -6,7 +6,6 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "cep.h"
-#include "complete.h"
 #include "cq.h"
 #include "device.h"
 #include "grace.h"

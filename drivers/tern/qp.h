@@ -164,7 +164,6 @@ enum tern_tx_source {
  * @term_code: Terminate to be sent, TERN_TERM_NONE for none
  * @term_hdr, @term_hdr_len, @term_seg_len: headers of the offending segment
  * @term_sent: the one Terminate went out
- * @fin: our FIN went out
  * @rtr: RTR to be sent first
  */
 struct tern_tx {
@@ -190,7 +189,6 @@ struct tern_tx {
 	u32 term_hdr_len;
 	u32 term_seg_len;
 	bool term_sent;
-	bool fin;
 	u8 rtr;
 };
 
@@ -200,7 +198,6 @@ struct tern_tx {
  * @ddp: MSN, MO and message state
  * @cur, @seg: the FPDU in hand; on the stack they would be zeroed each time
  * @skip: octets of a judged FPDU still to be consumed from the queue
- * @need: octets the FPDU at the head of the queue needs in all
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_stream_params
  * @rtr: the RTR that opened the fence, or TERN_RTR_NONE
@@ -211,7 +208,7 @@ struct tern_tx {
  * @eof: the peer's FIN was handled
  * @reply: a Read Request was queued or a Read completed: run the send engine
  * @flush_left: receives that the flush may still find
- * @cqes, @cqe_nr: completions not yet published, all for @cqe_cq
+ * @cqes, @cqe_nr: completions not yet published
  */
 struct tern_rx {
 	struct tern_fpdu_rx fpdu;
@@ -219,7 +216,6 @@ struct tern_rx {
 	struct tern_fpdu cur;
 	struct tern_seg seg;
 	u32 skip;
-	u32 need;
 	bool fence;
 	u8 rtr_accept;
 	u8 rtr;
@@ -230,7 +226,6 @@ struct tern_rx {
 	bool eof;
 	bool reply;
 	u32 flush_left;
-	struct tern_cq *cqe_cq;
 	u32 cqe_nr;
 	struct tern_cqe cqes[TERN_CQE_BATCH];
 };

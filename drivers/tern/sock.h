@@ -11,8 +11,6 @@
 #include <linux/net.h>
 #include <net/sock.h>
 
-#include "uapi/rdma/tern-abi.h"
-
 struct bio_vec;
 struct mem_cgroup;
 struct net;

@@ -4,7 +4,6 @@
 #include <linux/overflow.h>
 
 #include "core/ring.h"
-#include "mr.h"
 #include "qp.h"
 #include "sgl.h"
 

@@ -4,7 +4,6 @@
 
 #include <rdma/ib_verbs.h>
 
-#include "queue.h"
 #include "recvq.h"
 
 /**

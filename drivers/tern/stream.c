@@ -4,7 +4,6 @@
 #include "cep.h"
 #include "charge.h"
 #include "complete.h"
-#include "core/ring.h"
 #include "device.h"
 #include "qp.h"
 #include "rx.h"

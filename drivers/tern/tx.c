@@ -3,7 +3,6 @@
 
 #include "complete.h"
 #include "core/rdmap.h"
-#include "core/ring.h"
 #include "device.h"
 #include "mem.h"
 #include "qp.h"
