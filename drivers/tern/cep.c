@@ -289,7 +289,7 @@ static void abort_stream(struct tern_cep *cep)
 
 static void reply_ok(struct tern_cep *cep)
 {
-	tern_stat_inc(cep->dev, CM_ESTABLISHED);
+	tern_stat_inc(cep->dev->stats, CM_ESTABLISHED);
 	tern_event_reply(cep, 0);
 }
 
@@ -300,7 +300,7 @@ static void reply_err(struct tern_cep *cep)
 
 static void established(struct tern_cep *cep)
 {
-	tern_stat_inc(cep->dev, CM_ESTABLISHED);
+	tern_stat_inc(cep->dev->stats, CM_ESTABLISHED);
 	tern_event_established(cep, 0);
 }
 
@@ -323,7 +323,7 @@ static void reset(struct tern_cep *cep)
 {
 	if (!cep->sock)
 		return;
-	tern_stat_inc(cep->dev, CM_ABORT);
+	tern_stat_inc(cep->dev->stats, CM_ABORT);
 	tern_sock_abort(cep->sock);
 }
 
@@ -428,7 +428,7 @@ static enum tern_crowd_kind crowd_kind(enum tern_cm_state from,
 
 static void count_crowded(struct tern_cep *cep)
 {
-	tern_stat_inc(cep->dev, CM_HALF_OPEN);
+	tern_stat_inc(cep->dev->stats, CM_HALF_OPEN);
 	if (cep->state == CM_LINGER)
 		tern_cep_count_close(cep);
 }
@@ -448,7 +448,7 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 			    tern_cm_state_name(step.next),
 			    tern_cm_event_name(event));
 	if (event == CM_EV_TIMER)
-		tern_stat_inc(cep->dev, CM_TIMEOUT);
+		tern_stat_inc(cep->dev->stats, CM_TIMEOUT);
 	if (event == CM_EV_CROWDED)
 		count_crowded(cep);
 	note_status(cep, event);

@@ -159,9 +159,9 @@ void tern_cep_count_close(struct tern_cep *cep)
 	lost = tern_sock_unacked_locked(cep->sock);
 	tern_sock_unlock(cep->sock);
 	if (lost)
-		tern_stat_inc(cep->dev, CM_CLOSE_LOST);
+		tern_stat_inc(cep->dev->stats, CM_CLOSE_LOST);
 	if (time_after_eq64(get_jiffies_64(), cep->clock.limit))
-		tern_stat_inc(cep->dev, CM_CLOSE_SLOW);
+		tern_stat_inc(cep->dev->stats, CM_CLOSE_SLOW);
 }
 
 /*

@@ -40,7 +40,7 @@ static struct tern_qp *find_qp(struct tern_device *dev,
 
 	if (!qp || tern_rdma_id_may_have(id, qp))
 		return qp;
-	tern_stat_inc(dev, CM_DENIED);
+	tern_stat_inc(dev->stats, CM_DENIED);
 	tern_qp_put(qp);
 	return NULL;
 }
@@ -130,7 +130,7 @@ static int begin(struct iw_cm_id *id, const struct iw_cm_conn_param *param)
 		return -ENOMEM;
 	/* drop may put the last reference but ours */
 	tern_cep_get(cep);
-	tern_stat_inc(cep->dev, CM_CONNECT);
+	tern_stat_inc(cep->dev->stats, CM_CONNECT);
 	rc = start(cep, id, param);
 	if (rc)
 		tern_cep_drop(cep);
@@ -152,7 +152,7 @@ int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	if (tern_is_wildcard(&id->local_addr))
 		return -EADDRNOTAVAIL;
 	if (!tern_rdma_id_is_local(id)) {
-		tern_stat_inc(to_tern_dev(id->device), CM_DENIED);
+		tern_stat_inc(to_tern_dev(id->device)->stats, CM_DENIED);
 		return -EADDRNOTAVAIL;
 	}
 	return begin(id, param);
@@ -182,7 +182,7 @@ static int accept(struct tern_cep *cep, const struct iw_cm_id *id,
 
 static void confirm(struct tern_cep *cep, struct iw_cm_id *id)
 {
-	tern_stat_inc(cep->dev, CM_ACCEPT);
+	tern_stat_inc(cep->dev->stats, CM_ACCEPT);
 	take_id(cep, id);
 	tern_cep_step(cep, cep->params.p2p ? CM_EV_ACCEPT_P2P : CM_EV_ACCEPT);
 }

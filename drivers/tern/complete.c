@@ -260,6 +260,6 @@ bool tern_flush(struct tern_qp *qp, bool rung)
 	more = flush_sq(qp);
 	more |= flush_rq(qp);
 	if (more)
-		tern_stat_inc(qp->dev, FLUSH_MORE);
+		tern_stat_inc(qp->dev->stats, FLUSH_MORE);
 	return more;
 }

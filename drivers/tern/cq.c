@@ -145,7 +145,7 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 		call_handler(cq);
 	if (!full)
 		return;
-	tern_stat_inc(cq->dev, CQ_OVERFLOW);
+	tern_stat_inc(cq->dev->stats, CQ_OVERFLOW);
 	if (first)
 		raise_overflow(cq);
 	/* each time: a QP may have been made on this CQ since the first */

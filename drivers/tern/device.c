@@ -149,6 +149,27 @@ static void get_fw_str(struct ib_device *ibdev, char *str)
 	strscpy(str, TERN_VERSION ".0", IB_FW_VERSION_NAME_MAX);
 }
 
+static struct rdma_hw_stats *alloc_hw_port_stats(struct ib_device *ibdev,
+						 u32 port_num)
+{
+	return rdma_alloc_hw_stats_struct(tern_stat_descs,
+					  ARRAY_SIZE(tern_stat_descs),
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+static int get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+			u32 port_num, int index)
+{
+	const struct tern_device *dev = to_tern_dev(ibdev);
+	enum tern_stat id;
+
+	if (!port_num)
+		return -EOPNOTSUPP;
+	for (id = 0; id < TERN_STAT_COUNT; id++)
+		stats->value[id] = tern_stat_sum(dev->stats, id);
+	return TERN_STAT_COUNT;
+}
+
 static ssize_t hw_rev_show(struct device *device, struct device_attribute *attr,
 			   char *buf)
 {
@@ -223,7 +244,7 @@ static const struct ib_device_ops device_ops = {
 	.driver_id = (enum rdma_driver_id)TERN_DRIVER_ID,
 	.device_group = &attr_group,
 
-	.alloc_hw_port_stats = tern_alloc_hw_port_stats,
+	.alloc_hw_port_stats = alloc_hw_port_stats,
 	.alloc_mr = tern_alloc_mr,
 	.alloc_mw = tern_alloc_mw,
 	.alloc_pd = tern_alloc_pd,
@@ -246,7 +267,7 @@ static const struct ib_device_ops device_ops = {
 	.fill_res_srq_entry = tern_fill_res_srq,
 	.get_dev_fw_str = get_fw_str,
 	.get_dma_mr = tern_get_dma_mr,
-	.get_hw_stats = tern_get_hw_stats,
+	.get_hw_stats = get_hw_stats,
 	.get_link_layer = get_link_layer,
 	.get_port_immutable = get_port_immutable,
 	.iw_accept = tern_cm_accept,

@@ -72,7 +72,7 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd,
 	qp = find_own_qp(db, arg);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
-	tern_stat_inc(qp->dev, DOORBELL);
+	tern_stat_inc(qp->dev->stats, DOORBELL);
 	tern_qp_doorbell(qp);
 	tern_qp_put(qp);
 	return 0;

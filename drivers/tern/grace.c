@@ -28,10 +28,10 @@ static bool is_limited(struct tern_device *dev, bool program)
 void tern_grace_period(struct tern_device *dev, bool program)
 {
 	if (!is_limited(dev, program) || __ratelimit(&budget)) {
-		tern_stat_inc(dev, GRACE_EXPEDITED);
+		tern_stat_inc(dev->stats, GRACE_EXPEDITED);
 		synchronize_rcu_expedited();
 	} else {
-		tern_stat_inc(dev, GRACE_WAITED);
+		tern_stat_inc(dev->stats, GRACE_WAITED);
 		synchronize_rcu();
 	}
 }

@@ -184,6 +184,6 @@ int tern_mw_bind(struct tern_qp *qp, const struct tern_wqe *wqe)
 	}
 	rcu_read_unlock();
 	if (!ret)
-		tern_stat_inc(qp->dev, MW_BIND);
+		tern_stat_inc(qp->dev->stats, MW_BIND);
 	return ret;
 }

@@ -31,7 +31,7 @@ static int recv_broken(struct tern_qp *qp, int err)
 {
 	struct tern_rx *rx = &qp->rx;
 
-	tern_stat_inc(qp->dev, RQ_BAD_ENTRY);
+	tern_stat_inc(qp->dev->stats, RQ_BAD_ENTRY);
 	if (err == -EINVAL)
 		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_QP_OP_ERR, 0, 0, 0);
 	return TERN_TERM_LOCAL;
@@ -50,7 +50,7 @@ static int take_recv(struct tern_qp *qp, const struct tern_seg *seg)
 	else
 		ret = tern_recvq_take(&qp->rq, &rx->recv);
 	if (ret == -ENOENT) {
-		tern_stat_inc(qp->dev, RX_NO_BUFFER);
+		tern_stat_inc(qp->dev->stats, RX_NO_BUFFER);
 		return TERN_TERM_NONE;
 	}
 	if (ret)
@@ -288,7 +288,7 @@ static void handle_terminate(struct tern_qp *qp, const struct tern_fpdu *f,
 	struct tern_term_info info;
 	struct tern_read_out *out;
 
-	tern_stat_inc(qp->dev, RX_TERMINATE);
+	tern_stat_inc(qp->dev->stats, RX_TERMINATE);
 	if (tern_term_parse(f->hdr + sizeof(struct tern_ddp_untagged), seg->len,
 			    &info))
 		info.code = TERN_TERM_RO_UNSPEC;
@@ -329,13 +329,13 @@ static int handle_message(struct tern_qp *qp, const struct tern_place_src *src)
 static void count_error(struct tern_qp *qp, int term)
 {
 	if (term == TERN_TERM_MPA_CRC)
-		tern_stat_inc(qp->dev, RX_CRC_ERR);
+		tern_stat_inc(qp->dev->stats, RX_CRC_ERR);
 	else if (TERN_TERM_LAYER(term) == 2)
-		tern_stat_inc(qp->dev, RX_MARKER_ERR);
+		tern_stat_inc(qp->dev->stats, RX_MARKER_ERR);
 	else if (TERN_TERM_LAYER(term) == 1)
-		tern_stat_inc(qp->dev, RX_DDP_ERR);
+		tern_stat_inc(qp->dev->stats, RX_DDP_ERR);
 	else
-		tern_stat_inc(qp->dev, RX_RDMAP_ERR);
+		tern_stat_inc(qp->dev->stats, RX_RDMAP_ERR);
 }
 
 /* checklist-ddp-rdmap section 6, "Terminate to verbs" */
@@ -474,8 +474,8 @@ static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
 		tern_skb_cursor_walk(at, 0, f->total, verify_piece, &v);
 	term = tern_fpdu_rx_finish(&rx->fpdu, f);
 	if (term == TERN_TERM_NONE) {
-		tern_stat_inc(qp->dev, RX_FPDU);
-		tern_stat_add(qp->dev, RX_BYTES, f->total);
+		tern_stat_inc(qp->dev->stats, RX_FPDU);
+		tern_stat_add(qp->dev->stats, RX_BYTES, f->total);
 		term = judge_segment(qp, f, at);
 		open_fence(qp, f, term);
 	}
@@ -504,7 +504,7 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 
 	while (used < len) {
 		if (rx->discard) {
-			tern_stat_add(qp->dev, RX_LATE, len - used);
+			tern_stat_add(qp->dev->stats, RX_LATE, len - used);
 			rx->skip = 0;
 			return len;
 		}
@@ -545,7 +545,7 @@ static void check_eof(struct tern_qp *qp)
  */
 static void refuse_urgent(struct tern_qp *qp)
 {
-	tern_stat_inc(qp->dev, RX_URGENT);
+	tern_stat_inc(qp->dev->stats, RX_URGENT);
 	qp->rx.discard = true;
 	tern_qp_error(qp, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
 	tern_qp_async_event(qp, IB_EVENT_QP_FATAL);

@@ -96,7 +96,7 @@ static bool note_terminate(struct tern_cep *cep)
 		return false;
 	if (tern_term_parse(f.hdr + hdr, f.hdr_len - hdr, &info))
 		return false;
-	tern_stat_inc(cep->dev, RX_TERMINATE);
+	tern_stat_inc(cep->dev->stats, RX_TERMINATE);
 	trace_tern_term_rx(cep->qpn, info.code, tern_term_name(info.code));
 	spin_lock_bh(&cep->event_lock);
 	cep->terms.received = info.code;
@@ -165,9 +165,9 @@ static void send_terminate(struct tern_cep *cep, int term)
 	len = tern_fpdu_tx_begin(&tx, &msg, buf);
 	len += tern_fpdu_tx_end(&tx, buf + len);
 	sent = !tern_sock_send(cep->sock, buf, len);
-	tern_stat_term(cep->dev, term);
+	tern_stat_term(cep->dev->stats, term);
 	if (sent) {
-		tern_stat_inc(cep->dev, TX_TERMINATE);
+		tern_stat_inc(cep->dev->stats, TX_TERMINATE);
 		WRITE_ONCE(cep->qp->startup.term_tx, term);
 	}
 	trace_tern_term_tx(cep->qpn, term, tern_term_name(term));
@@ -182,7 +182,7 @@ void tern_startup_reject(struct tern_cep *cep, const void *pd, u16 pd_len)
 	tern_mpa_reject(&cep->wish, &cep->request, &cep->reply);
 	cep->reply.pd = pd;
 	cep->reply.pd_len = min(pd_len, tern_startup_room(&cep->reply));
-	tern_stat_inc(cep->dev, CM_REJECT_TX);
+	tern_stat_inc(cep->dev->stats, CM_REJECT_TX);
 	send_frame(cep, TERN_MPA_REPLY, &cep->reply);
 }
 
@@ -289,7 +289,7 @@ static void retry(struct tern_cep *cep, bool plain)
 	struct mem_cgroup *charged;
 	int rc;
 
-	tern_stat_inc(cep->dev, CM_FALLBACK);
+	tern_stat_inc(cep->dev->stats, CM_FALLBACK);
 	cep->retried = true;
 	cep->plain = plain;
 	cep->sock = NULL;
@@ -322,7 +322,7 @@ static bool may_retry(const struct tern_cep *cep)
 
 static void bad_frame(struct tern_cep *cep)
 {
-	tern_stat_inc(cep->dev, CM_BAD_FRAME);
+	tern_stat_inc(cep->dev->stats, CM_BAD_FRAME);
 	tern_cep_step(cep, CM_EV_BAD);
 }
 
@@ -349,7 +349,7 @@ static void accepted(struct tern_cep *cep)
 	if (reply_is_followed(cep))
 		return bad_frame(cep);
 	if (cep->reply.pd_len > TERN_UP_PD_MAX) {
-		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
+		tern_stat_inc(cep->dev->stats, CM_PD_TOO_LONG);
 		return tern_cep_step(cep, CM_EV_BAD);
 	}
 	if (term != TERN_TERM_NONE) {
@@ -370,8 +370,8 @@ static void rejected(struct tern_cep *cep)
 	if (cep->reply.enhanced)
 		note_terminate(cep);
 	if (cep->reply.pd_len > TERN_UP_PD_MAX)
-		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
-	tern_stat_inc(cep->dev, CM_REJECT_RX);
+		tern_stat_inc(cep->dev->stats, CM_PD_TOO_LONG);
+	tern_stat_inc(cep->dev->stats, CM_REJECT_RX);
 	remember_plain(cep);
 	tern_cep_step(cep, CM_EV_REJECTED);
 }
@@ -418,11 +418,11 @@ static void got_request(struct tern_cep *cep)
 	if (gate != TERN_MPA_GO || octets_wait(cep))
 		return bad_frame(cep);
 	if (cep->request.pd_len > TERN_UP_PD_MAX) {
-		tern_stat_inc(cep->dev, CM_PD_TOO_LONG);
+		tern_stat_inc(cep->dev->stats, CM_PD_TOO_LONG);
 		return refuse(cep);
 	}
 	if (!tern_crowd_ask(cep)) {
-		tern_stat_inc(cep->dev, CM_HALF_OPEN);
+		tern_stat_inc(cep->dev->stats, CM_HALF_OPEN);
 		return refuse(cep);
 	}
 	if (tern_event_request(cep))
@@ -477,7 +477,7 @@ static bool urgent_came(struct tern_cep *cep)
 	came = tern_sock_take_urgent_locked(cep->sock);
 	tern_sock_unlock(cep->sock);
 	if (came)
-		tern_stat_inc(cep->dev, RX_URGENT);
+		tern_stat_inc(cep->dev->stats, RX_URGENT);
 	return came;
 }
 

@@ -8,6 +8,7 @@
 
 #include <linux/percpu.h>
 #include <linux/types.h>
+#include <rdma/ib_verbs.h>
 
 #define TERN_STATS(X)							\
 	X(TX_FPDU, "tx_fpdu", "FPDU handed to TCP")			\
@@ -93,20 +94,16 @@ struct tern_stats {
 	u64 v[TERN_STAT_COUNT];
 };
 
-#define tern_stat_add(dev, id, n)	this_cpu_add((dev)->stats->v[TERN_STAT_##id], n)
-#define tern_stat_inc(dev, id)		tern_stat_add(dev, id, 1)
+#define tern_stat_add(stats, id, n)	this_cpu_add((stats)->v[TERN_STAT_##id], n)
+#define tern_stat_inc(stats, id)	tern_stat_add(stats, id, 1)
 
-struct tern_device;
+/* their names, by enum tern_stat */
+extern const struct rdma_stat_desc tern_stat_descs[TERN_STAT_COUNT];
 
 /* a Terminate with the triplet @code is to be sent; Context: any */
-void tern_stat_term(struct tern_device *dev, int code);
+void tern_stat_term(struct tern_stats __percpu *stats, int code);
 
-/* verbs: see stats.c */
-struct ib_device;
-struct rdma_hw_stats;
-struct rdma_hw_stats *tern_alloc_hw_port_stats(struct ib_device *ibdev,
-					       u32 port_num);
-int tern_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		      u32 port_num, int index);
+/* a counter of all CPUs; Context: any */
+u64 tern_stat_sum(const struct tern_stats __percpu *stats, enum tern_stat id);
 
 #endif /* TERN_STATS_H */

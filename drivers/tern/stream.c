@@ -141,15 +141,15 @@ void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
 	qp->term_tx = code;
 	/* behind a shut fence no FPDU may go out, no Terminate either (4.14) */
 	if (qp->rx.fence) {
-		tern_stat_inc(qp->dev, TERM_WITHHELD);
+		tern_stat_inc(qp->dev->stats, TERM_WITHHELD);
 		tern_qp_event(qp, QP_EV_RESET);
 		return;
 	}
 	/* and nothing goes out behind our FIN */
 	if (qp->state == QP_FIN_WAIT)
-		tern_stat_inc(qp->dev, TERM_WITHHELD);
+		tern_stat_inc(qp->dev->stats, TERM_WITHHELD);
 	else
-		tern_stat_term(qp->dev, code);
+		tern_stat_term(qp->dev->stats, code);
 	tx->term_code = code;
 	tx->term_seg_len = seg_len;
 	tx->term_hdr_len = seg ? min_t(u32, seg_hdr_len, TERN_HDR_MAX) : 0;

@@ -169,7 +169,7 @@ static int emit_fpdu(struct tern_qp *qp)
 	}
 	tern_burst_write(&tx->burst, &pos, tail,
 			 tern_fpdu_tx_end(&tx->fpdu, tail));
-	tern_stat_inc(qp->dev, TX_FPDU);
+	tern_stat_inc(qp->dev->stats, TX_FPDU);
 	trace_tern_fpdu_tx(tern_qpn(qp), tx->msg.hdr[1] & TERN_RDMAP_OPCODE_MASK,
 			   tx->fpdu.ulpdu_len, tern_tx_msg_done(&tx->msg));
 	return 0;
@@ -188,7 +188,7 @@ static void message_done(struct tern_qp *qp)
 		break;
 	case TERN_TX_TERMINATE:
 		tx->term_sent = true;
-		tern_stat_inc(qp->dev, TX_TERMINATE);
+		tern_stat_inc(qp->dev->stats, TX_TERMINATE);
 		trace_tern_term_tx(tern_qpn(qp), tx->term_code,
 				   tern_term_name(tx->term_code));
 		break;
@@ -234,8 +234,8 @@ static void burst_done(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
 
-	tern_stat_add(qp->dev, TX_BYTES, tx->burst.len);
-	tern_stat_inc(qp->dev, TX_BURST);
+	tern_stat_add(qp->dev->stats, TX_BYTES, tx->burst.len);
+	tern_stat_inc(qp->dev->stats, TX_BURST);
 	tern_burst_reset(&tx->burst);
 	/* behind a flush there is nothing left to complete */
 	if (qp->state == QP_RTS || qp->state == QP_CLOSING)
@@ -319,7 +319,7 @@ static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 		more = 1;
 		if (!tx->burst.nr) {
 			if (!tern_sock_writable_locked(qp->sock)) {
-				tern_stat_inc(qp->dev, TX_FULL);
+				tern_stat_inc(qp->dev->stats, TX_FULL);
 				return TERN_TX_IDLE;
 			}
 			more = fill_burst(qp);

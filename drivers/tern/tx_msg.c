@@ -44,7 +44,7 @@ static bool sq_broken(struct tern_qp *qp, int err)
 {
 	if (failure_waits(qp))
 		return false;
-	tern_stat_inc(qp->dev, SQ_BAD_ENTRY);
+	tern_stat_inc(qp->dev->stats, SQ_BAD_ENTRY);
 	if (err == -EINVAL)
 		return sq_entry_failed(qp, IB_WC_LOC_QP_OP_ERR);
 	tern_qp_error(qp, TERN_TERM_LOCAL, NULL, 0, 0);

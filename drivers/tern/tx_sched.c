@@ -146,7 +146,7 @@ bool tern_tx_defer(struct tern_qp *qp)
 {
 	if (!may_linger(qp) || !is_stream(qp))
 		return false;
-	tern_stat_inc(qp->dev, DOORBELL_LATER);
+	tern_stat_inc(qp->dev->stats, DOORBELL_LATER);
 	/*
 	 * No more doorbells until go_idle() or a flush asks for them. Whoever does
 	 * that just now, the timer comes behind the flag, and so behind each post
