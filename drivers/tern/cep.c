@@ -138,7 +138,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	cep->terms = (struct tern_stream_terms) {
 		TERN_TERM_NONE, TERN_TERM_NONE, TERN_TERM_NONE
 	};
-	tern_settings_get(dev, &cep->settings);
+	tern_settings_get(&dev->settings, &cep->settings);
 	set_wish(cep);
 	/* an abort that finds it listed waits until it was stepped */
 	mutex_lock(&cep->lock);

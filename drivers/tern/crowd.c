@@ -201,7 +201,7 @@ void tern_crowd_make_room(struct tern_device *dev)
 	struct tern_settings s;
 	struct tern_cep *cep;
 
-	tern_settings_get(dev, &s);
+	tern_settings_get(&dev->settings, &s);
 	spin_lock(&crowd->lock);
 	cep = take_oldest(crowd, &crowd->kinds[TERN_CROWD_QUIET], s.half_open);
 	spin_unlock(&crowd->lock);

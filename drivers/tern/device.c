@@ -123,9 +123,9 @@ static int query_gid(struct ib_device *ibdev, u32 port, int index,
 
 	if (index)
 		return -EINVAL;
-	spin_lock_bh(&dev->settings_lock);
+	spin_lock_bh(&dev->settings.lock);
 	*gid = dev->gid;
-	spin_unlock_bh(&dev->settings_lock);
+	spin_unlock_bh(&dev->settings.lock);
 	return 0;
 }
 
@@ -338,9 +338,9 @@ void tern_device_set_gid(struct tern_device *dev)
 	else
 		gid.global.subnet_prefix = dev->ibdev.node_guid;
 	gid.global.interface_id = dev->ibdev.node_guid;
-	spin_lock_bh(&dev->settings_lock);
+	spin_lock_bh(&dev->settings.lock);
 	dev->gid = gid;
-	spin_unlock_bh(&dev->settings_lock);
+	spin_unlock_bh(&dev->settings.lock);
 }
 
 static void init_ibdev(struct ib_device *ibdev, struct net_device *netdev)
@@ -364,7 +364,6 @@ static int init_device(struct tern_device *dev, struct net_device *netdev)
 
 	dev->netdev = netdev;
 	dev->port_up = netif_running(netdev) && netif_carrier_ok(netdev);
-	spin_lock_init(&dev->settings_lock);
 	tern_settings_init(&dev->settings);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1);
 	xa_init(&dev->ceps);

@@ -21,8 +21,7 @@ struct tern_crowd;
  *	ib_device_set_netdev()
  * @gid: the one GID: its upper half is the MAC (or random where the netdev has
  *	none), its lower half the node GUID, which is never zero
- * @settings: set through the netlink family, read at each connection's start
- * @settings_lock: guards @settings and @gid
+ * @settings: settings; their lock guards @gid, too
  * @link: in link.c's list of registered devices
  * @name: copy of the device's name, guarded by link.c's lock
  * @port_up: state of the port that was last reported; under RTNL
@@ -40,8 +39,7 @@ struct tern_device {
 	struct ib_device ibdev;
 	struct net_device *netdev;
 	union ib_gid gid;
-	struct tern_settings settings;
-	spinlock_t settings_lock;	/* see above */
+	struct tern_device_settings settings;
 	struct list_head link;
 	char name[IB_DEVICE_NAME_MAX];
 	bool port_up;

@@ -65,7 +65,7 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
-	tern_settings_get(to_tern_dev(ctx->device), &s);
+	tern_settings_get(&to_tern_dev(ctx->device)->settings, &s);
 	tern_wishes_from(&s, &d.settings);
 	d.versions = of_type[s.rnic].versions;
 	d.mpa_revs = of_type[s.rnic].revs;
@@ -103,7 +103,7 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_WISH)(struct uverbs_attr_bundle *attrs)
 	if (ret)
 		return ret;
 	/* at the connect they are applied again: the settings may have changed */
-	tern_settings_get(qp->dev, &s);
+	tern_settings_get(&qp->dev->settings, &s);
 	ret = tern_wishes_apply(&w, &s);
 	return ret ?: set_wishes(qp, &w);
 }

@@ -73,7 +73,7 @@ static int put_dev(struct sk_buff *skb, struct tern_device *dev,
 		return -EMSGSIZE;
 	tern_link_name(dev, name);
 	strscpy(netdev, dev->netdev->name);
-	tern_settings_get(dev, &settings);
+	tern_settings_get(&dev->settings, &settings);
 	if (nla_put_u32(skb, TERN_A_DEV_INDEX, dev->ibdev.index) ||
 	    nla_put_string(skb, TERN_A_DEV_NAME, name) ||
 	    nla_put_u32(skb, TERN_A_DEV_IFINDEX, dev->netdev->ifindex) ||
@@ -256,11 +256,11 @@ static int set_device(struct tern_device *dev, struct sk_buff *skb,
 	if (ret)
 		return ret;
 	mutex_lock(&set_lock);
-	tern_settings_get(dev, &settings);
+	tern_settings_get(&dev->settings, &settings);
 	ret = parse_settings(info->attrs[TERN_A_DEV_SETTINGS], &settings,
 			     info->extack);
 	if (!ret)
-		tern_settings_set(dev, &settings);
+		tern_settings_set(&dev->settings, &settings);
 	mutex_unlock(&set_lock);
 	return ret;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Per-device settings. */
 #include "settings.h"
-#include "device.h"
 
-void tern_settings_init(struct tern_settings *s)
+void tern_settings_init(struct tern_device_settings *ds)
 {
-	*s = (struct tern_settings) {
+	spin_lock_init(&ds->lock);
+	ds->now = (struct tern_settings) {
 		.mpa_rev = 2,
 		.crc = true,
 		.p2p = true,
@@ -19,16 +19,17 @@ void tern_settings_init(struct tern_settings *s)
 	};
 }
 
-void tern_settings_get(struct tern_device *dev, struct tern_settings *s)
+void tern_settings_get(struct tern_device_settings *ds, struct tern_settings *s)
 {
-	spin_lock_bh(&dev->settings_lock);
-	*s = dev->settings;
-	spin_unlock_bh(&dev->settings_lock);
+	spin_lock_bh(&ds->lock);
+	*s = ds->now;
+	spin_unlock_bh(&ds->lock);
 }
 
-void tern_settings_set(struct tern_device *dev, const struct tern_settings *s)
+void tern_settings_set(struct tern_device_settings *ds,
+		       const struct tern_settings *s)
 {
-	spin_lock_bh(&dev->settings_lock);
-	dev->settings = *s;
-	spin_unlock_bh(&dev->settings_lock);
+	spin_lock_bh(&ds->lock);
+	ds->now = *s;
+	spin_unlock_bh(&ds->lock);
 }

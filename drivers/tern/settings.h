@@ -6,6 +6,7 @@
 #ifndef TERN_SETTINGS_H
 #define TERN_SETTINGS_H
 
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 enum tern_rtr {
@@ -54,14 +55,24 @@ struct tern_settings {
 	u32 keepalive_s;
 };
 
-struct tern_device;
+/**
+ * struct tern_device_settings - a device's settings
+ * @lock: guards @now, and the device's GID; BH-safe
+ * @now: set through the netlink family, read at each connection's start
+ */
+struct tern_device_settings {
+	spinlock_t lock;	/* see above */
+	struct tern_settings now;
+};
 
-void tern_settings_init(struct tern_settings *s);
+/* to the defaults */
+void tern_settings_init(struct tern_device_settings *ds);
 
 /* a copy; Context: any BH-safe */
-void tern_settings_get(struct tern_device *dev, struct tern_settings *s);
+void tern_settings_get(struct tern_device_settings *ds, struct tern_settings *s);
 
 /* checked by the caller (nl.c); Context: any BH-safe */
-void tern_settings_set(struct tern_device *dev, const struct tern_settings *s);
+void tern_settings_set(struct tern_device_settings *ds,
+		       const struct tern_settings *s);
 
 #endif /* TERN_SETTINGS_H */
