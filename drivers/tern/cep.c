@@ -53,9 +53,6 @@ static void set_wish(struct tern_cep *cep)
 {
 	const struct tern_settings *s = &cep->settings;
 
-	static_assert((int)TERN_MPA_RTR_WRITE == (int)TERN_RTR_WRITE);
-	static_assert((int)TERN_MPA_RTR_READ == (int)TERN_RTR_READ);
-	static_assert((int)TERN_MPA_RTR_SEND == (int)TERN_RTR_SEND);
 	cep->wish = (struct tern_mpa_wish) {
 		.type = s->rnic,
 		.rev = s->mpa_rev,

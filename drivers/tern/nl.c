@@ -14,9 +14,9 @@
 #include "nl_gen.h"
 #include "settings.h"
 
-static_assert((int)TERN_RTR_WRITE == (int)TERN_RTR_TYPE_WRITE &&
-	      (int)TERN_RTR_READ == (int)TERN_RTR_TYPE_READ &&
-	      (int)TERN_RTR_SEND == (int)TERN_RTR_TYPE_SEND);
+static_assert((int)TERN_MPA_RTR_WRITE == (int)TERN_RTR_TYPE_WRITE &&
+	      (int)TERN_MPA_RTR_READ == (int)TERN_RTR_TYPE_READ &&
+	      (int)TERN_MPA_RTR_SEND == (int)TERN_RTR_TYPE_SEND);
 static_assert((int)TERN_MPA_NONPERMISSIVE == (int)TERN_RNIC_TYPE_NON_PERMISSIVE &&
 	      (int)TERN_MPA_PERMISSIVE == (int)TERN_RNIC_TYPE_PERMISSIVE &&
 	      (int)TERN_MPA_RDMAC == (int)TERN_RNIC_TYPE_RDMAC);
@@ -30,7 +30,7 @@ static int put_rtr(struct sk_buff *skb, const struct tern_settings *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(s->rtr) && s->rtr[i] != TERN_RTR_NONE; i++)
+	for (i = 0; i < ARRAY_SIZE(s->rtr) && s->rtr[i] != TERN_MPA_RTR_NONE; i++)
 		if (nla_put_u32(skb, TERN_A_SETTINGS_RTR, s->rtr[i]))
 			return -EMSGSIZE;
 	return 0;

@@ -12,6 +12,7 @@
 #include "core/ddp.h"
 #include "core/fpdu_rx.h"
 #include "core/fpdu_tx.h"
+#include "core/mpa.h"
 #include "core/qp_fsm.h"
 #include "burst.h"
 #include "queue.h"
@@ -31,8 +32,8 @@ struct tern_srq;
  * @crc: CRC both ways
  * @tx_markers: the peer wants markers
  * @rx_markers: we asked for markers
- * @rtr: initiator: RTR to send as the first message, or TERN_RTR_NONE
- * @rtr_accept: responder: RTR types that are taken, BIT(enum tern_rtr): those that
+ * @rtr: initiator: RTR to send as the first message, or TERN_MPA_RTR_NONE
+ * @rtr_accept: responder: RTR types that are taken, BIT(enum tern_mpa_rtr): those that
  *	were listed, READ on a plain connection, 0 in the client-server model
  * @ord: outbound Reads in flight, 0..TERN_MAX_RD_ATOM
  * @ird: inbound Reads in flight (slots), 0..TERN_MAX_RD_ATOM
@@ -200,7 +201,7 @@ struct tern_tx {
  * @skip: octets of a judged FPDU still to be consumed from the queue
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_stream_params
- * @rtr: the RTR that opened the fence, or TERN_RTR_NONE
+ * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
  * @recv: receive entry of the Send under reassembly
  * @have_recv: it was taken
  * @too_long: the message does not fit into it

@@ -62,7 +62,7 @@ static int take_recv(struct tern_qp *qp, const struct tern_seg *seg)
 /* checklist-mpa 4.10: the RTR Send uses MSN 1 and nothing else */
 static bool is_rtr_send(const struct tern_qp *qp, const struct tern_seg *seg)
 {
-	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_SEND) &&
+	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_MPA_RTR_SEND) &&
 	       seg->opcode == TERN_OP_SEND && !seg->tagged &&
 	       seg->qn == TERN_QN_SEND && seg->last && !seg->len && !seg->mo;
 }
@@ -79,7 +79,7 @@ static bool reads_nothing(const struct tern_fpdu *f)
 /* the FPDU at hand, a Read Request, is the RTR; plain peers send it unasked */
 static bool is_rtr_read(const struct tern_qp *qp)
 {
-	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_RTR_READ) &&
+	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_MPA_RTR_READ) &&
 	       reads_nothing(&qp->rx.cur);
 }
 
@@ -368,23 +368,23 @@ static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
 /* rows F64 and F65: the RTR that a good FPDU is, if it was listed */
 static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 {
-	u8 rtr = TERN_RTR_NONE;
+	u8 rtr = TERN_MPA_RTR_NONE;
 
 	switch (f->hdr[1] & TERN_RDMAP_OPCODE_MASK) {
 	case TERN_OP_WRITE:
 		if (f->ulpdu_len == sizeof(struct tern_ddp_tagged))
-			rtr = TERN_RTR_WRITE;
+			rtr = TERN_MPA_RTR_WRITE;
 		break;
 	case TERN_OP_READ_REQ:
 		if (reads_nothing(f))
-			rtr = TERN_RTR_READ;
+			rtr = TERN_MPA_RTR_READ;
 		break;
 	case TERN_OP_SEND:
 		if (f->ulpdu_len == sizeof(struct tern_ddp_untagged))
-			rtr = TERN_RTR_SEND;
+			rtr = TERN_MPA_RTR_SEND;
 		break;
 	}
-	return rx->rtr_accept & BIT(rtr) ? rtr : TERN_RTR_NONE;
+	return rx->rtr_accept & BIT(rtr) ? rtr : TERN_MPA_RTR_NONE;
 }
 
 /* step R6: any FPDU that passed CRC and markers opens the fence */

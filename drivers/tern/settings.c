@@ -9,7 +9,7 @@ void tern_settings_init(struct tern_device_settings *ds)
 		.mpa_rev = 2,
 		.crc = true,
 		.p2p = true,
-		.rtr = { TERN_RTR_WRITE, TERN_RTR_READ, TERN_RTR_SEND },
+		.rtr = { TERN_MPA_RTR_WRITE, TERN_MPA_RTR_READ, TERN_MPA_RTR_SEND },
 		.request_ms = 10000,
 		.reply_ms = 30000,
 		.rtr_ms = 10000,

@@ -9,13 +9,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-enum tern_rtr {
-	TERN_RTR_NONE = 0,
-	TERN_RTR_WRITE,
-	TERN_RTR_READ,
-	TERN_RTR_SEND,
-	TERN_RTR_COUNT,
-};
+#include "core/mpa.h"
 
 /**
  * struct tern_settings - one device's settings
@@ -23,7 +17,7 @@ enum tern_rtr {
  * @crc: ask for CRC (default true)
  * @markers: ask the peer for markers (default false)
  * @p2p: ask for the peer-to-peer model (default true)
- * @rtr: RTR types in order of preference, TERN_RTR_NONE ends the list
+ * @rtr: RTR types in order of preference, TERN_MPA_RTR_NONE ends the list
  *	(default Write, Read, Send)
  * @request_ms: responder: the whole Request, from TCP accept (default 10000)
  * @reply_ms: initiator: TCP connect and the whole Reply; responder: the ULP has 20
@@ -43,7 +37,7 @@ struct tern_settings {
 	bool crc;
 	bool markers;
 	bool p2p;
-	u8 rtr[TERN_RTR_COUNT - 1];
+	u8 rtr[TERN_MPA_RTR_COUNT - 1];
 	u32 request_ms;
 	u32 reply_ms;
 	u32 rtr_ms;

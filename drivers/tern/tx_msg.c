@@ -259,10 +259,10 @@ static bool start_rtr(struct tern_qp *qp)
 	struct tern_read_out *out;
 
 	switch (tx->rtr) {
-	case TERN_RTR_WRITE:
+	case TERN_MPA_RTR_WRITE:
 		tern_rdmap_build_write(&tx->msg, version, RTR_STAG, RTR_TO, 0);
 		break;
-	case TERN_RTR_SEND:
+	case TERN_MPA_RTR_SEND:
 		tern_rdmap_build_send(&tx->msg, version, TERN_OP_SEND, 0,
 				      tx->send_msn++, 0);
 		break;
@@ -278,7 +278,7 @@ static bool start_rtr(struct tern_qp *qp)
 					  RTR_STAG, RTR_TO, 0, RTR_STAG,
 					  RTR_TO);
 	}
-	tx->rtr = TERN_RTR_NONE;
+	tx->rtr = TERN_MPA_RTR_NONE;
 	tx->source = TERN_TX_RTR;
 	return true;
 }

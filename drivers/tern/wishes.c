@@ -9,9 +9,9 @@
 static_assert(sizeof(struct tern_qp_wishes) == 32 &&
 	      offsetof(struct tern_qp_wishes, rtr) == 10 &&
 	      offsetof(struct tern_qp_wishes, rtr_ms) == 16);
-static_assert((int)TERN_ABI_RTR_WRITE == (int)TERN_RTR_WRITE &&
-	      (int)TERN_ABI_RTR_READ == (int)TERN_RTR_READ &&
-	      (int)TERN_ABI_RTR_SEND == (int)TERN_RTR_SEND);
+static_assert((int)TERN_ABI_RTR_WRITE == (int)TERN_MPA_RTR_WRITE &&
+	      (int)TERN_ABI_RTR_READ == (int)TERN_MPA_RTR_READ &&
+	      (int)TERN_ABI_RTR_SEND == (int)TERN_MPA_RTR_SEND);
 static_assert(sizeof_field(struct tern_settings, rtr) == TERN_WISH_RTR_TYPES);
 
 static bool wants(const struct tern_qp_wishes *w, u32 wish, u8 value)
@@ -42,14 +42,15 @@ static bool is_order(const u8 *rtr)
 {
 	unsigned int i;
 
-	if (rtr[0] == TERN_RTR_NONE)
+	if (rtr[0] == TERN_MPA_RTR_NONE)
 		return false;
 	for (i = 0; i < TERN_WISH_RTR_TYPES; i++) {
-		if (rtr[i] >= TERN_RTR_COUNT)
+		if (rtr[i] >= TERN_MPA_RTR_COUNT)
 			return false;
-		if (rtr[i] != TERN_RTR_NONE && memchr(rtr, rtr[i], i))
+		if (rtr[i] != TERN_MPA_RTR_NONE && memchr(rtr, rtr[i], i))
 			return false;
-		if (i && rtr[i] != TERN_RTR_NONE && rtr[i - 1] == TERN_RTR_NONE)
+		if (i && rtr[i] != TERN_MPA_RTR_NONE &&
+		    rtr[i - 1] == TERN_MPA_RTR_NONE)
 			return false;
 	}
 	return true;
