@@ -147,7 +147,7 @@ static void report_terms(struct tern_qp *qp, struct tern_qp_report *r)
 
 static void report_stream(struct tern_qp *qp, struct tern_qp_report *r)
 {
-	const struct tern_stream_params *p = &qp->params;
+	const struct tern_mpa_params *p = &qp->params;
 
 	r->flags |= TERN_REPORT_CONNECTED;
 	set_flag(r, TERN_REPORT_CRC, p->crc);

@@ -26,31 +26,6 @@ struct tern_sock;
 struct tern_srq;
 
 /**
- * struct tern_stream_params - what MPA agreed on for a stream
- * @version: DDP and RDMAP version: 0 or 1
- * @initiator: our end sent the MPA Request
- * @crc: CRC both ways
- * @tx_markers: the peer wants markers
- * @rx_markers: we asked for markers
- * @rtr: initiator: RTR to send as the first message, or TERN_MPA_RTR_NONE
- * @rtr_accept: responder: RTR types that are taken, BIT(enum tern_mpa_rtr): those that
- *	were listed, READ on a plain connection, 0 in the client-server model
- * @ord: outbound Reads in flight, 0..TERN_MAX_RD_ATOM
- * @ird: inbound Reads in flight (slots), 0..TERN_MAX_RD_ATOM
- */
-struct tern_stream_params {
-	u8 version;
-	bool initiator;
-	bool crc;
-	bool tx_markers;
-	bool rx_markers;
-	u8 rtr;
-	u8 rtr_accept;
-	u16 ord;
-	u16 ird;
-};
-
-/**
  * struct tern_sq_slot - a send queue entry between its start and its completion
  * @wr_id: the user's
  * @opcode: enum tern_wr_opcode
@@ -200,7 +175,7 @@ struct tern_tx {
  * @cur, @seg: the FPDU in hand; on the stack they would be zeroed each time
  * @skip: octets of a judged FPDU still to be consumed from the queue
  * @fence: responder: no valid FPDU came yet
- * @rtr_accept: see struct tern_stream_params
+ * @rtr_accept: see struct tern_mpa_params
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
  * @recv: receive entry of the Send under reassembly
  * @have_recv: it was taken
@@ -276,7 +251,7 @@ struct tern_startup {
  *	nothing guards
  * @polled: how far the program had polled @scq at the last doorbell
  * @ib_state: IB_QPS_RESET, INIT or RTR while @state is IDLE
- * @params: of the stream
+ * @params: of the stream, its depths at most TERN_MAX_RD_ATOM
  * @wishes: in place of the device's settings; not changed while there is @cep
  * @startup: written by the endpoint that @cep is
  */
@@ -310,7 +285,7 @@ struct tern_qp {
 	u8 doorbells;
 	u32 polled;
 	enum ib_qp_state ib_state;
-	struct tern_stream_params params;
+	struct tern_mpa_params params;
 	struct tern_qp_wishes wishes;
 	struct tern_startup startup;
 };
@@ -371,7 +346,7 @@ void tern_qp_unbind_cep(struct tern_qp *qp, struct tern_cep *cep);
  * tern_qp_attach() - Full Operation begins: IDLE to RTS
  * @qp: bound to its endpoint
  * @sock: becomes the QP's (it takes a reference); callbacks are routed to it
- * @params: what MPA agreed on
+ * @params: what MPA agreed on, its depths at most TERN_MAX_RD_ATOM
  *
  * Responder: before the Reply is sent; nothing is sent until the first valid
  * FPDU came. Initiator: after the Reply was read; the RTR goes out first.
@@ -379,7 +354,7 @@ void tern_qp_unbind_cep(struct tern_qp *qp, struct tern_cep *cep);
  * IDLE meanwhile.
  */
 int tern_qp_attach(struct tern_qp *qp, struct tern_sock *sock,
-		   const struct tern_stream_params *params);
+		   const struct tern_mpa_params *params);
 
 /**
  * tern_qp_close() - the ULP, the endpoint or the device ends the stream

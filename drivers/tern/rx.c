@@ -15,7 +15,7 @@
 
 void tern_rx_init(struct tern_qp *qp)
 {
-	const struct tern_stream_params *p = &qp->params;
+	const struct tern_mpa_params *p = &qp->params;
 	struct tern_rx *rx = &qp->rx;
 
 	tern_fpdu_rx_init(&rx->fpdu, p->crc, p->rx_markers);

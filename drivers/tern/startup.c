@@ -200,19 +200,11 @@ void tern_startup_deny(struct tern_cep *cep)
 
 static int attach(struct tern_cep *cep)
 {
-	const struct tern_mpa_params *p = &cep->params;
-	struct tern_stream_params params = {
-		.version = p->version,
-		.initiator = p->initiator,
-		.crc = p->crc,
-		.tx_markers = p->tx_markers,
-		.rx_markers = p->rx_markers,
-		.rtr = p->rtr,
-		.rtr_accept = p->rtr_accept,
-		.ord = min_t(u16, p->ord, TERN_MAX_RD_ATOM),
-		.ird = min_t(u16, p->ird, TERN_MAX_RD_ATOM),
-	};
+	struct tern_mpa_params params = cep->params;
 
+	/* users see what was agreed on; a stream has no more slots than this */
+	params.ord = min_t(u16, params.ord, TERN_MAX_RD_ATOM);
+	params.ird = min_t(u16, params.ird, TERN_MAX_RD_ATOM);
 	tern_sock_grow_rcvbuf(cep->sock);
 	return tern_qp_attach(cep->qp, cep->sock, &params);
 }

@@ -195,7 +195,7 @@ static const struct tern_sock_ops stream_ops = {
 /* ---- start and end ------------------------------------------------------ */
 
 static int init_engines(struct tern_qp *qp, struct tern_sock *sock,
-			const struct tern_stream_params *params)
+			const struct tern_mpa_params *params)
 {
 	/* the active end's worker allocates for the one who connected */
 	struct mem_cgroup *old = tern_sock_charge(sock);
@@ -217,7 +217,7 @@ static int init_engines(struct tern_qp *qp, struct tern_sock *sock,
  * comes to the QP after its tern_stream_detach().
  */
 static int switch_lock(struct tern_qp *qp, struct tern_sock *sock,
-		       const struct tern_stream_params *params)
+		       const struct tern_mpa_params *params)
 {
 	int ret = -EINVAL;
 
@@ -238,7 +238,7 @@ static int switch_lock(struct tern_qp *qp, struct tern_sock *sock,
 }
 
 int tern_qp_attach(struct tern_qp *qp, struct tern_sock *sock,
-		   const struct tern_stream_params *params)
+		   const struct tern_mpa_params *params)
 {
 	int ret = switch_lock(qp, sock, params);
 

@@ -93,9 +93,10 @@ struct tern_mpa_msg {
  * @tx_markers: the peer gets markers
  * @rx_markers: we get markers
  * @p2p: peer-to-peer model
- * @rtr: initiator: RTR to send, enum tern_mpa_rtr
- * @rtr_accept: responder: BIT(enum tern_mpa_rtr) of the types listed; on a plain
- *	connection, where none can be, that of READ
+ * @rtr: initiator: RTR to send as the first message, enum tern_mpa_rtr
+ * @rtr_accept: responder: RTR types that are taken, BIT(enum tern_mpa_rtr): those
+ *	that were listed; READ on a plain connection, where none can be; 0 in the
+ *	client-server model
  * @ird: inbound Reads in flight, as the peer was told
  * @ord: outbound Reads in flight for the ULP; may be 0 with @rtr READ, which
  *	then has one slot of its own (row O18)
