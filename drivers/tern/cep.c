@@ -51,20 +51,13 @@ void tern_cep_put(struct tern_cep *cep)
 
 static void set_wish(struct tern_cep *cep)
 {
-	const struct tern_settings *s = &cep->settings;
+	struct tern_mpa_wish *wish = &cep->wish;
 
-	cep->wish = (struct tern_mpa_wish) {
-		.type = s->rnic,
-		.rev = s->mpa_rev,
-		.enhanced = s->mpa_rev == 2 && s->enhanced,
-		.markers = s->markers,
-		.crc = s->crc,
-		.p2p = s->p2p,
-		.ird = TERN_MAX_RD_ATOM,
-		.ord = TERN_MAX_RD_ATOM,
-		.max_ird = TERN_MAX_RD_ATOM,
-	};
-	memcpy(cep->wish.rtr, s->rtr, sizeof(cep->wish.rtr));
+	*wish = cep->settings.mpa;
+	wish->enhanced &= wish->rev == 2;
+	wish->ird = TERN_MAX_RD_ATOM;
+	wish->ord = TERN_MAX_RD_ATOM;
+	wish->max_ird = TERN_MAX_RD_ATOM;
 }
 
 /* a responder's QP is known only now, and so whether the Request suits it */

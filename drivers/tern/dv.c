@@ -67,9 +67,9 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 		return PTR_ERR(ctx);
 	tern_settings_get(&to_tern_dev(ctx->device)->settings, &s);
 	tern_wishes_from(&s, &d.settings);
-	d.versions = of_type[s.rnic].versions;
-	d.mpa_revs = of_type[s.rnic].revs;
-	d.choice = of_type[s.rnic].choice;
+	d.versions = of_type[s.mpa.type].versions;
+	d.mpa_revs = of_type[s.mpa.type].revs;
+	d.choice = of_type[s.mpa.type].choice;
 	return uverbs_copy_to_struct_or_zero(attrs, TERN_ATTR_DV_DEVICE_OUT, &d,
 					     sizeof(d));
 }

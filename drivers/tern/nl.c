@@ -30,9 +30,12 @@ static int put_rtr(struct sk_buff *skb, const struct tern_settings *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(s->rtr) && s->rtr[i] != TERN_MPA_RTR_NONE; i++)
-		if (nla_put_u32(skb, TERN_A_SETTINGS_RTR, s->rtr[i]))
+	for (i = 0; i < ARRAY_SIZE(s->mpa.rtr); i++) {
+		if (s->mpa.rtr[i] == TERN_MPA_RTR_NONE)
+			break;
+		if (nla_put_u32(skb, TERN_A_SETTINGS_RTR, s->mpa.rtr[i]))
 			return -EMSGSIZE;
+	}
 	return 0;
 }
 
@@ -41,18 +44,18 @@ static int put_settings(struct sk_buff *skb, const struct tern_settings *s)
 	struct nlattr *nest = nla_nest_start(skb, TERN_A_DEV_SETTINGS);
 
 	if (!nest ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_MPA_REV, s->mpa_rev) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_CRC, s->crc) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_MARKERS, s->markers) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_P2P, s->p2p) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_MPA_REV, s->mpa.rev) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_CRC, s->mpa.crc) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_MARKERS, s->mpa.markers) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_P2P, s->mpa.p2p) ||
 	    put_rtr(skb, s) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_REQUEST_MS, s->request_ms) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_REPLY_MS, s->reply_ms) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_RTR_MS, s->rtr_ms) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_CLOSE_MS, s->close_ms) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_HALF_OPEN, s->half_open) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_RNIC, s->rnic) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_ENHANCED, s->enhanced) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_RNIC, s->mpa.type) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_ENHANCED, s->mpa.enhanced) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_EARLY_OCTETS, s->early_ok) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_KEEPALIVE_S, s->keepalive_s))
 		return -EMSGSIZE;
@@ -147,7 +150,7 @@ int tern_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 static int parse_rtr(const struct nlattr *nest, struct tern_settings *s,
 		     struct netlink_ext_ack *extack)
 {
-	u8 list[ARRAY_SIZE(s->rtr)] = {};
+	u8 list[ARRAY_SIZE(s->mpa.rtr)] = {};
 	const struct nlattr *attr;
 	unsigned int n = 0;
 	int rem;
@@ -162,7 +165,7 @@ static int parse_rtr(const struct nlattr *nest, struct tern_settings *s,
 		}
 		list[n++] = nla_get_u32(attr);
 	}
-	memcpy(s->rtr, list, sizeof(list));
+	memcpy(s->mpa.rtr, list, sizeof(list));
 	return 0;
 }
 
@@ -170,16 +173,16 @@ static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 {
 	switch (type) {
 	case TERN_A_SETTINGS_MPA_REV:
-		s->mpa_rev = value;
+		s->mpa.rev = value;
 		break;
 	case TERN_A_SETTINGS_CRC:
-		s->crc = value;
+		s->mpa.crc = value;
 		break;
 	case TERN_A_SETTINGS_MARKERS:
-		s->markers = value;
+		s->mpa.markers = value;
 		break;
 	case TERN_A_SETTINGS_P2P:
-		s->p2p = value;
+		s->mpa.p2p = value;
 		break;
 	case TERN_A_SETTINGS_REQUEST_MS:
 		s->request_ms = value;
@@ -197,10 +200,10 @@ static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 		s->half_open = value;
 		break;
 	case TERN_A_SETTINGS_RNIC:
-		s->rnic = value;
+		s->mpa.type = value;
 		break;
 	case TERN_A_SETTINGS_ENHANCED:
-		s->enhanced = value;
+		s->mpa.enhanced = value;
 		break;
 	case TERN_A_SETTINGS_EARLY_OCTETS:
 		s->early_ok = value == TERN_EARLY_OCTETS_TOLERATE;

@@ -6,16 +6,19 @@ void tern_settings_init(struct tern_device_settings *ds)
 {
 	spin_lock_init(&ds->lock);
 	ds->now = (struct tern_settings) {
-		.mpa_rev = 2,
-		.crc = true,
-		.p2p = true,
-		.rtr = { TERN_MPA_RTR_WRITE, TERN_MPA_RTR_READ, TERN_MPA_RTR_SEND },
+		.mpa = {
+			.rev = 2,
+			.enhanced = true,
+			.crc = true,
+			.p2p = true,
+			.rtr = { TERN_MPA_RTR_WRITE, TERN_MPA_RTR_READ,
+				 TERN_MPA_RTR_SEND },
+		},
 		.request_ms = 10000,
 		.reply_ms = 30000,
 		.rtr_ms = 10000,
 		.close_ms = 2000,
 		.half_open = 256,
-		.enhanced = true,
 	};
 }
 

@@ -13,12 +13,9 @@
 
 /**
  * struct tern_settings - one device's settings
- * @mpa_rev: revision of our Request: 1 or 2
- * @crc: ask for CRC (default true)
- * @markers: ask the peer for markers (default false)
- * @p2p: ask for the peer-to-peer model (default true)
- * @rtr: RTR types in order of preference, TERN_MPA_RTR_NONE ends the list
- *	(default Write, Read, Send)
+ * @mpa: what our end asks for (default: revision 2 with enhanced data, CRCs and the
+ *	peer-to-peer model, no markers, RTR types Write, Read, Send, non-permissive); its
+ *	depths belong to a connection and are not set here
  * @request_ms: responder: the whole Request, from TCP accept (default 10000)
  * @reply_ms: initiator: TCP connect and the whole Reply; responder: the ULP has 20
  *	times as long (default 30000)
@@ -26,25 +23,17 @@
  * @close_ms: FIN of either side, Terminate flush (default 2000)
  * @half_open: connections without a QP: so many that are quiet, and so many whose
  *	Request waits for the ULP (default 256)
- * @rnic: enum tern_mpa_type (default non-permissive)
- * @enhanced: initiator: send enhanced data with revision 2 (default true)
  * @early_ok: initiator: octets behind the Reply, before our first FPDU, do not
  *	end the connection (default false)
  * @keepalive_s: silence after which TCP probes the peer, 0 never (default 0)
  */
 struct tern_settings {
-	u8 mpa_rev;
-	bool crc;
-	bool markers;
-	bool p2p;
-	u8 rtr[TERN_MPA_RTR_COUNT - 1];
+	struct tern_mpa_wish mpa;
 	u32 request_ms;
 	u32 reply_ms;
 	u32 rtr_ms;
 	u32 close_ms;
 	u32 half_open;
-	u8 rnic;
-	bool enhanced;
 	bool early_ok;
 	u32 keepalive_s;
 };

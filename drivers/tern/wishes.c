@@ -12,7 +12,7 @@ static_assert(sizeof(struct tern_qp_wishes) == 32 &&
 static_assert((int)TERN_ABI_RTR_WRITE == (int)TERN_MPA_RTR_WRITE &&
 	      (int)TERN_ABI_RTR_READ == (int)TERN_MPA_RTR_READ &&
 	      (int)TERN_ABI_RTR_SEND == (int)TERN_MPA_RTR_SEND);
-static_assert(sizeof_field(struct tern_settings, rtr) == TERN_WISH_RTR_TYPES);
+static_assert(sizeof_field(struct tern_mpa_wish, rtr) == TERN_WISH_RTR_TYPES);
 
 static bool wants(const struct tern_qp_wishes *w, u32 wish, u8 value)
 {
@@ -26,7 +26,7 @@ static bool declines(const struct tern_qp_wishes *w, u32 wish, u8 value)
 
 static bool is_rdmac(const struct tern_settings *s)
 {
-	return s->rnic == TERN_MPA_RDMAC;
+	return s->mpa.type == TERN_MPA_RDMAC;
 }
 
 /* ---- check -------------------------------------------------------------- */
@@ -104,9 +104,9 @@ static int apply_version(const struct tern_qp_wishes *w,
 
 	if (!(w->mask & TERN_WISH_VERSION))
 		return 0;
-	if (s->rnic != TERN_MPA_PERMISSIVE && s->rnic != type)
+	if (s->mpa.type != TERN_MPA_PERMISSIVE && s->mpa.type != type)
 		return -EPFNOSUPPORT;
-	s->rnic = type;
+	s->mpa.type = type;
 	return 0;
 }
 
@@ -122,15 +122,15 @@ static int check_rdmac(const struct tern_qp_wishes *w)
 static void apply_setup(const struct tern_qp_wishes *w, struct tern_settings *s)
 {
 	if (w->mask & TERN_WISH_MPA_REV)
-		s->mpa_rev = w->mpa_rev;
+		s->mpa.rev = w->mpa_rev;
 	if (w->mask & TERN_WISH_ENHANCED)
-		s->enhanced = w->enhanced;
+		s->mpa.enhanced = w->enhanced;
 	if (w->mask & TERN_WISH_P2P)
-		s->p2p = w->p2p;
+		s->mpa.p2p = w->p2p;
 	if (tern_wishes_p2p(w))
-		s->enhanced = true;
+		s->mpa.enhanced = true;
 	if (tern_wishes_p2p(w) || wants(w, TERN_WISH_ENHANCED, w->enhanced))
-		s->mpa_rev = 2;
+		s->mpa.rev = 2;
 }
 
 int tern_wishes_apply(const struct tern_qp_wishes *w, struct tern_settings *s)
@@ -143,11 +143,11 @@ int tern_wishes_apply(const struct tern_qp_wishes *w, struct tern_settings *s)
 		return ret;
 	apply_setup(w, s);
 	if (w->mask & TERN_WISH_MARKERS)
-		s->markers = w->markers;
+		s->mpa.markers = w->markers;
 	if (w->mask & TERN_WISH_CRC)
-		s->crc = w->crc;
+		s->mpa.crc = w->crc;
 	if (w->mask & TERN_WISH_RTR)
-		memcpy(s->rtr, w->rtr, sizeof(s->rtr));
+		memcpy(s->mpa.rtr, w->rtr, sizeof(s->mpa.rtr));
 	if (w->mask & TERN_WISH_RTR_MS)
 		s->rtr_ms = w->rtr_ms;
 	return 0;
@@ -159,13 +159,13 @@ void tern_wishes_from(const struct tern_settings *s, struct tern_qp_wishes *w)
 
 	*w = (struct tern_qp_wishes) {
 		.mask = TERN_WISH_ALL,
-		.markers = rdmac || s->markers,
-		.crc = rdmac || s->crc,
+		.markers = rdmac || s->mpa.markers,
+		.crc = rdmac || s->mpa.crc,
 		.version = !rdmac,
-		.mpa_rev = rdmac ? 0 : s->mpa_rev,
-		.enhanced = !rdmac && s->mpa_rev == 2 && s->enhanced,
+		.mpa_rev = rdmac ? 0 : s->mpa.rev,
+		.enhanced = !rdmac && s->mpa.rev == 2 && s->mpa.enhanced,
 		.rtr_ms = s->rtr_ms,
 	};
-	w->p2p = w->enhanced && s->p2p;
-	memcpy(w->rtr, s->rtr, sizeof(w->rtr));
+	w->p2p = w->enhanced && s->mpa.p2p;
+	memcpy(w->rtr, s->mpa.rtr, sizeof(w->rtr));
 }
