@@ -109,6 +109,7 @@ static int enlist(struct tern_cep *cep)
 }
 
 static void work_fn(struct work_struct *work);
+static const struct tern_stream_user_ops user_ops;
 
 struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 {
@@ -117,6 +118,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	if (!cep)
 		return NULL;
 	kref_init(&cep->ref);
+	cep->user.ops = &user_ops;
 	cep->dev = dev;
 	cep->net = net;
 	mutex_init(&cep->lock);
@@ -177,9 +179,27 @@ void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event)
 	tern_cep_kick(cep);
 }
 
-void tern_cep_stream_event(struct tern_cep *cep, enum tern_stream_event event,
-			   const struct tern_stream_terms *terms)
+static struct tern_cep *cep_of(struct tern_stream_user *user)
 {
+	return container_of(user, struct tern_cep, user);
+}
+
+static void user_get(struct tern_stream_user *user)
+{
+	tern_cep_get(cep_of(user));
+}
+
+static void user_put(struct tern_stream_user *user)
+{
+	tern_cep_put(cep_of(user));
+}
+
+static void user_event(struct tern_stream_user *user,
+		       enum tern_stream_event event,
+		       const struct tern_stream_terms *terms)
+{
+	struct tern_cep *cep = cep_of(user);
+
 	static_assert(CM_EV_STREAM_CLOSING - CM_EV_STREAM_OPEN ==
 		      TERN_STREAM_CLOSING);
 	static_assert(CM_EV_STREAM_FAILED - CM_EV_STREAM_OPEN ==
@@ -267,7 +287,7 @@ static void put_qp(struct tern_cep *cep)
 
 static void unbind(struct tern_cep *cep)
 {
-	tern_qp_unbind_cep(cep->qp, cep);
+	tern_qp_unbind(cep->qp, &cep->user);
 	put_qp(cep);
 }
 
@@ -465,23 +485,22 @@ static void abort_now(struct tern_cep *cep)
 	tern_cep_put(cep);
 }
 
-void tern_cep_abort_qp(struct tern_qp *qp)
+static void user_abort(struct tern_stream_user *user, struct tern_qp *qp)
 {
-	struct tern_cep *cep;
+	struct tern_cep *cep = cep_of(user);
 
-	spin_lock_bh(&qp->state_lock);
-	cep = qp->cep;
-	if (cep)
-		tern_cep_get(cep);
-	spin_unlock_bh(&qp->state_lock);
-	if (!cep)
-		return;
 	mutex_lock(&cep->lock);
 	if (cep->qp == qp)
 		tern_cep_step(cep, CM_EV_ABORT);
 	mutex_unlock(&cep->lock);
-	tern_cep_put(cep);
 }
+
+static const struct tern_stream_user_ops user_ops = {
+	.get = user_get,
+	.put = user_put,
+	.event = user_event,
+	.abort = user_abort,
+};
 
 void tern_cep_crowd_out(struct tern_cep *cep)
 {

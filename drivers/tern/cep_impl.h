@@ -17,6 +17,7 @@
 #include "crowd.h"
 #include "settings.h"
 #include "sock.h"
+#include "stream.h"
 
 struct iw_cm_id;
 struct net;
@@ -30,6 +31,7 @@ struct tern_listen_id;
  * struct tern_cep - connection endpoint
  * @ref: one while it is listed (from creation to CM_ACT_DROP), one of the QP,
  *	one of each queued @work and armed @timer
+ * @user: what the stream knows of it
  * @nr: number for traces and users, never 0
  * @dev: device; does not end while the endpoint is listed
  * @net: netns of @sock, without a reference: its end drops the endpoint
@@ -76,6 +78,7 @@ struct tern_listen_id;
  */
 struct tern_cep {
 	struct kref ref;
+	struct tern_stream_user user;
 	u32 nr;
 	struct tern_device *dev;
 	struct net *net;
@@ -131,6 +134,10 @@ struct tern_cep {
 extern struct workqueue_struct *tern_cep_wq;
 
 /* ---- cep.c -------------------------------------------------------------- */
+
+/* Context: any */
+void tern_cep_get(struct tern_cep *cep);
+void tern_cep_put(struct tern_cep *cep);
 
 /**
  * tern_cep_create() - a listed endpoint in CM_IDLE

@@ -27,7 +27,7 @@ static int check_param(const struct iw_cm_conn_param *param, u16 room)
 static void unbind_qp(struct tern_cep *cep)
 {
 	lockdep_assert_held(&cep->lock);
-	tern_qp_unbind_cep(cep->qp, cep);
+	tern_qp_unbind(cep->qp, &cep->user);
 	tern_qp_put(cep->qp);
 	cep->qp = NULL;
 }
@@ -55,7 +55,7 @@ static int bind_qp(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
 	if (!qp)
 		return -EINVAL;
 	cep->qpn = qpn;
-	rc = tern_qp_bind_cep(qp, cep);
+	rc = tern_qp_bind(qp, &cep->user);
 	if (rc) {
 		tern_qp_put(qp);
 		return rc;

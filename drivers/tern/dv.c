@@ -81,7 +81,7 @@ static int set_wishes(struct tern_qp *qp, const struct tern_qp_wishes *w)
 	int ret = 0;
 
 	spin_lock_bh(&qp->state_lock);
-	if (qp->cep || READ_ONCE(qp->state) != QP_IDLE)
+	if (qp->user || READ_ONCE(qp->state) != QP_IDLE)
 		ret = -EISCONN;
 	else
 		qp->wishes = *w;

@@ -5,7 +5,6 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "cep.h"
 #include "cq.h"
 #include "device.h"
 #include "grace.h"
@@ -49,32 +48,32 @@ struct tern_qp *tern_qp_find(struct tern_device *dev, u32 qpn)
 	return qp;
 }
 
-int tern_qp_bind_cep(struct tern_qp *qp, struct tern_cep *cep)
+int tern_qp_bind(struct tern_qp *qp, struct tern_stream_user *user)
 {
 	int ret = -EISCONN;
 
 	spin_lock_bh(&qp->state_lock);
-	if (!qp->cep && READ_ONCE(qp->state) == QP_IDLE) {
-		tern_cep_get(cep);
-		qp->cep = cep;
+	if (!qp->user && READ_ONCE(qp->state) == QP_IDLE) {
+		user->ops->get(user);
+		qp->user = user;
 		ret = 0;
 	}
 	spin_unlock_bh(&qp->state_lock);
 	return ret;
 }
 
-void tern_qp_unbind_cep(struct tern_qp *qp, struct tern_cep *cep)
+void tern_qp_unbind(struct tern_qp *qp, struct tern_stream_user *user)
 {
 	bool bound;
 
 	spin_lock_bh(&qp->state_lock);
-	/* an attached stream keeps its endpoint until the QP is destroyed */
-	bound = qp->cep == cep && !qp->sock;
+	/* an attached stream keeps its user until the QP is destroyed */
+	bound = qp->user == user && !qp->sock;
 	if (bound)
-		qp->cep = NULL;
+		qp->user = NULL;
 	spin_unlock_bh(&qp->state_lock);
 	if (bound)
-		tern_cep_put(cep);
+		user->ops->put(user);
 }
 
 /* ---- create ------------------------------------------------------------- */
@@ -261,8 +260,8 @@ int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	wait_for_completion(&qp->released);
 	tern_tx_sched_exit_qp(qp);
 
-	if (qp->cep)
-		tern_cep_put(qp->cep);
+	if (qp->user)
+		qp->user->ops->put(qp->user);
 	if (qp->sock) {
 		tern_tx_exit(qp);
 		tern_sock_put(qp->sock);

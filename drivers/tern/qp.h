@@ -19,11 +19,11 @@
 #include "readq.h"
 #include "recvq.h"
 
-struct tern_cep;
 struct tern_cq;
 struct tern_device;
 struct tern_sock;
 struct tern_srq;
+struct tern_stream_user;
 
 /**
  * struct tern_sq_slot - a send queue entry between its start and its completion
@@ -232,10 +232,10 @@ struct tern_startup {
  *	for the last
  * @released: completed with the last reference
  * @uctx: the program's context, NULL for a kernel user
- * @state_lock: guards @cep, @wishes, @startup and @rights_said; BH-safe
+ * @state_lock: guards @user, @wishes, @startup and @rights_said; BH-safe
  * @idle_lock: the stream lock before there is a socket
  * @state: guarded by the stream lock; read without where a stale value is good
- * @cep: endpoint of the connection in startup or attached, with a reference
+ * @user: who connects or has connected it, with a reference
  * @sock: the connection, set once at attach (release), good until destroy
  * @scq, @rcq, @srq: where it completes and receives
  * @sq, @rq: its queues; @rq is unused with an SRQ
@@ -252,8 +252,8 @@ struct tern_startup {
  * @polled: how far the program had polled @scq at the last doorbell
  * @ib_state: IB_QPS_RESET, INIT or RTR while @state is IDLE
  * @params: of the stream, its depths at most TERN_MAX_RD_ATOM
- * @wishes: in place of the device's settings; not changed while there is @cep
- * @startup: written by the endpoint that @cep is
+ * @wishes: in place of the device's settings; not changed while there is @user
+ * @startup: written by @user
  */
 struct tern_qp {
 	struct ib_qp ibqp;
@@ -265,7 +265,7 @@ struct tern_qp {
 	spinlock_t state_lock;		/* see above */
 	struct mutex idle_lock;		/* see above */
 	enum tern_qp_state state;
-	struct tern_cep *cep;
+	struct tern_stream_user *user;
 	struct tern_sock *sock;
 	struct tern_cq *scq;
 	struct tern_cq *rcq;
@@ -332,19 +332,19 @@ void tern_qp_opened(struct tern_qp *qp);
 void tern_qp_async_event(struct tern_qp *qp, enum ib_event_type type);
 
 /**
- * tern_qp_bind_cep() - a startup begins for this QP
+ * tern_qp_bind() - a startup begins for this QP
  *
- * Takes a reference on @cep. Context: process. Return: 0, -EISCONN when the QP
- * has an endpoint already or is not in IDLE.
+ * Takes a reference on @user. Context: process. Return: 0, -EISCONN when the QP
+ * has a user already or is not in IDLE.
  */
-int tern_qp_bind_cep(struct tern_qp *qp, struct tern_cep *cep);
+int tern_qp_bind(struct tern_qp *qp, struct tern_stream_user *user);
 
-/* the startup failed: forget @cep (drops the reference); the QP stays IDLE */
-void tern_qp_unbind_cep(struct tern_qp *qp, struct tern_cep *cep);
+/* the startup failed: forget @user (drops the reference); the QP stays IDLE */
+void tern_qp_unbind(struct tern_qp *qp, struct tern_stream_user *user);
 
 /**
  * tern_qp_attach() - Full Operation begins: IDLE to RTS
- * @qp: bound to its endpoint
+ * @qp: bound to its user
  * @sock: becomes the QP's (it takes a reference); callbacks are routed to it
  * @params: what MPA agreed on, its depths at most TERN_MAX_RD_ATOM
  *
@@ -357,11 +357,11 @@ int tern_qp_attach(struct tern_qp *qp, struct tern_sock *sock,
 		   const struct tern_mpa_params *params);
 
 /**
- * tern_qp_close() - the ULP, the endpoint or the device ends the stream
+ * tern_qp_close() - the ULP, the user or the device ends the stream
  * @qp: attached or not
  * @abrupt: false: send what is queued, then FIN; true: flush now
  *
- * Context: process. The endpoint learns of the end by tern_cep_stream_event().
+ * Context: process. The user learns of the end by an event.
  */
 void tern_qp_close(struct tern_qp *qp, bool abrupt);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "stream.h"
 
-#include "cep.h"
 #include "charge.h"
 #include "complete.h"
 #include "device.h"
@@ -61,7 +60,7 @@ void tern_qp_async_event(struct tern_qp *qp, enum ib_event_type type)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
-static void tell_cep(struct tern_qp *qp, enum tern_stream_event event)
+static void tell_user(struct tern_qp *qp, enum tern_stream_event event)
 {
 	/* what was built may still wait for TCP */
 	bool sent = qp->tx.term_sent && !qp->tx.burst.nr;
@@ -71,28 +70,28 @@ static void tell_cep(struct tern_qp *qp, enum tern_stream_event event)
 		.received = qp->term_rx,
 	};
 
-	if (qp->cep)
-		tern_cep_stream_event(qp->cep, event, &terms);
+	if (qp->user)
+		qp->user->ops->event(qp->user, event, &terms);
 }
 
 void tern_qp_opened(struct tern_qp *qp)
 {
-	tell_cep(qp, TERN_STREAM_OPEN);
+	tell_user(qp, TERN_STREAM_OPEN);
 }
 
 static void end_stream(struct tern_qp *qp, u32 actions)
 {
 	if (actions & QP_ACT_FAILED ||
 	    (actions & QP_ACT_END && !tern_tx_at_boundary(qp)))
-		tell_cep(qp, TERN_STREAM_FAILED);
+		tell_user(qp, TERN_STREAM_FAILED);
 	else if (actions & (QP_ACT_FINISHED | QP_ACT_END))
-		tell_cep(qp, TERN_STREAM_FINISHED);
+		tell_user(qp, TERN_STREAM_FINISHED);
 }
 
 static void act(struct tern_qp *qp, u32 actions)
 {
 	if (actions & QP_ACT_CLOSING)
-		tell_cep(qp, TERN_STREAM_CLOSING);
+		tell_user(qp, TERN_STREAM_CLOSING);
 	if (actions & QP_ACT_FLUSH) {
 		qp->rx.discard = true;
 		tern_tx_cut(qp);
@@ -107,7 +106,7 @@ static void act(struct tern_qp *qp, u32 actions)
 	if (actions & QP_ACT_FIN && tern_tx_at_boundary(qp))
 		tern_sock_shutdown_locked(qp->sock);
 	if (actions & QP_ACT_FIN_SENT)
-		tell_cep(qp, TERN_STREAM_FIN_SENT);
+		tell_user(qp, TERN_STREAM_FIN_SENT);
 	if (actions & QP_ACT_KICK)
 		tern_tx_kick(qp);
 	end_stream(qp, actions);
@@ -255,6 +254,21 @@ int tern_qp_attach(struct tern_qp *qp, struct tern_sock *sock,
 	return 0;
 }
 
+static void abort_startup(struct tern_qp *qp)
+{
+	struct tern_stream_user *user;
+
+	spin_lock_bh(&qp->state_lock);
+	user = qp->user;
+	if (user)
+		user->ops->get(user);
+	spin_unlock_bh(&qp->state_lock);
+	if (!user)
+		return;
+	user->ops->abort(user, qp);
+	user->ops->put(user);
+}
+
 void tern_qp_close(struct tern_qp *qp, bool abrupt)
 {
 	bool idle;
@@ -270,7 +284,7 @@ void tern_qp_close(struct tern_qp *qp, bool abrupt)
 	if (abrupt)
 		tern_tx_run_here(qp);
 	if (idle && abrupt)
-		tern_cep_abort_qp(qp);
+		abort_startup(qp);
 }
 
 void tern_qp_fatal(struct tern_qp *qp)

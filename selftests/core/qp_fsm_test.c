@@ -99,7 +99,7 @@ TEST(qp_fsm__error_is_final, "design 9")
 }
 
 /* whatever comes, in any order: one end at most, and no flush after it */
-TEST(qp_fsm__the_end_is_told_once, "cep.h")
+TEST(qp_fsm__the_end_is_told_once, "stream.h")
 {
 	u32 seed = 1;
 
