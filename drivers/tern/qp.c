@@ -20,9 +20,11 @@
 
 /* ---- references --------------------------------------------------------- */
 
-static void release_qp(struct kref *ref)
+static void release(struct kref *ref)
 {
-	complete(&container_of(ref, struct tern_qp, ref)->released);
+	struct tern_qp *qp = container_of(ref, struct tern_qp, ref);
+
+	qp->ops->released(qp);
 }
 
 void tern_qp_get(struct tern_qp *qp)
@@ -32,7 +34,7 @@ void tern_qp_get(struct tern_qp *qp)
 
 void tern_qp_put(struct tern_qp *qp)
 {
-	kref_put(&qp->ref, release_qp);
+	kref_put(&qp->ref, release);
 }
 
 /* the memory stays for a grace period behind tern_destroy_qp()'s xa_erase() */
@@ -75,6 +77,30 @@ void tern_qp_unbind(struct tern_qp *qp, struct tern_stream_user *user)
 	if (bound)
 		user->ops->put(user);
 }
+
+/* ---- what the stream calls ---------------------------------------------- */
+
+static void async_event(struct tern_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = type,
+	};
+
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+static void released(struct tern_qp *qp)
+{
+	complete(&qp->released);
+}
+
+static const struct tern_stream_ops qp_stream_ops = {
+	.async_event = async_event,
+	.released = released,
+};
 
 /* ---- create ------------------------------------------------------------- */
 
@@ -174,6 +200,7 @@ static int tell_program(const struct tern_qp *qp, struct ib_udata *udata)
 static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
+	qp->ops = &qp_stream_ops;
 	kref_init(&qp->ref);
 	init_completion(&qp->released);
 	spin_lock_init(&qp->state_lock);

@@ -23,6 +23,7 @@ struct tern_cq;
 struct tern_device;
 struct tern_sock;
 struct tern_srq;
+struct tern_stream_ops;
 struct tern_stream_user;
 
 /**
@@ -225,6 +226,7 @@ struct tern_startup {
 /**
  * struct tern_qp - queue pair
  * @ibqp: the core's part
+ * @ops: what its stream calls
  * @dev: device
  * @serial: names it and its stream for as long as the device is there; a number
  *	or address of a QP comes back
@@ -257,6 +259,7 @@ struct tern_startup {
  */
 struct tern_qp {
 	struct ib_qp ibqp;
+	const struct tern_stream_ops *ops;
 	struct tern_device *dev;
 	u64 serial;
 	struct kref ref;

@@ -50,14 +50,7 @@ void tern_qp_assert_locked(const struct tern_qp *qp)
 
 void tern_qp_async_event(struct tern_qp *qp, enum ib_event_type type)
 {
-	struct ib_event event = {
-		.device = qp->ibqp.device,
-		.element.qp = &qp->ibqp,
-		.event = type,
-	};
-
-	if (qp->ibqp.event_handler)
-		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+	qp->ops->async_event(qp, type);
 }
 
 static void tell_user(struct tern_qp *qp, enum tern_stream_event event)

@@ -6,8 +6,20 @@
 #ifndef TERN_STREAM_H
 #define TERN_STREAM_H
 
+#include <rdma/ib_verbs.h>
+
 struct tern_qp;
 struct tern_stream_user;
+
+/**
+ * struct tern_stream_ops - what only a QP can do for its stream
+ * @async_event: raise an async event of the QP; Context: any
+ * @released: the last reference is gone; Context: any
+ */
+struct tern_stream_ops {
+	void (*async_event)(struct tern_qp *qp, enum ib_event_type type);
+	void (*released)(struct tern_qp *qp);
+};
 
 /**
  * enum tern_stream_event - what a stream tells its user
