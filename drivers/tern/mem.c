@@ -8,7 +8,6 @@
 #include <linux/rcupdate.h>
 
 #include "device.h"
-#include "grace.h"
 #include "qp.h"
 
 /*
@@ -53,7 +52,7 @@ void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
 	mem->map.pd = pd;
 }
 
-int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem)
+int tern_mem_insert(struct tern_mem_table *t, struct tern_mem *mem)
 {
 	unsigned int draw;
 	int ret;
@@ -64,7 +63,7 @@ int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem)
 		/* STag 0 is local_dma_lkey */
 		if (!mem->index)
 			continue;
-		ret = rhashtable_lookup_insert_fast(&dev->mem.ht, &mem->node,
+		ret = rhashtable_lookup_insert_fast(&t->ht, &mem->node,
 						    table_params);
 		if (ret != -EEXIST)
 			return ret;
@@ -111,24 +110,18 @@ int tern_mem_close(struct tern_mem *mem)
 	return ret;
 }
 
-void tern_mem_unlist(struct tern_device *dev, struct tern_mem *mem)
+void tern_mem_unlist(struct tern_mem_table *t, struct tern_mem *mem)
 {
 	WARN_ON_ONCE(!mem->closed);
-	rhashtable_remove_fast(&dev->mem.ht, &mem->node, table_params);
+	rhashtable_remove_fast(&t->ht, &mem->node, table_params);
 }
 
-void tern_mem_remove(struct tern_device *dev, struct tern_mem *mem)
-{
-	tern_mem_unlist(dev, mem);
-	tern_grace_period(dev, mem->map.pd->uobject);
-}
-
-struct tern_mem *tern_mem_lookup(struct tern_device *dev, u32 stag)
+struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag)
 {
 	u32 index = stag >> 8;
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no rcu_read_lock()");
-	return rhashtable_lookup(&dev->mem.ht, &index, table_params);
+	return rhashtable_lookup(&t->ht, &index, table_params);
 }
 
 /* what @stag opens now, @mem being what there is at its index */
@@ -148,25 +141,25 @@ static void look(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
 		map->valid = false;
 }
 
-void tern_mem_find(struct tern_device *dev, u32 stag, struct tern_mem_map *map)
+void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map)
 {
-	look(tern_mem_lookup(dev, stag), stag, map);
+	look(tern_mem_lookup(t, stag), stag, map);
 }
 
-/* else the grace period of tern_mem_remove() is enough, and cheaper for a copy */
+/* else the grace period that follows tern_mem_unlist() is enough, and cheaper for a copy */
 static bool may_change(const struct tern_mem *mem)
 {
 	return mem->kind != TERN_MEM_USER && mem->kind != TERN_MEM_DMA;
 }
 
 /* sparse cannot follow a lock that is for some kinds only */
-struct tern_mem *tern_mem_enter(struct tern_device *dev, u32 stag,
+struct tern_mem *tern_mem_enter(struct tern_mem_table *t, u32 stag,
 				struct tern_mem_map *map) __acquires(RCU)
 {
 	struct tern_mem *mem;
 
 	rcu_read_lock();
-	mem = tern_mem_lookup(dev, stag);
+	mem = tern_mem_lookup(t, stag);
 	if (mem && may_change(mem)) {
 		read_lock_bh(&mem->copying);
 		__release(&mem->copying);
@@ -225,7 +218,7 @@ static int invalidate(struct tern_qp *qp, u32 stag, bool remote)
 	int ret = -EINVAL;
 
 	rcu_read_lock();
-	mem = tern_mem_lookup(qp->dev, stag);
+	mem = tern_mem_lookup(&qp->dev->mem, stag);
 	if (mem) {
 		spin_lock_bh(&mem->lock);
 		if (may_invalidate(mem, qp, stag, remote)) {

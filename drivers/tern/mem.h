@@ -22,7 +22,6 @@
 
 #include "core/ddp.h"
 
-struct tern_device;
 struct tern_qp;
 
 /**
@@ -115,10 +114,12 @@ void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
 
 /**
  * tern_mem_insert() - draw a fresh STag and make @mem findable
+ * @t: the device's table
+ * @mem: initialized entry
  *
  * Context: process. Return: 0, -ENOMEM or -ENOSPC.
  */
-int tern_mem_insert(struct tern_device *dev, struct tern_mem *mem);
+int tern_mem_insert(struct tern_mem_table *t, struct tern_mem *mem);
 
 /**
  * tern_mem_set() - the STag opens something else from now on
@@ -133,8 +134,8 @@ void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map);
  * tern_mem_revoke() - the STag opens nothing from now on; a window is unbound
  * @mem: entry, its lock held
  *
- * Waits for copies that were checked before, but for those of user and DMA MRs:
- * tern_mem_remove() does.
+ * Waits for copies that were checked before. Copies of user and DMA MRs end with the
+ * grace period that follows tern_mem_unlist().
  */
 void tern_mem_revoke(struct tern_mem *mem);
 
@@ -148,44 +149,39 @@ int tern_mem_close(struct tern_mem *mem);
 
 /**
  * tern_mem_unlist() - take a closed entry out of the table
+ * @t: the device's table
+ * @mem: closed entry
  *
- * Readers may have it for a grace period more. Context: process.
+ * Readers that found it before may use it until a grace period is over. The entry,
+ * and the pages of a region, must stay until then. Context: process.
  */
-void tern_mem_unlist(struct tern_device *dev, struct tern_mem *mem);
-
-/**
- * tern_mem_remove() - take a closed entry out of the table and wait until no
- * reader has it
- *
- * Context: process, sleeps for a grace period, see tern_grace_period().
- */
-void tern_mem_remove(struct tern_device *dev, struct tern_mem *mem);
+void tern_mem_unlist(struct tern_mem_table *t, struct tern_mem *mem);
 
 /**
  * tern_mem_find() - what does an STag open now?
- * @dev: device
+ * @t: the device's table
  * @stag: STag
  * @map: answer; its @valid says whether there is one
  *
  * To judge a request by, not to copy. Context: rcu_read_lock() held.
  */
-void tern_mem_find(struct tern_device *dev, u32 stag, struct tern_mem_map *map);
+void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map);
 
 /**
  * tern_mem_enter() - the same, to copy to or from what it opens
- * @dev: device
+ * @t: the device's table
  * @stag: STag
  * @map: answer; the pages are good until tern_mem_leave()
  *
  * Context: any but hard interrupt; no sleeping, no second entry and no change of
  * one before tern_mem_leave(). Return: what to leave by, which may be NULL.
  */
-struct tern_mem *tern_mem_enter(struct tern_device *dev, u32 stag,
+struct tern_mem *tern_mem_enter(struct tern_mem_table *t, u32 stag,
 				struct tern_mem_map *map);
 void tern_mem_leave(struct tern_mem *mem);
 
 /* the entry itself, by index alone; Context: rcu_read_lock() held, as above */
-struct tern_mem *tern_mem_lookup(struct tern_device *dev, u32 stag);
+struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag);
 
 /*
  * What core/ddp needs to judge a use by the peer of @stream; 0: by a work request of

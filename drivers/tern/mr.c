@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "device.h"
+#include "grace.h"
 #include "qp.h"
 #include "umem.h"
 
@@ -66,7 +67,7 @@ static void free_mr(struct tern_mr *mr)
 /* make it findable; frees @mr when that fails */
 static struct ib_mr *insert_mr(struct tern_mr *mr)
 {
-	int ret = tern_mem_insert(to_tern_dev(mr->mem.map.pd->device),
+	int ret = tern_mem_insert(&to_tern_dev(mr->mem.map.pd->device)->mem,
 				  &mr->mem);
 
 	if (ret) {
@@ -93,11 +94,14 @@ static void open_mr(struct tern_mr *mr)
 int tern_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct tern_mr *mr = to_tern_mr(ibmr);
+	struct ib_pd *pd = mr->mem.map.pd;
+	struct tern_device *dev = to_tern_dev(pd->device);
 	int ret = tern_mem_close(&mr->mem);
 
 	if (ret)
 		return ret;
-	tern_mem_remove(to_tern_dev(mr->mem.map.pd->device), &mr->mem);
+	tern_mem_unlist(&dev->mem, &mr->mem);
+	tern_grace_period(dev, pd->uobject);
 	free_mr(mr);
 	return 0;
 }
@@ -354,7 +358,7 @@ int tern_mr_reg(struct tern_qp *qp, u32 lkey, u32 key, u64 iova, u32 access)
 	int ret = -EINVAL;
 
 	rcu_read_lock();
-	mem = tern_mem_lookup(qp->dev, lkey);
+	mem = tern_mem_lookup(&qp->dev->mem, lkey);
 	if (mem && mem->kind == TERN_MEM_FAST && mem->map.pd == qp->ibqp.pd) {
 		spin_lock_bh(&mem->lock);
 		ret = make_valid(qp, mem, key, iova, access);

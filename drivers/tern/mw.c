@@ -37,7 +37,7 @@ static int insert_window(struct tern_device *dev, struct tern_mw *mw)
 							    TERN_MEM_MW2,
 		      ibmw->pd);
 	mw->mem->map.window = true;
-	ret = tern_mem_insert(dev, mw->mem);
+	ret = tern_mem_insert(&dev->mem, mw->mem);
 	if (ret)
 		kfree(mw->mem);
 	return ret;
@@ -72,7 +72,7 @@ int tern_dealloc_mw(struct ib_mw *ibmw)
 
 	if (ret)
 		return ret;
-	tern_mem_unlist(dev, mw->mem);
+	tern_mem_unlist(&dev->mem, mw->mem);
 	kfree_rcu(mw->mem, rcu);
 	atomic_dec(&dev->num_mw);
 	return 0;
@@ -163,7 +163,7 @@ static int bind_locked(struct tern_qp *qp, struct tern_mem *mem,
 		unbind(mem, wqe->rkey);
 		return 0;
 	}
-	region = tern_mem_lookup(qp->dev, wqe->ex);
+	region = tern_mem_lookup(&qp->dev->mem, wqe->ex);
 	/* a window is no region, least of all its own */
 	if (!region || is_window(region))
 		return -EINVAL;
@@ -176,7 +176,7 @@ int tern_mw_bind(struct tern_qp *qp, const struct tern_wqe *wqe)
 	int ret = -EINVAL;
 
 	rcu_read_lock();
-	mem = tern_mem_lookup(qp->dev, wqe->rkey);
+	mem = tern_mem_lookup(&qp->dev->mem, wqe->rkey);
 	if (mem && is_window(mem) && mem->map.pd == qp->ibqp.pd) {
 		spin_lock_bh(&mem->lock);
 		ret = bind_locked(qp, mem, wqe);

@@ -46,7 +46,7 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 	/* RFC 5041 5.2: nothing is checked in an empty segment */
 	if (!seg->len)
 		return TERN_TERM_NONE;
-	mem = tern_mem_enter(qp->dev, seg->stag, &w.map);
+	mem = tern_mem_enter(&qp->dev->mem, seg->stag, &w.map);
 	tern_mem_view(&w.map, qp->ibqp.pd, qp->serial, &view);
 	view.access &= qp->access;
 	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);

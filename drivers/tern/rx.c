@@ -125,7 +125,7 @@ static int check_invalidate(struct tern_qp *qp, const struct tern_seg *seg)
 	int term;
 
 	rcu_read_lock();
-	tern_mem_find(qp->dev, seg->inv_stag, &map);
+	tern_mem_find(&qp->dev->mem, seg->inv_stag, &map);
 	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
 	term = tern_mem_check(&view, TERN_USE_INVALIDATE, 0, 0);
 	rcu_read_unlock();
@@ -225,7 +225,7 @@ static int check_read_source(struct tern_qp *qp, const struct tern_seg *seg)
 	if (!seg->rreq.size)
 		return TERN_TERM_NONE;
 	rcu_read_lock();
-	tern_mem_find(qp->dev, seg->rreq.src_stag, &map);
+	tern_mem_find(&qp->dev->mem, seg->rreq.src_stag, &map);
 	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
 	view.access &= qp->access;
 	term = tern_mem_check(&view, TERN_USE_READ_SRC, seg->rreq.src_to,

@@ -51,7 +51,7 @@ static int check_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 
 	if (!sge->length || is_kva(kernel, sge))
 		return 0;
-	tern_mem_find(dev, sge->lkey, &map);
+	tern_mem_find(&dev->mem, sge->lkey, &map);
 	return judge(&map, pd, sge, use);
 }
 
@@ -79,7 +79,7 @@ static int read_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 		memcpy(dst, (void *)(uintptr_t)(sge->addr + off), len);
 		return 0;
 	}
-	mem = tern_mem_enter(dev, sge->lkey, &map);
+	mem = tern_mem_enter(&dev->mem, sge->lkey, &map);
 	ret = judge(&map, pd, sge, TERN_USE_LOCAL_READ);
 	if (!ret)
 		tern_mem_read(&map, sge->addr + off, dst, len);
@@ -125,7 +125,7 @@ static int write_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 		memcpy((void *)(uintptr_t)(sge->addr + off), src, len);
 		return 0;
 	}
-	mem = tern_mem_enter(dev, sge->lkey, &map);
+	mem = tern_mem_enter(&dev->mem, sge->lkey, &map);
 	ret = judge(&map, pd, sge, TERN_USE_LOCAL_WRITE);
 	if (!ret)
 		tern_mem_write(&map, sge->addr + off, src, len);

@@ -61,7 +61,7 @@ static int read_response(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
 	struct tern_mem *mem;
 	int term;
 
-	mem = tern_mem_enter(qp->dev, rd->src_stag, &map);
+	mem = tern_mem_enter(&qp->dev->mem, rd->src_stag, &map);
 	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
 	term = tern_mem_check(&view, TERN_USE_READ_SRC, rd->src_to + done, len);
 	if (term == TERN_TERM_NONE)
