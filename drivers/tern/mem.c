@@ -7,9 +7,6 @@
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 
-#include "device.h"
-#include "qp.h"
-
 /*
  * A draw hits a used index with p = used / 2^24: with TERN_MAX_MR and
  * TERN_MAX_MW that is 1/8.
@@ -197,13 +194,13 @@ void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 
 /* ---- invalidation, by work requests and by the peer ----------------------- */
 
-static bool may_invalidate(const struct tern_mem *mem, const struct tern_qp *qp,
-			   u32 stag, bool remote)
+static bool may_invalidate(const struct tern_mem *mem,
+			   const struct tern_scope *scope, u32 stag, bool remote)
 {
 	const struct tern_mem_map *map = &mem->map;
-	bool own = map->stream == qp->serial;
+	bool own = map->stream == scope->stream;
 
-	if (map->pd != qp->ibqp.pd || map->stag != stag)
+	if (map->pd != scope->pd || map->stag != stag)
 		return false;
 	if (mem->kind != TERN_MEM_FAST && mem->kind != TERN_MEM_MW2)
 		return false;
@@ -212,16 +209,16 @@ static bool may_invalidate(const struct tern_mem *mem, const struct tern_qp *qp,
 	return !map->valid || own || mem->kind == TERN_MEM_FAST;
 }
 
-static int invalidate(struct tern_qp *qp, u32 stag, bool remote)
+static int invalidate(const struct tern_scope *scope, u32 stag, bool remote)
 {
 	struct tern_mem *mem;
 	int ret = -EINVAL;
 
 	rcu_read_lock();
-	mem = tern_mem_lookup(&qp->dev->mem, stag);
+	mem = tern_mem_lookup(scope->keys, stag);
 	if (mem) {
 		spin_lock_bh(&mem->lock);
-		if (may_invalidate(mem, qp, stag, remote)) {
+		if (may_invalidate(mem, scope, stag, remote)) {
 			tern_mem_revoke(mem);
 			ret = 0;
 		}
@@ -231,14 +228,14 @@ static int invalidate(struct tern_qp *qp, u32 stag, bool remote)
 	return ret;
 }
 
-int tern_mem_invalidate_local(struct tern_qp *qp, u32 stag)
+int tern_mem_invalidate_local(const struct tern_scope *scope, u32 stag)
 {
-	return invalidate(qp, stag, false);
+	return invalidate(scope, stag, false);
 }
 
-int tern_mem_invalidate_remote(struct tern_qp *qp, u32 stag)
+int tern_mem_invalidate_remote(const struct tern_scope *scope, u32 stag)
 {
-	return invalidate(qp, stag, true);
+	return invalidate(scope, stag, true);
 }
 
 /* ---- copying -------------------------------------------------------------- */

@@ -22,7 +22,24 @@
 
 #include "core/ddp.h"
 
-struct tern_qp;
+struct tern_mem_table;
+
+/**
+ * struct tern_scope - whose keys count
+ * @keys: the device's table
+ * @pd: keys of other protection domains are refused
+ * @stream: serial number of the stream, never 0: a key that belongs to another stream
+ *	is refused to the peer of this one
+ * @kernel: of a kernel user: lkey 0 is local_dma_lkey
+ *
+ * A QP has its scopes from creation to its end, unchanged.
+ */
+struct tern_scope {
+	struct tern_mem_table *keys;
+	struct ib_pd *pd;
+	u64 stream;
+	bool kernel;
+};
 
 /**
  * struct tern_mem_map - what an STag opens at one moment
@@ -192,23 +209,23 @@ void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 
 /**
  * tern_mem_invalidate_local() - execute LOCAL_INV or the end of READ_WITH_INV
- * @qp: QP that asks
+ * @scope: of the QP that asks
  * @stag: fast-registration MR of the QP's PD, or type 2 window bound to the QP;
  *	good if it is invalid already
  *
  * Context: any but hard interrupt. Return: 0 or -EINVAL.
  */
-int tern_mem_invalidate_local(struct tern_qp *qp, u32 stag);
+int tern_mem_invalidate_local(const struct tern_scope *scope, u32 stag);
 
 /**
  * tern_mem_invalidate_remote() - the peer sent SEND_WITH_INV
- * @qp: QP that it came on
+ * @scope: of the QP that it came on
  * @stag: what the peer named: it must be valid, of the QP's PD, and registered
  *	or bound through this QP
  *
  * Context: as above. Return: 0 or -EINVAL (TERN_TERM_RP_CANT_INV is due).
  */
-int tern_mem_invalidate_remote(struct tern_qp *qp, u32 stag);
+int tern_mem_invalidate_remote(const struct tern_scope *scope, u32 stag);
 
 /**
  * tern_mem_read() - copy out of registered memory

@@ -8,7 +8,7 @@
 
 #include "device.h"
 #include "grace.h"
-#include "qp.h"
+#include "mem.h"
 #include "umem.h"
 
 #define ACCESS_SUPPORTED						\
@@ -330,13 +330,13 @@ int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
  * streams. Its peer may, as ULPs want it, so no other stream's peer may use it: they
  * advertise an MR on the connection whose QP they registered it by.
  */
-static int make_valid(struct tern_qp *qp, struct tern_mem *mem, u32 key,
-		      u64 iova, u32 access)
+static int make_valid(const struct tern_scope *scope, struct tern_mem *mem,
+		      u32 key, u64 iova, u32 access)
 {
 	struct tern_mr *mr = container_of(mem, struct tern_mr, mem);
 	struct tern_mem_map map = {
 		.stag = key, .valid = true, .pd = mem->map.pd,
-		.stream = qp->serial, .access = tern_access_from_ib(access),
+		.stream = scope->stream, .access = tern_access_from_ib(access),
 		.base = iova, .len = mr->fr_len,
 		.pages = mr->reg_pages, .offset = mr->fr_offset,
 	};
@@ -352,16 +352,17 @@ static int make_valid(struct tern_qp *qp, struct tern_mem *mem, u32 key,
 	return 0;
 }
 
-int tern_mr_reg(struct tern_qp *qp, u32 lkey, u32 key, u64 iova, u32 access)
+int tern_mr_reg(const struct tern_scope *scope, u32 lkey, u32 key, u64 iova,
+		u32 access)
 {
 	struct tern_mem *mem;
 	int ret = -EINVAL;
 
 	rcu_read_lock();
-	mem = tern_mem_lookup(&qp->dev->mem, lkey);
-	if (mem && mem->kind == TERN_MEM_FAST && mem->map.pd == qp->ibqp.pd) {
+	mem = tern_mem_lookup(scope->keys, lkey);
+	if (mem && mem->kind == TERN_MEM_FAST && mem->map.pd == scope->pd) {
 		spin_lock_bh(&mem->lock);
-		ret = make_valid(qp, mem, key, iova, access);
+		ret = make_valid(scope, mem, key, iova, access);
 		spin_unlock_bh(&mem->lock);
 	}
 	rcu_read_unlock();

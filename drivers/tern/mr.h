@@ -7,7 +7,7 @@
 
 #include "mem.h"
 
-struct tern_qp;
+struct tern_scope;
 struct tern_umem;
 
 /**
@@ -49,16 +49,18 @@ u32 tern_access_from_ib(int access);
 
 /**
  * tern_mr_reg() - execute REG_MR: make a mapped fast-registration MR valid
- * @qp: kernel user's QP; its peer alone may use and invalidate the MR from here on
+ * @scope: of the kernel user's QP, whose peer alone may use and invalidate the MR from
+ *	now on
  * @lkey: a key of the MR: its index counts
  * @key: its key from now on: the same index, any low 8 bits
  * @iova: first TO
  * @access: enum ib_access_flags
  *
- * Context: any but hard interrupt. Return: 0, or -EINVAL: no such fast-registration MR in the QP's
- * PD, it is valid already, nothing was mapped, or bad rights.
+ * Context: any but hard interrupt. Return: 0, or -EINVAL: no such fast-registration MR
+ * in the QP's PD, it is valid already, nothing was mapped, or bad rights.
  */
-int tern_mr_reg(struct tern_qp *qp, u32 lkey, u32 key, u64 iova, u32 access);
+int tern_mr_reg(const struct tern_scope *scope, u32 lkey, u32 key, u64 iova,
+		u32 access);
 
 /* verbs */
 struct ib_mr *tern_get_dma_mr(struct ib_pd *pd, int access);

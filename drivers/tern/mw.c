@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "device.h"
+#include "mem.h"
 #include "mr.h"
 #include "qp.h"
 
@@ -81,8 +82,8 @@ int tern_dealloc_mw(struct ib_mw *ibmw)
 /* ---- binding --------------------------------------------------------------- */
 
 /* RFC 5041 8.3(4): the peer gets no right that the program has not itself */
-static bool allows(const struct tern_mem *region, const struct tern_qp *qp,
-		   const struct tern_wqe *wqe)
+static bool allows(const struct tern_mem *region,
+		   const struct tern_scope *scope, const struct tern_wqe *wqe)
 {
 	u32 use = wqe->access & (IB_ACCESS_REMOTE_WRITE |
 				 IB_ACCESS_REMOTE_ATOMIC) ?
@@ -92,14 +93,14 @@ static bool allows(const struct tern_mem *region, const struct tern_qp *qp,
 	if (region->kind != TERN_MEM_USER || region->map.stag != wqe->ex ||
 	    !(region->map.access & TERN_ACCESS_MW_BIND))
 		return false;
-	tern_mem_view(&region->map, qp->ibqp.pd, 0, &view);
+	tern_mem_view(&region->map, scope->pd, 0, &view);
 	return tern_mem_check(&view, use, wqe->remote_addr, wqe->length) ==
 	       TERN_TERM_NONE;
 }
 
 static struct tern_mem_map map_window(const struct tern_mem *mem,
 				      const struct tern_mem *region,
-				      const struct tern_qp *qp,
+				      const struct tern_scope *scope,
 				      const struct tern_wqe *wqe)
 {
 	return (struct tern_mem_map) {
@@ -108,7 +109,7 @@ static struct tern_mem_map map_window(const struct tern_mem *mem,
 		.window = true,
 		.access = tern_access_from_ib(wqe->access),
 		.pd = mem->map.pd,
-		.stream = mem->kind == TERN_MEM_MW2 ? qp->serial : 0,
+		.stream = mem->kind == TERN_MEM_MW2 ? scope->stream : 0,
 		.base = wqe->access & IB_ZERO_BASED ? 0 : wqe->remote_addr,
 		.len = wqe->length,
 		.pages = region->map.pages,
@@ -119,16 +120,16 @@ static struct tern_mem_map map_window(const struct tern_mem *mem,
 }
 
 static int bind_to(struct tern_mem *mem, struct tern_mem *region,
-		   const struct tern_qp *qp, const struct tern_wqe *wqe)
+		   const struct tern_scope *scope, const struct tern_wqe *wqe)
 {
 	struct tern_mem_map map;
 	bool good;
 
 	spin_lock_nested(&region->lock, SINGLE_DEPTH_NESTING);
-	good = allows(region, qp, wqe);
+	good = allows(region, scope, wqe);
 	if (good) {
 		region->windows++;
-		map = map_window(mem, region, qp, wqe);
+		map = map_window(mem, region, scope, wqe);
 	}
 	spin_unlock(&region->lock);
 	if (!good)
@@ -149,7 +150,7 @@ static void unbind(struct tern_mem *mem, u32 key)
 	tern_mem_set(mem, &map);
 }
 
-static int bind_locked(struct tern_qp *qp, struct tern_mem *mem,
+static int bind_locked(const struct tern_scope *scope, struct tern_mem *mem,
 		       const struct tern_wqe *wqe)
 {
 	struct tern_mem *region;
@@ -163,27 +164,25 @@ static int bind_locked(struct tern_qp *qp, struct tern_mem *mem,
 		unbind(mem, wqe->rkey);
 		return 0;
 	}
-	region = tern_mem_lookup(&qp->dev->mem, wqe->ex);
+	region = tern_mem_lookup(scope->keys, wqe->ex);
 	/* a window is no region, least of all its own */
 	if (!region || is_window(region))
 		return -EINVAL;
-	return bind_to(mem, region, qp, wqe);
+	return bind_to(mem, region, scope, wqe);
 }
 
-int tern_mw_bind(struct tern_qp *qp, const struct tern_wqe *wqe)
+int tern_mw_bind(const struct tern_scope *scope, const struct tern_wqe *wqe)
 {
 	struct tern_mem *mem;
 	int ret = -EINVAL;
 
 	rcu_read_lock();
-	mem = tern_mem_lookup(&qp->dev->mem, wqe->rkey);
-	if (mem && is_window(mem) && mem->map.pd == qp->ibqp.pd) {
+	mem = tern_mem_lookup(scope->keys, wqe->rkey);
+	if (mem && is_window(mem) && mem->map.pd == scope->pd) {
 		spin_lock_bh(&mem->lock);
-		ret = bind_locked(qp, mem, wqe);
+		ret = bind_locked(scope, mem, wqe);
 		spin_unlock_bh(&mem->lock);
 	}
 	rcu_read_unlock();
-	if (!ret)
-		tern_stat_inc(qp->dev->stats, MW_BIND);
 	return ret;
 }

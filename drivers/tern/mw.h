@@ -11,7 +11,7 @@
 
 #include "mem.h"
 
-struct tern_qp;
+struct tern_scope;
 struct tern_wqe;
 
 /**
@@ -26,7 +26,7 @@ struct tern_mw {
 
 /**
  * tern_mw_bind() - execute BIND_MW
- * @qp: QP that asks
+ * @scope: of the QP that asks
  * @wqe: @rkey: the new key, whose index names the window; @ex: key of the
  *	region; @remote_addr, @length: range of it, in its TOs; @access: enum
  *	ib_access_flags
@@ -37,7 +37,7 @@ struct tern_mw {
  * the QP's PD, or is of type 2 and bound; the region is not a user MR of that
  * PD, does not allow windows or these rights, or the range is not in it.
  */
-int tern_mw_bind(struct tern_qp *qp, const struct tern_wqe *wqe);
+int tern_mw_bind(const struct tern_scope *scope, const struct tern_wqe *wqe);
 
 /* verbs */
 int tern_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);

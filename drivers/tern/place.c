@@ -46,8 +46,8 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 	/* RFC 5041 5.2: nothing is checked in an empty segment */
 	if (!seg->len)
 		return TERN_TERM_NONE;
-	mem = tern_mem_enter(&qp->dev->mem, seg->stag, &w.map);
-	tern_mem_view(&w.map, qp->ibqp.pd, qp->serial, &view);
+	mem = tern_mem_enter(qp->scope.keys, seg->stag, &w.map);
+	tern_mem_view(&w.map, qp->scope.pd, qp->scope.stream, &view);
 	view.access &= qp->access;
 	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
 	if (term == TERN_TERM_NONE)
@@ -58,8 +58,7 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 }
 
 struct sgl_arg {
-	struct tern_qp *qp;
-	struct ib_pd *pd;
+	const struct tern_scope *scope;
 	const struct tern_sge *sge;
 	u32 num_sge;
 	u64 skip;
@@ -70,19 +69,17 @@ static int sgl_piece(void *arg, const u8 *data, u32 n)
 	struct sgl_arg *s = arg;
 	int ret;
 
-	ret = tern_sgl_write(s->qp->dev, s->pd, !s->qp->uctx, s->sge, s->num_sge,
-			     s->skip, data, n);
+	ret = tern_sgl_write(s->scope, s->sge, s->num_sge, s->skip, data, n);
 	s->skip += n;
 	return ret;
 }
 
 int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
-		   struct ib_pd *pd, const struct tern_sge *sge, u32 num_sge,
-		   u64 skip)
+		   const struct tern_scope *scope, const struct tern_sge *sge,
+		   u32 num_sge, u64 skip)
 {
 	struct sgl_arg s = {
-		.qp = qp, .pd = pd, .sge = sge, .num_sge = num_sge,
-		.skip = skip,
+		.scope = scope, .sge = sge, .num_sge = num_sge, .skip = skip,
 	};
 
 	trace_tern_place(tern_qpn(qp), 0, skip, src->seg->len);

@@ -8,8 +8,8 @@
 #include "skb_cursor.h"
 #include "uapi/rdma/tern-abi.h"
 
-struct ib_pd;
 struct tern_qp;
+struct tern_scope;
 
 /**
  * struct tern_place_src - where the payload is
@@ -35,7 +35,7 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src);
  * tern_place_sgl() - a Send or a Read Response
  * @qp: queue pair
  * @src: payload
- * @pd: whose keys @sge may use: the queue pair's, or its SRQ's
+ * @scope: keys that @sge may name
  * @sge: scatter list
  * @num_sge: its elements
  * @skip: octets of it that were filled before
@@ -43,7 +43,7 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src);
  * Return: 0, or the error of tern_sgl_write().
  */
 int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
-		   struct ib_pd *pd, const struct tern_sge *sge, u32 num_sge,
-		   u64 skip);
+		   const struct tern_scope *scope, const struct tern_sge *sge,
+		   u32 num_sge, u64 skip);
 
 #endif /* TERN_PLACE_H */

@@ -197,6 +197,20 @@ static int tell_program(const struct tern_qp *qp, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
+static void init_scopes(struct tern_qp *qp, const struct ib_qp_init_attr *init,
+			bool kernel)
+{
+	qp->scope = (struct tern_scope) {
+		.keys = &qp->dev->mem,
+		.pd = qp->ibqp.pd,
+		.stream = atomic64_inc_return(&qp->dev->next_serial),
+		.kernel = kernel,
+	};
+	qp->recv_scope = qp->scope;
+	if (init->srq)
+		qp->recv_scope.pd = init->srq->pd;
+}
+
 static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
@@ -206,7 +220,7 @@ static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->state_lock);
 	mutex_init(&qp->idle_lock);
 	qp->dev = to_tern_dev(qp->ibqp.device);
-	qp->serial = atomic64_inc_return(&qp->dev->next_serial);
+	init_scopes(qp, init, !udata);
 	qp->scq = to_tern_cq(init->send_cq);
 	qp->rcq = to_tern_cq(init->recv_cq);
 	qp->srq = init->srq ? to_tern_srq(init->srq) : NULL;

@@ -15,6 +15,7 @@
 #include "core/mpa.h"
 #include "core/qp_fsm.h"
 #include "burst.h"
+#include "mem.h"
 #include "queue.h"
 #include "readq.h"
 #include "recvq.h"
@@ -228,8 +229,10 @@ struct tern_startup {
  * @ibqp: the core's part
  * @ops: what its stream calls
  * @dev: device
- * @serial: names it and its stream for as long as the device is there; a number
- *	or address of a QP comes back
+ * @scope: keys that its send queue, and its peer, may name; the serial number in it is
+ *	never used again, unlike the number or the address of a QP
+ * @recv_scope: keys that its receive entries may name: those of an SRQ are of the SRQ's
+ *	PD
  * @ref: references of iw_cm, of doorbells in flight and of work; destroy waits
  *	for the last
  * @released: completed with the last reference
@@ -261,7 +264,8 @@ struct tern_qp {
 	struct ib_qp ibqp;
 	const struct tern_stream_ops *ops;
 	struct tern_device *dev;
-	u64 serial;
+	struct tern_scope scope;
+	struct tern_scope recv_scope;
 	struct kref ref;
 	struct completion released;
 	struct tern_ucontext *uctx;

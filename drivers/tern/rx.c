@@ -125,8 +125,8 @@ static int check_invalidate(struct tern_qp *qp, const struct tern_seg *seg)
 	int term;
 
 	rcu_read_lock();
-	tern_mem_find(&qp->dev->mem, seg->inv_stag, &map);
-	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
+	tern_mem_find(qp->scope.keys, seg->inv_stag, &map);
+	tern_mem_view(&map, qp->scope.pd, qp->scope.stream, &view);
 	term = tern_mem_check(&view, TERN_USE_INVALIDATE, 0, 0);
 	rcu_read_unlock();
 	return term;
@@ -138,7 +138,7 @@ static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
 	u32 flags = 0;
 
 	if (seg->row->has_inv) {
-		if (tern_mem_invalidate_remote(qp, seg->inv_stag))
+		if (tern_mem_invalidate_remote(&qp->scope, seg->inv_stag))
 			return TERN_TERM_RP_CANT_INV;
 		flags |= TERN_CQE_WITH_INV;
 	}
@@ -148,12 +148,6 @@ static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
 	tern_recv_complete(qp, &rx->recv, IB_WC_SUCCESS, seg->mo + seg->len,
 			   flags, seg->row->has_inv ? seg->inv_stag : 0);
 	return TERN_TERM_NONE;
-}
-
-/* what an SRQ holds was posted for the SRQ's protection domain */
-static struct ib_pd *recv_pd(const struct tern_qp *qp)
-{
-	return qp->srq ? qp->srq->ibsrq.pd : qp->ibqp.pd;
 }
 
 static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
@@ -168,8 +162,8 @@ static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
 		term = check_invalidate(qp, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, recv_pd(qp), rx->recv.sge,
-				       rx->recv.num_sge, seg->mo)) {
+	if (seg->len && tern_place_sgl(qp, src, &qp->recv_scope,
+				       rx->recv.sge, rx->recv.num_sge, seg->mo)) {
 		rx->have_recv = false;
 		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_PROT_ERR, 0, 0, 0);
 		return TERN_TERM_LOCAL;
@@ -183,7 +177,8 @@ static int read_done(struct tern_qp *qp, struct tern_read_out *out)
 
 	if (!out->hidden) {
 		slot = &qp->sq.slots[out->slot & (qp->sq.q.size - 1)];
-		if (slot->stag && tern_mem_invalidate_local(qp, slot->stag)) {
+		if (slot->stag &&
+		    tern_mem_invalidate_local(&qp->scope, slot->stag)) {
 			tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
 			return TERN_TERM_LOCAL;
 		}
@@ -206,7 +201,7 @@ static int handle_read_resp(struct tern_qp *qp,
 	term = tern_read_match(out ? &out->open : NULL, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, qp->ibqp.pd, out->sge,
+	if (seg->len && tern_place_sgl(qp, src, &qp->scope, out->sge,
 				       out->num_sge, out->open.got)) {
 		tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
@@ -225,8 +220,8 @@ static int check_read_source(struct tern_qp *qp, const struct tern_seg *seg)
 	if (!seg->rreq.size)
 		return TERN_TERM_NONE;
 	rcu_read_lock();
-	tern_mem_find(&qp->dev->mem, seg->rreq.src_stag, &map);
-	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
+	tern_mem_find(qp->scope.keys, seg->rreq.src_stag, &map);
+	tern_mem_view(&map, qp->scope.pd, qp->scope.stream, &view);
 	view.access &= qp->access;
 	term = tern_mem_check(&view, TERN_USE_READ_SRC, seg->rreq.src_to,
 			      seg->rreq.size);

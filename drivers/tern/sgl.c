@@ -5,7 +5,6 @@
 #include <linux/errno.h>
 #include <linux/rcupdate.h>
 
-#include "device.h"
 #include "mem.h"
 
 static int to_errno(int term)
@@ -26,13 +25,13 @@ static int to_errno(int term)
 }
 
 /* local_dma_lkey: the address is the kernel's own */
-static bool is_kva(bool kernel, const struct tern_sge *sge)
+static bool is_kva(const struct tern_scope *scope, const struct tern_sge *sge)
 {
-	return kernel && !sge->lkey;
+	return scope->kernel && !sge->lkey;
 }
 
 /* the whole element is judged, so no later octet of it can wrap */
-static int judge(const struct tern_mem_map *map, struct ib_pd *pd,
+static int judge(const struct tern_mem_map *map, const struct tern_scope *scope,
 		 const struct tern_sge *sge, u32 use)
 {
 	struct tern_mem_view view;
@@ -40,56 +39,55 @@ static int judge(const struct tern_mem_map *map, struct ib_pd *pd,
 	/* a window has a remote key only */
 	if (map->valid && map->window)
 		return -EINVAL;
-	tern_mem_view(map, pd, 0, &view);
+	tern_mem_view(map, scope->pd, 0, &view);
 	return to_errno(tern_mem_check(&view, use, sge->addr, sge->length));
 }
 
-static int check_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
+static int check_one(const struct tern_scope *scope,
 		     const struct tern_sge *sge, u32 use)
 {
 	struct tern_mem_map map;
 
-	if (!sge->length || is_kva(kernel, sge))
+	if (!sge->length || is_kva(scope, sge))
 		return 0;
-	tern_mem_find(&dev->mem, sge->lkey, &map);
-	return judge(&map, pd, sge, use);
+	tern_mem_find(scope->keys, sge->lkey, &map);
+	return judge(&map, scope, sge, use);
 }
 
-int tern_sgl_check(struct tern_device *dev, struct ib_pd *pd, bool kernel,
-		   const struct tern_sge *sge, u32 n, u32 use)
+int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
+		   u32 n, u32 use)
 {
 	int ret = 0;
 	u32 i;
 
 	rcu_read_lock();
 	for (i = 0; i < n && !ret; i++)
-		ret = check_one(dev, pd, kernel, &sge[i], use);
+		ret = check_one(scope, &sge[i], use);
 	rcu_read_unlock();
 	return ret;
 }
 
-static int read_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
-		    const struct tern_sge *sge, u32 off, void *dst, u32 len)
+static int read_one(const struct tern_scope *scope, const struct tern_sge *sge,
+		    u32 off, void *dst, u32 len)
 {
 	struct tern_mem_map map;
 	struct tern_mem *mem;
 	int ret;
 
-	if (is_kva(kernel, sge)) {
+	if (is_kva(scope, sge)) {
 		memcpy(dst, (void *)(uintptr_t)(sge->addr + off), len);
 		return 0;
 	}
-	mem = tern_mem_enter(&dev->mem, sge->lkey, &map);
-	ret = judge(&map, pd, sge, TERN_USE_LOCAL_READ);
+	mem = tern_mem_enter(scope->keys, sge->lkey, &map);
+	ret = judge(&map, scope, sge, TERN_USE_LOCAL_READ);
 	if (!ret)
 		tern_mem_read(&map, sge->addr + off, dst, len);
 	tern_mem_leave(mem);
 	return ret;
 }
 
-int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
-		  const struct tern_sge *sge, u32 n, u32 *at, u32 *off,
-		  void *dst, u32 len)
+int tern_sgl_read(const struct tern_scope *scope, const struct tern_sge *sge,
+		  u32 n, u32 *at, u32 *off, void *dst, u32 len)
 {
 	int ret = 0;
 	u32 part;
@@ -97,8 +95,7 @@ int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 	while (len && *at < n) {
 		part = min(len, sge[*at].length - *off);
 		if (part) {
-			ret = read_one(dev, pd, kernel, &sge[*at], *off, dst,
-				       part);
+			ret = read_one(scope, &sge[*at], *off, dst, part);
 			if (ret)
 				break;
 		}
@@ -113,29 +110,27 @@ int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 	return ret ?: len ? -ERANGE : 0;
 }
 
-static int write_one(struct tern_device *dev, struct ib_pd *pd, bool kernel,
-		     const struct tern_sge *sge, u32 off, const void *src,
-		     u32 len)
+static int write_one(const struct tern_scope *scope, const struct tern_sge *sge,
+		     u32 off, const void *src, u32 len)
 {
 	struct tern_mem_map map;
 	struct tern_mem *mem;
 	int ret;
 
-	if (is_kva(kernel, sge)) {
+	if (is_kva(scope, sge)) {
 		memcpy((void *)(uintptr_t)(sge->addr + off), src, len);
 		return 0;
 	}
-	mem = tern_mem_enter(&dev->mem, sge->lkey, &map);
-	ret = judge(&map, pd, sge, TERN_USE_LOCAL_WRITE);
+	mem = tern_mem_enter(scope->keys, sge->lkey, &map);
+	ret = judge(&map, scope, sge, TERN_USE_LOCAL_WRITE);
 	if (!ret)
 		tern_mem_write(&map, sge->addr + off, src, len);
 	tern_mem_leave(mem);
 	return ret;
 }
 
-int tern_sgl_write(struct tern_device *dev, struct ib_pd *pd, bool kernel,
-		   const struct tern_sge *sge, u32 n, u64 skip,
-		   const void *src, u32 len)
+int tern_sgl_write(const struct tern_scope *scope, const struct tern_sge *sge,
+		   u32 n, u64 skip, const void *src, u32 len)
 {
 	int ret = 0;
 	u32 i, part;
@@ -146,7 +141,7 @@ int tern_sgl_write(struct tern_device *dev, struct ib_pd *pd, bool kernel,
 			continue;
 		}
 		part = min_t(u64, len, sge[i].length - skip);
-		ret = write_one(dev, pd, kernel, &sge[i], skip, src, part);
+		ret = write_one(scope, &sge[i], skip, src, part);
 		src += part;
 		len -= part;
 		skip = 0;

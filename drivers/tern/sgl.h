@@ -12,8 +12,7 @@
 #include "core/ddp.h"
 #include "uapi/rdma/tern-abi.h"
 
-struct ib_pd;
-struct tern_device;
+struct tern_scope;
 
 /* octets in a list of @n elements */
 static inline u64 tern_sgl_len(const struct tern_sge *sge, u32 n)
@@ -28,9 +27,7 @@ static inline u64 tern_sgl_len(const struct tern_sge *sge, u32 n)
 
 /**
  * tern_sgl_check() - may all of this list be used so?
- * @dev: device
- * @pd: protection domain of the QP
- * @kernel: a kernel user's list: local_dma_lkey (0) is allowed
+ * @scope: keys that the list may name
  * @sge: list, a private copy
  * @n: elements
  * @use: TERN_USE_LOCAL_READ or TERN_USE_LOCAL_WRITE
@@ -40,14 +37,12 @@ static inline u64 tern_sgl_len(const struct tern_sge *sge, u32 n)
  * Context: any. Return: 0; -EINVAL unknown or invalidated key, -EPERM foreign
  * PD, -EACCES missing right, -ERANGE out of bounds.
  */
-int tern_sgl_check(struct tern_device *dev, struct ib_pd *pd, bool kernel,
-		   const struct tern_sge *sge, u32 n, u32 use);
+int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
+		   u32 n, u32 use);
 
 /**
  * tern_sgl_read() - gather octets from a list, moving a cursor on
- * @dev: device
- * @pd: protection domain of the QP
- * @kernel: as in tern_sgl_check()
+ * @scope: keys that the list may name
  * @sge: list, a private copy
  * @n: elements
  * @at: cursor: element; 0 at the start
@@ -58,15 +53,12 @@ int tern_sgl_check(struct tern_device *dev, struct ib_pd *pd, bool kernel,
  * Context: any. Return: 0 or as tern_sgl_check(), and -ERANGE when the list is
  * shorter than @len; the cursor is undefined then.
  */
-int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
-		  const struct tern_sge *sge, u32 n, u32 *at, u32 *off,
-		  void *dst, u32 len);
+int tern_sgl_read(const struct tern_scope *scope, const struct tern_sge *sge,
+		  u32 n, u32 *at, u32 *off, void *dst, u32 len);
 
 /**
  * tern_sgl_write() - scatter octets into a list
- * @dev: device
- * @pd: protection domain of the QP
- * @kernel: as in tern_sgl_check()
+ * @scope: keys that the list may name
  * @sge: list, a private copy
  * @n: elements
  * @skip: octets of the list before the first one to write
@@ -76,8 +68,7 @@ int tern_sgl_read(struct tern_device *dev, struct ib_pd *pd, bool kernel,
  * Context: any. Return: 0 or as tern_sgl_check(), and -ERANGE when the list is
  * shorter than @skip + @len; earlier elements may have been written then.
  */
-int tern_sgl_write(struct tern_device *dev, struct ib_pd *pd, bool kernel,
-		   const struct tern_sge *sge, u32 n, u64 skip,
-		   const void *src, u32 len);
+int tern_sgl_write(const struct tern_scope *scope, const struct tern_sge *sge,
+		   u32 n, u64 skip, const void *src, u32 len);
 
 #endif /* TERN_SGL_H */

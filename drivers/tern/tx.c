@@ -61,8 +61,8 @@ static int read_response(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
 	struct tern_mem *mem;
 	int term;
 
-	mem = tern_mem_enter(&qp->dev->mem, rd->src_stag, &map);
-	tern_mem_view(&map, qp->ibqp.pd, qp->serial, &view);
+	mem = tern_mem_enter(qp->scope.keys, rd->src_stag, &map);
+	tern_mem_view(&map, qp->scope.pd, qp->scope.stream, &view);
 	term = tern_mem_check(&view, TERN_USE_READ_SRC, rd->src_to + done, len);
 	if (term == TERN_TERM_NONE)
 		tern_mem_read(&map, rd->src_to + done, dst, len);
@@ -82,8 +82,8 @@ static int read_payload(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
 		memcpy(dst, wqe->inl + done, len);
 		return TERN_TERM_NONE;
 	}
-	if (tern_sgl_read(qp->dev, qp->ibqp.pd, !qp->uctx, wqe->sge,
-			  wqe->num_sge, &tx->sge_at, &tx->sge_off, dst, len))
+	if (tern_sgl_read(&qp->scope, wqe->sge, wqe->num_sge, &tx->sge_at,
+			  &tx->sge_off, dst, len))
 		return TERN_TERM_LOCAL;
 	return TERN_TERM_NONE;
 }

@@ -122,8 +122,8 @@ static bool start_read(struct tern_qp *qp)
 	/* no Response can come any more: left to the flush */
 	if (qp->rx.eof || tern_readq_out_full(&qp->readq))
 		return stall(qp);
-	if (tern_sgl_check(qp->dev, qp->ibqp.pd, !qp->uctx, wqe->sge,
-			   wqe->num_sge, TERN_USE_LOCAL_WRITE))
+	if (tern_sgl_check(&qp->scope, wqe->sge, wqe->num_sge,
+			   TERN_USE_LOCAL_WRITE))
 		return sq_entry_failed(qp, IB_WC_LOC_PROT_ERR);
 	build_read(qp);
 	return true;
@@ -147,8 +147,8 @@ static bool start_payload(struct tern_qp *qp)
 	struct tern_wqe *wqe = &qp->tx.wqe;
 
 	if (judge_first(qp) &&
-	    tern_sgl_check(qp->dev, qp->ibqp.pd, !qp->uctx, wqe->sge,
-			   wqe->num_sge, TERN_USE_LOCAL_READ))
+	    tern_sgl_check(&qp->scope, wqe->sge, wqe->num_sge,
+			   TERN_USE_LOCAL_READ))
 		return sq_entry_failed(qp, IB_WC_LOC_PROT_ERR);
 	build_wqe_msg(qp);
 	return true;
@@ -161,16 +161,25 @@ static bool is_local(const struct tern_wqe *wqe)
 	       wqe->opcode == TERN_WR_REG_MR;
 }
 
+static int bind_window(struct tern_qp *qp, const struct tern_wqe *wqe)
+{
+	int ret = tern_mw_bind(&qp->scope, wqe);
+
+	if (!ret)
+		tern_stat_inc(qp->dev->stats, MW_BIND);
+	return ret;
+}
+
 static int change_memory(struct tern_qp *qp, const struct tern_wqe *wqe)
 {
 	switch (wqe->opcode) {
 	case TERN_WR_LOCAL_INV:
-		return tern_mem_invalidate_local(qp, wqe->ex);
+		return tern_mem_invalidate_local(&qp->scope, wqe->ex);
 	case TERN_WR_BIND_MW:
-		return tern_mw_bind(qp, wqe);
+		return bind_window(qp, wqe);
 	default:
-		return tern_mr_reg(qp, wqe->ex, wqe->rkey, wqe->remote_addr,
-				   wqe->access);
+		return tern_mr_reg(&qp->scope, wqe->ex, wqe->rkey,
+				   wqe->remote_addr, wqe->access);
 	}
 }
 
