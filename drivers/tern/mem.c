@@ -174,6 +174,23 @@ void tern_mem_leave(struct tern_mem *mem) __releases(RCU)
 	rcu_read_unlock();
 }
 
+u32 tern_access_from_ib(int access)
+{
+	u32 rights = 0;
+
+	if (access & IB_ACCESS_LOCAL_WRITE)
+		rights |= TERN_ACCESS_LOCAL_WRITE;
+	if (access & IB_ACCESS_REMOTE_WRITE)
+		rights |= TERN_ACCESS_REMOTE_WRITE;
+	if (access & IB_ACCESS_REMOTE_READ)
+		rights |= TERN_ACCESS_REMOTE_READ;
+	if (access & IB_ACCESS_REMOTE_ATOMIC)
+		rights |= TERN_ACCESS_REMOTE_ATOMIC;
+	if (access & IB_ACCESS_MW_BIND)
+		rights |= TERN_ACCESS_MW_BIND;
+	return rights;
+}
+
 void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 		   u64 stream, struct tern_mem_view *view)
 {

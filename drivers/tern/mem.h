@@ -22,6 +22,7 @@
 
 #include "core/ddp.h"
 
+struct tern_fastreg;
 struct tern_mem_table;
 
 /**
@@ -100,6 +101,7 @@ enum tern_mem_kind {
  *	before it is taken out.
  * @map: what it opens
  * @closed: its end has begun: it never becomes valid again
+ * @fast: fast registration: its page lists
  * @region: window: the region it is bound to, which stays until it is not
  * @windows: user MR: windows that are bound to it
  * @rcu: window: frees it
@@ -113,10 +115,21 @@ struct tern_mem {
 	rwlock_t copying;		/* see above */
 	struct tern_mem_map map;
 	bool closed;
+	struct tern_fastreg *fast;
 	struct tern_mem *region;
 	u32 windows;
 	struct rcu_head rcu;
 };
+
+/* enum ib_access_flags that a region may have */
+#define TERN_IB_ACCESS							\
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
+	 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
+	 IB_ACCESS_OPTIONAL)
+
+/* TERN_ACCESS_* of enum ib_access_flags, for regions, windows and QPs */
+u32 tern_access_from_ib(int access);
 
 struct tern_mem_table {
 	struct rhashtable ht;

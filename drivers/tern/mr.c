@@ -7,32 +7,9 @@
 #include <linux/slab.h>
 
 #include "device.h"
+#include "fastreg.h"
 #include "grace.h"
-#include "mem.h"
 #include "umem.h"
-
-#define ACCESS_SUPPORTED						\
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
-	 IB_ACCESS_OPTIONAL)
-
-u32 tern_access_from_ib(int access)
-{
-	u32 rights = 0;
-
-	if (access & IB_ACCESS_LOCAL_WRITE)
-		rights |= TERN_ACCESS_LOCAL_WRITE;
-	if (access & IB_ACCESS_REMOTE_WRITE)
-		rights |= TERN_ACCESS_REMOTE_WRITE;
-	if (access & IB_ACCESS_REMOTE_READ)
-		rights |= TERN_ACCESS_REMOTE_READ;
-	if (access & IB_ACCESS_REMOTE_ATOMIC)
-		rights |= TERN_ACCESS_REMOTE_ATOMIC;
-	if (access & IB_ACCESS_MW_BIND)
-		rights |= TERN_ACCESS_MW_BIND;
-	return rights;
-}
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -58,8 +35,7 @@ static void free_mr(struct tern_mr *mr)
 
 	if (mr->umem)
 		tern_umem_put(mr->umem);
-	kvfree(mr->reg_pages);
-	kvfree(mr->fr_pages);
+	tern_fastreg_destroy(mr->mem.fast);
 	kfree(mr);
 	atomic_dec(&dev->num_mr);
 }
@@ -130,7 +106,7 @@ struct ib_mr *tern_get_dma_mr(struct ib_pd *pd, int access)
 
 static int check_user(u64 length, int access)
 {
-	if (access & ~ACCESS_SUPPORTED)
+	if (access & ~TERN_IB_ACCESS)
 		return -EOPNOTSUPP;
 	return length && length <= TERN_MAX_MR_SIZE ? 0 : -EINVAL;
 }
@@ -256,7 +232,7 @@ struct ib_mr *tern_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	return &mr->ibmr;
 }
 
-/* ---- fast registration: mapping, by the kernel user's calls --------------- */
+/* ---- fast registration ---------------------------------------------------- */
 
 struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 			    u32 max_num_sg)
@@ -270,12 +246,8 @@ struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	mr = alloc_mr(pd, TERN_MEM_FAST);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	mr->fr_max = max_num_sg;
-	mr->fr_pages = kvcalloc(max_num_sg, sizeof(*mr->fr_pages),
-				GFP_KERNEL_ACCOUNT);
-	mr->reg_pages = kvcalloc(max_num_sg, sizeof(*mr->reg_pages),
-				 GFP_KERNEL_ACCOUNT);
-	if (!mr->fr_pages || !mr->reg_pages) {
+	mr->mem.fast = tern_fastreg_create(max_num_sg);
+	if (!mr->mem.fast) {
 		free_mr(mr);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -284,12 +256,8 @@ struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 
 static int add_page(struct ib_mr *ibmr, u64 addr)
 {
-	struct tern_mr *mr = to_tern_mr(ibmr);
-
-	if (mr->fr_count == mr->fr_max)
-		return -ENOMEM;
-	mr->fr_pages[mr->fr_count++] = ib_virt_dma_to_page(addr);
-	return 0;
+	return tern_fastreg_add_page(to_tern_mr(ibmr)->mem.fast,
+				     ib_virt_dma_to_page(addr));
 }
 
 /*
@@ -310,61 +278,15 @@ static u64 draw_iova(u64 dma_addr)
 int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		   unsigned int *offset)
 {
-	struct tern_mr *mr = to_tern_mr(ibmr);
+	struct tern_fastreg *fast = to_tern_mr(ibmr)->mem.fast;
 	int n;
 
-	if (mr->mem.kind != TERN_MEM_FAST || ibmr->page_size != PAGE_SIZE)
+	if (!fast || ibmr->page_size != PAGE_SIZE)
 		return -EINVAL;
-	mr->fr_count = 0;
+	fast->count = 0;
 	n = ib_sg_to_pages(ibmr, sg, nents, offset, add_page);
 	ibmr->iova = draw_iova(ibmr->iova);
-	mr->fr_offset = offset_in_page(ibmr->iova);
-	mr->fr_len = ibmr->length;
+	fast->offset = offset_in_page(ibmr->iova);
+	fast->len = ibmr->length;
 	return n;
-}
-
-/* ---- fast registration: validity, by work requests ------------------------ */
-
-/*
- * RFC 5040 8.1.1(7): no peer may invalidate an STag that is shared on multiple
- * streams. Its peer may, as ULPs want it, so no other stream's peer may use it: they
- * advertise an MR on the connection whose QP they registered it by.
- */
-static int make_valid(const struct tern_scope *scope, struct tern_mem *mem,
-		      u32 key, u64 iova, u32 access)
-{
-	struct tern_mr *mr = container_of(mem, struct tern_mr, mem);
-	struct tern_mem_map map = {
-		.stag = key, .valid = true, .pd = mem->map.pd,
-		.stream = scope->stream, .access = tern_access_from_ib(access),
-		.base = iova, .len = mr->fr_len,
-		.pages = mr->reg_pages, .offset = mr->fr_offset,
-	};
-
-	lockdep_assert_held(&mem->lock);
-	if (mem->closed || mem->map.valid || key >> 8 != mem->index)
-		return -EINVAL;
-	if (!mr->fr_count || access & ~ACCESS_SUPPORTED)
-		return -EINVAL;
-	memcpy(mr->reg_pages, mr->fr_pages,
-	       mr->fr_count * sizeof(*mr->reg_pages));
-	tern_mem_set(mem, &map);
-	return 0;
-}
-
-int tern_mr_reg(const struct tern_scope *scope, u32 lkey, u32 key, u64 iova,
-		u32 access)
-{
-	struct tern_mem *mem;
-	int ret = -EINVAL;
-
-	rcu_read_lock();
-	mem = tern_mem_lookup(scope->keys, lkey);
-	if (mem && mem->kind == TERN_MEM_FAST && mem->map.pd == scope->pd) {
-		spin_lock_bh(&mem->lock);
-		ret = make_valid(scope, mem, key, iova, access);
-		spin_unlock_bh(&mem->lock);
-	}
-	rcu_read_unlock();
-	return ret;
 }

@@ -11,8 +11,6 @@
 #include <linux/slab.h>
 
 #include "device.h"
-#include "mem.h"
-#include "mr.h"
 #include "qp.h"
 
 #define WINDOW_ACCESS							\

@@ -8,7 +8,7 @@
 #include "cq.h"
 #include "device.h"
 #include "grace.h"
-#include "mr.h"
+#include "mem.h"
 #include "sock.h"
 #include "sq.h"
 #include "srq.h"

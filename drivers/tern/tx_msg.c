@@ -6,7 +6,8 @@
 #include "complete.h"
 #include "core/rdmap.h"
 #include "device.h"
-#include "mr.h"
+#include "fastreg.h"
+#include "mem.h"
 #include "mw.h"
 #include "qp.h"
 #include "sgl.h"
@@ -178,8 +179,8 @@ static int change_memory(struct tern_qp *qp, const struct tern_wqe *wqe)
 	case TERN_WR_BIND_MW:
 		return bind_window(qp, wqe);
 	default:
-		return tern_mr_reg(&qp->scope, wqe->ex, wqe->rkey,
-				   wqe->remote_addr, wqe->access);
+		return tern_fastreg_register(&qp->scope, wqe->ex, wqe->rkey,
+					     wqe->remote_addr, wqe->access);
 	}
 }
 
