@@ -8,10 +8,10 @@
 #include "device.h"
 #include "fastreg.h"
 #include "mem.h"
-#include "mw.h"
 #include "qp.h"
 #include "sgl.h"
 #include "sq.h"
+#include "window.h"
 
 /* the STag and TO of our zero-length messages: checklist-mpa 4.7 */
 #define RTR_STAG	1
@@ -164,7 +164,14 @@ static bool is_local(const struct tern_wqe *wqe)
 
 static int bind_window(struct tern_qp *qp, const struct tern_wqe *wqe)
 {
-	int ret = tern_mw_bind(&qp->scope, wqe);
+	struct tern_bind bind = {
+		.key = wqe->rkey,
+		.region = wqe->ex,
+		.to = wqe->remote_addr,
+		.len = wqe->length,
+		.access = wqe->access,
+	};
+	int ret = tern_window_bind(&qp->scope, &bind);
 
 	if (!ret)
 		tern_stat_inc(qp->dev->stats, MW_BIND);
