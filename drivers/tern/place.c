@@ -59,29 +59,23 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 
 struct sgl_arg {
 	const struct tern_scope *scope;
-	const struct tern_sge *sge;
-	u32 num_sge;
-	u64 skip;
+	struct tern_sgl *sgl;
 };
 
 static int sgl_piece(void *arg, const u8 *data, u32 n)
 {
 	struct sgl_arg *s = arg;
-	int ret;
 
-	ret = tern_sgl_write(s->scope, s->sge, s->num_sge, s->skip, data, n);
-	s->skip += n;
-	return ret;
+	return tern_sgl_write(s->scope, s->sgl, data, n);
 }
 
 int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
-		   const struct tern_scope *scope, const struct tern_sge *sge,
-		   u32 num_sge, u64 skip)
+		   const struct tern_scope *scope, struct tern_sgl *sgl)
 {
-	struct sgl_arg s = {
-		.scope = scope, .sge = sge, .num_sge = num_sge, .skip = skip,
-	};
+	const struct tern_seg *seg = src->seg;
+	struct sgl_arg s = { .scope = scope, .sgl = sgl };
 
-	trace_tern_place(tern_qpn(qp), 0, skip, src->seg->len);
+	trace_tern_place(tern_qpn(qp), 0, seg->tagged ? seg->to : seg->mo,
+			 seg->len);
 	return walk_payload(qp, src, sgl_piece, &s);
 }

@@ -6,10 +6,10 @@
 #include "core/ddp.h"
 #include "core/fpdu_rx.h"
 #include "skb_cursor.h"
-#include "uapi/rdma/tern-abi.h"
 
 struct tern_qp;
 struct tern_scope;
+struct tern_sgl;
 
 /**
  * struct tern_place_src - where the payload is
@@ -35,15 +35,12 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src);
  * tern_place_sgl() - a Send or a Read Response
  * @qp: queue pair
  * @src: payload
- * @scope: keys that @sge may name
- * @sge: scatter list
- * @num_sge: its elements
- * @skip: octets of it that were filled before
+ * @scope: keys that @sgl may name
+ * @sgl: scatter list, at the place of the payload; moves on
  *
  * Return: 0, or the error of tern_sgl_write().
  */
 int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
-		   const struct tern_scope *scope, const struct tern_sge *sge,
-		   u32 num_sge, u64 skip);
+		   const struct tern_scope *scope, struct tern_sgl *sgl);
 
 #endif /* TERN_PLACE_H */

@@ -19,6 +19,7 @@
 #include "queue.h"
 #include "readq.h"
 #include "recvq.h"
+#include "sgl.h"
 
 struct tern_cq;
 struct tern_device;
@@ -126,7 +127,7 @@ enum tern_tx_source {
  * @msg: message in progress
  * @source: where @msg comes from
  * @wqe: copy of the entry, with @source TERN_TX_WQE
- * @sge_at, @sge_off: how far its payload was read
+ * @sgl: what of its payload is still to be read
  * @send_msn, @read_msn: next MSN of queues 0 and 1
  * @active: the engine is running: a nested call only sets @again
  * @again: look once more before you end
@@ -149,8 +150,7 @@ struct tern_tx {
 	struct tern_tx_msg msg;
 	enum tern_tx_source source;
 	struct tern_wqe wqe;
-	u32 sge_at;
-	u32 sge_off;
+	struct tern_sgl sgl;
 	u32 send_msn;
 	u32 read_msn;
 	bool active;
@@ -180,6 +180,7 @@ struct tern_tx {
  * @rtr_accept: see struct tern_mpa_params
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
  * @recv: receive entry of the Send under reassembly
+ * @sgl: where the next byte of it goes
  * @have_recv: it was taken
  * @too_long: the message does not fit into it
  * @discard: throw away what comes (an error was reported, or closed)
@@ -198,6 +199,7 @@ struct tern_rx {
 	u8 rtr_accept;
 	u8 rtr;
 	struct tern_recv recv;
+	struct tern_sgl sgl;
 	bool have_recv;
 	bool too_long;
 	bool discard;

@@ -8,6 +8,7 @@
 #define TERN_READQ_H
 
 #include "core/ddp.h"
+#include "sgl.h"
 #include "uapi/rdma/tern-abi.h"
 
 /**
@@ -32,15 +33,16 @@ struct tern_read_in {
  * @slot: its send queue index
  * @hidden: the RTR Read: no entry, no completion
  * @msn: of the Request on queue 1
- * @num_sge, @sge: where the data goes
+ * @sge: where the data goes
+ * @sgl: the part of @sge that is still to be filled
  */
 struct tern_read_out {
 	struct tern_read_open open;
 	u32 slot;
 	bool hidden;
 	u32 msn;
-	u32 num_sge;
 	struct tern_sge sge[TERN_MAX_SGE];
+	struct tern_sgl sgl;
 };
 
 /**

@@ -55,6 +55,7 @@ static int take_recv(struct tern_qp *qp, const struct tern_seg *seg)
 	}
 	if (ret)
 		return recv_broken(qp, ret);
+	rx->sgl = (struct tern_sgl) { .sge = rx->recv.sge, .num = rx->recv.num_sge };
 	rx->have_recv = true;
 	return TERN_TERM_NONE;
 }
@@ -162,8 +163,7 @@ static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
 		term = check_invalidate(qp, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, &qp->recv_scope,
-				       rx->recv.sge, rx->recv.num_sge, seg->mo)) {
+	if (seg->len && tern_place_sgl(qp, src, &qp->recv_scope, &rx->sgl)) {
 		rx->have_recv = false;
 		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_PROT_ERR, 0, 0, 0);
 		return TERN_TERM_LOCAL;
@@ -201,8 +201,7 @@ static int handle_read_resp(struct tern_qp *qp,
 	term = tern_read_match(out ? &out->open : NULL, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, &qp->scope, out->sge,
-				       out->num_sge, out->open.got)) {
+	if (seg->len && tern_place_sgl(qp, src, &qp->scope, &out->sgl)) {
 		tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
 	}

@@ -86,26 +86,31 @@ static int read_one(const struct tern_scope *scope, const struct tern_sge *sge,
 	return ret;
 }
 
-int tern_sgl_read(const struct tern_scope *scope, const struct tern_sge *sge,
-		  u32 n, u32 *at, u32 *off, void *dst, u32 len)
+/* @n bytes of @sge, the element in hand, were copied */
+static void advance(struct tern_sgl *sgl, const struct tern_sge *sge, u32 n)
 {
-	int ret = 0;
-	u32 part;
+	sgl->off += n;
+	if (sgl->off == sge->length) {
+		sgl->at++;
+		sgl->off = 0;
+	}
+}
 
-	while (len && *at < n) {
-		part = min(len, sge[*at].length - *off);
-		if (part) {
-			ret = read_one(scope, &sge[*at], *off, dst, part);
-			if (ret)
-				break;
-		}
-		dst += part;
-		len -= part;
-		*off += part;
-		if (*off == sge[*at].length) {
-			(*at)++;
-			*off = 0;
-		}
+int tern_sgl_read(const struct tern_scope *scope, struct tern_sgl *sgl,
+		  void *dst, u32 len)
+{
+	const struct tern_sge *sge;
+	int ret = 0;
+	u32 n;
+
+	while (len && sgl->at < sgl->num && !ret) {
+		sge = &sgl->sge[sgl->at];
+		n = min(len, sge->length - sgl->off);
+		if (n)
+			ret = read_one(scope, sge, sgl->off, dst, n);
+		advance(sgl, sge, n);
+		dst += n;
+		len -= n;
 	}
 	return ret ?: len ? -ERANGE : 0;
 }
@@ -129,22 +134,21 @@ static int write_one(const struct tern_scope *scope, const struct tern_sge *sge,
 	return ret;
 }
 
-int tern_sgl_write(const struct tern_scope *scope, const struct tern_sge *sge,
-		   u32 n, u64 skip, const void *src, u32 len)
+int tern_sgl_write(const struct tern_scope *scope, struct tern_sgl *sgl,
+		   const void *src, u32 len)
 {
+	const struct tern_sge *sge;
 	int ret = 0;
-	u32 i, part;
+	u32 n;
 
-	for (i = 0; i < n && len && !ret; i++) {
-		if (skip >= sge[i].length) {
-			skip -= sge[i].length;
-			continue;
-		}
-		part = min_t(u64, len, sge[i].length - skip);
-		ret = write_one(scope, &sge[i], skip, src, part);
-		src += part;
-		len -= part;
-		skip = 0;
+	while (len && sgl->at < sgl->num && !ret) {
+		sge = &sgl->sge[sgl->at];
+		n = min(len, sge->length - sgl->off);
+		if (n)
+			ret = write_one(scope, sge, sgl->off, src, n);
+		advance(sgl, sge, n);
+		src += n;
+		len -= n;
 	}
 	return ret ?: len ? -ERANGE : 0;
 }

@@ -41,34 +41,44 @@ int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
 		   u32 n, u32 use);
 
 /**
- * tern_sgl_read() - gather octets from a list, moving a cursor on
- * @scope: keys that the list may name
+ * struct tern_sgl - a list and a position in it, which moves forward only
  * @sge: list, a private copy
- * @n: elements
- * @at: cursor: element; 0 at the start
- * @off: cursor: octets of it already read; 0 at the start
- * @dst: kernel memory
- * @len: octets
- *
- * Context: any. Return: 0 or as tern_sgl_check(), and -ERANGE when the list is
- * shorter than @len; the cursor is undefined then.
+ * @num: elements
+ * @at: element in hand; 0 at the start
+ * @off: bytes of it that were copied; 0 at the start
  */
-int tern_sgl_read(const struct tern_scope *scope, const struct tern_sge *sge,
-		  u32 n, u32 *at, u32 *off, void *dst, u32 len);
+struct tern_sgl {
+	const struct tern_sge *sge;
+	u32 num;
+	u32 at;
+	u32 off;
+};
 
 /**
- * tern_sgl_write() - scatter octets into a list
+ * tern_sgl_read() - gather the next bytes of a list
  * @scope: keys that the list may name
- * @sge: list, a private copy
- * @n: elements
- * @skip: octets of the list before the first one to write
- * @src: kernel memory
- * @len: octets
+ * @sgl: list; moves on
+ * @dst: kernel memory
+ * @len: bytes
  *
- * Context: any. Return: 0 or as tern_sgl_check(), and -ERANGE when the list is
- * shorter than @skip + @len; earlier elements may have been written then.
+ * Context: any.
+ * Return: 0 or as tern_sgl_check(), and -ERANGE when less than @len is left. After an
+ * error the position means nothing.
  */
-int tern_sgl_write(const struct tern_scope *scope, const struct tern_sge *sge,
-		   u32 n, u64 skip, const void *src, u32 len);
+int tern_sgl_read(const struct tern_scope *scope, struct tern_sgl *sgl,
+		  void *dst, u32 len);
+
+/**
+ * tern_sgl_write() - scatter bytes into the next part of a list
+ * @scope: keys that the list may name
+ * @sgl: list; moves on
+ * @src: kernel memory
+ * @len: bytes
+ *
+ * Context: any.
+ * Return: as tern_sgl_read(); after an error earlier elements may have been written.
+ */
+int tern_sgl_write(const struct tern_scope *scope, struct tern_sgl *sgl,
+		   const void *src, u32 len);
 
 #endif /* TERN_SGL_H */

@@ -82,8 +82,7 @@ static int read_payload(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
 		memcpy(dst, wqe->inl + done, len);
 		return TERN_TERM_NONE;
 	}
-	if (tern_sgl_read(&qp->scope, wqe->sge, wqe->num_sge, &tx->sge_at,
-			  &tx->sge_off, dst, len))
+	if (tern_sgl_read(&qp->scope, &tx->sgl, dst, len))
 		return TERN_TERM_LOCAL;
 	return TERN_TERM_NONE;
 }

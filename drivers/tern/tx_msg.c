@@ -94,8 +94,8 @@ static void build_read(struct tern_qp *qp)
 	out->slot = wqe->index;
 	out->hidden = false;
 	out->msn = tx->read_msn;
-	out->num_sge = wqe->num_sge;
 	memcpy(out->sge, wqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
+	out->sgl = (struct tern_sgl) { .sge = out->sge, .num = wqe->num_sge };
 	tern_readq_out_push(&qp->readq);
 	tern_rdmap_build_read_req(&tx->msg, qp->params.version, tx->read_msn++,
 				  out->open.stag, 0, wqe->len, wqe->rkey,
@@ -216,8 +216,7 @@ static bool start_wqe_msg(struct tern_qp *qp)
 		return false;
 	tern_sq_started(qp, &tx->wqe);
 	tx->source = TERN_TX_WQE;
-	tx->sge_at = 0;
-	tx->sge_off = 0;
+	tx->sgl = (struct tern_sgl) { .sge = tx->wqe.sge, .num = tx->wqe.num_sge };
 	tx->prefer_wqe = false;
 	return true;
 }
