@@ -347,8 +347,7 @@ int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		   struct uverbs_attr_bundle *attrs)
 {
 	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
-	struct tern_ucontext *uctx = rdma_udata_to_drv_context(udata,
-						struct tern_ucontext, ibctx);
+	struct ib_ucontext *ctx = tern_udata_context(udata);
 	struct tern_device *dev = to_tern_dev(ibcq->device);
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	int ret;
@@ -366,7 +365,7 @@ int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	hrtimer_setup(&cq->hold_timer, hold_timer_fn, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	INIT_WORK(&cq->overflow_work, overflow_work);
-	ret = tern_queue_create(&cq->q, uctx, attr->cqe,
+	ret = tern_queue_create(&cq->q, ctx, attr->cqe,
 				sizeof(struct tern_cqe));
 	if (ret)
 		goto err_count;
@@ -474,8 +473,7 @@ static int replace_ring(struct tern_cq *cq, struct tern_queue *new,
 int tern_resize_cq(struct ib_cq *ibcq, TERN_RESIZE_CQE cqe,
 		   struct ib_udata *udata)
 {
-	struct tern_ucontext *uctx = rdma_udata_to_drv_context(udata,
-						struct tern_ucontext, ibctx);
+	struct ib_ucontext *ctx = tern_udata_context(udata);
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	struct tern_queue other = {};
 	int ret;
@@ -483,7 +481,7 @@ int tern_resize_cq(struct ib_cq *ibcq, TERN_RESIZE_CQE cqe,
 	/* of older kernels' signed type, negative ones are too large */
 	if (!cqe || (u32)cqe > TERN_MAX_CQE)
 		return -EINVAL;
-	ret = tern_queue_create(&other, uctx, cqe, sizeof(struct tern_cqe));
+	ret = tern_queue_create(&other, ctx, cqe, sizeof(struct tern_cqe));
 	if (ret)
 		return ret;
 	mutex_lock(&cq->resize_lock);

@@ -121,7 +121,8 @@ static int check_init(const struct ib_qp_init_attr *init)
 	return 0;
 }
 
-static int create_sq(struct tern_qp *qp, const struct ib_qp_init_attr *init)
+static int create_sq(struct tern_qp *qp, const struct ib_qp_init_attr *init,
+		     struct ib_ucontext *ctx)
 {
 	struct tern_sq *sq = &qp->sq;
 	u32 payload;
@@ -130,8 +131,7 @@ static int create_sq(struct tern_qp *qp, const struct ib_qp_init_attr *init)
 	sq->max_sge = max(init->cap.max_send_sge, 1U);
 	payload = max_t(u32, sq->max_sge * sizeof(struct tern_sge),
 			init->cap.max_inline_data);
-	ret = tern_queue_create(&sq->q, qp->uctx,
-				max(init->cap.max_send_wr, 1U),
+	ret = tern_queue_create(&sq->q, ctx, max(init->cap.max_send_wr, 1U),
 				sizeof(struct tern_sqe) + payload);
 	if (ret)
 		return ret;
@@ -157,13 +157,14 @@ static void destroy_queues(struct tern_qp *qp)
 	tern_queue_destroy(&qp->sq.q);
 }
 
-static int create_queues(struct tern_qp *qp, const struct ib_qp_init_attr *init)
+static int create_queues(struct tern_qp *qp, const struct ib_qp_init_attr *init,
+			 struct ib_ucontext *ctx)
 {
-	int ret = create_sq(qp, init);
+	int ret = create_sq(qp, init, ctx);
 
 	if (ret || qp->srq)
 		return ret;
-	ret = tern_recvq_create(&qp->rq, qp->uctx,
+	ret = tern_recvq_create(&qp->rq, ctx,
 				max(init->cap.max_recv_wr, 1U),
 				max(init->cap.max_recv_sge, 1U));
 	if (ret) {
@@ -252,7 +253,7 @@ int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	init_qp(qp, init, udata);
 	if (!atomic_add_unless(&dev->num_qp, 1, TERN_MAX_QP))
 		return -ENOMEM;
-	ret = create_queues(qp, init);
+	ret = create_queues(qp, init, tern_udata_context(udata));
 	if (ret)
 		goto err_count;
 	/* reserved, so that nobody finds a QP that is half made */

@@ -7,8 +7,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "ucontext.h"
-
 static_assert(sizeof(struct tern_ring_hdr) == TERN_RING_DATA);
 static_assert(sizeof(struct tern_cqe) == 64);
 
@@ -24,7 +22,7 @@ static void *alloc_ring(size_t bytes, bool user)
 				__GFP_ZERO);
 }
 
-static struct tern_mmap_entry *insert_entry(struct tern_ucontext *uctx,
+static struct tern_mmap_entry *insert_entry(struct ib_ucontext *ctx,
 					    void *addr, size_t bytes)
 {
 	struct tern_mmap_entry *entry;
@@ -34,8 +32,7 @@ static struct tern_mmap_entry *insert_entry(struct tern_ucontext *uctx,
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
 	entry->addr = addr;
-	ret = rdma_user_mmap_entry_insert(&uctx->ibctx, &entry->rdma_entry,
-					  bytes);
+	ret = rdma_user_mmap_entry_insert(ctx, &entry->rdma_entry, bytes);
 	if (ret) {
 		kfree(entry);
 		return ERR_PTR(ret);
@@ -43,7 +40,7 @@ static struct tern_mmap_entry *insert_entry(struct tern_ucontext *uctx,
 	return entry;
 }
 
-int tern_queue_create(struct tern_queue *q, struct tern_ucontext *uctx,
+int tern_queue_create(struct tern_queue *q, struct ib_ucontext *ctx,
 		      u32 entries, u32 entry_size)
 {
 	struct tern_mmap_entry *entry = NULL;
@@ -56,11 +53,11 @@ int tern_queue_create(struct tern_queue *q, struct tern_ucontext *uctx,
 	size = roundup_pow_of_two(max(entries, 1U));
 	stride = ALIGN(entry_size, TERN_CACHELINE);
 	bytes = PAGE_ALIGN(TERN_RING_DATA + (size_t)size * stride);
-	addr = alloc_ring(bytes, uctx);
+	addr = alloc_ring(bytes, ctx);
 	if (!addr)
 		return -ENOMEM;
-	if (uctx)
-		entry = insert_entry(uctx, addr, bytes);
+	if (ctx)
+		entry = insert_entry(ctx, addr, bytes);
 	if (IS_ERR(entry)) {
 		vfree(addr);
 		return PTR_ERR(entry);

@@ -10,9 +10,6 @@
 
 #include "uapi/rdma/tern-abi.h"
 
-struct tern_device;
-struct tern_ucontext;
-
 /**
  * struct tern_queue - one ring
  * @hdr: the shared control words
@@ -43,13 +40,13 @@ struct tern_mmap_entry {
 /**
  * tern_queue_create() - allocate a ring, zeroed
  * @q: result
- * @uctx: the program's context, NULL for a kernel user
+ * @ctx: the program's context, NULL for a kernel user
  * @entries: wanted, rounded up to a power of two (at least 1)
  * @entry_size: octets an entry needs, rounded up to 64
  *
  * Context: process, may sleep. Return: 0 or -ENOMEM, -EINVAL.
  */
-int tern_queue_create(struct tern_queue *q, struct tern_ucontext *uctx,
+int tern_queue_create(struct tern_queue *q, struct ib_ucontext *ctx,
 		      u32 entries, u32 entry_size);
 
 /**

@@ -12,7 +12,7 @@ static_assert(sizeof(struct tern_sge) == sizeof(struct ib_sge) &&
 	      offsetof(struct tern_sge, length) == offsetof(struct ib_sge, length) &&
 	      offsetof(struct tern_sge, lkey) == offsetof(struct ib_sge, lkey));
 
-int tern_recvq_create(struct tern_recvq *rq, struct tern_ucontext *uctx,
+int tern_recvq_create(struct tern_recvq *rq, struct ib_ucontext *ctx,
 		      u32 max_wr, u32 max_sge)
 {
 	int ret;
@@ -23,7 +23,7 @@ int tern_recvq_create(struct tern_recvq *rq, struct tern_ucontext *uctx,
 	rq->prod = 0;
 	rq->cons = 0;
 	rq->max_sge = max(max_sge, 1U);
-	ret = tern_queue_create(&rq->q, uctx, max_wr,
+	ret = tern_queue_create(&rq->q, ctx, max_wr,
 				offsetof(struct tern_rqe, sge) +
 				rq->max_sge * sizeof(struct tern_sge));
 	if (ret)

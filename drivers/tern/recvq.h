@@ -45,13 +45,13 @@ struct tern_recv {
 /**
  * tern_recvq_create() - set a queue up
  * @rq: the queue
- * @uctx: the program's context or NULL
+ * @ctx: the program's context or NULL
  * @max_wr: entries wanted; @rq->max_wr says how many were granted
  * @max_sge: elements per entry wanted
  *
  * Context: process. Return: 0, -ENOMEM or -EINVAL.
  */
-int tern_recvq_create(struct tern_recvq *rq, struct tern_ucontext *uctx,
+int tern_recvq_create(struct tern_recvq *rq, struct ib_ucontext *ctx,
 		      u32 max_wr, u32 max_sge);
 
 /**

@@ -75,8 +75,7 @@ static int answer_create(struct tern_srq *srq, struct ib_udata *udata)
 int tern_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		    struct ib_udata *udata)
 {
-	struct tern_ucontext *uctx = rdma_udata_to_drv_context(udata,
-						struct tern_ucontext, ibctx);
+	struct ib_ucontext *ctx = tern_udata_context(udata);
 	struct tern_device *dev = to_tern_dev(ibsrq->device);
 	struct tern_srq *srq = to_tern_srq(ibsrq);
 	int ret;
@@ -88,7 +87,7 @@ int tern_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return -ENOMEM;
 	srq->dev = dev;
 	srq->srqn = atomic_inc_return(&dev->next_srqn);
-	ret = tern_recvq_create(&srq->rq, uctx, init->attr.max_wr,
+	ret = tern_recvq_create(&srq->rq, ctx, init->attr.max_wr,
 				init->attr.max_sge);
 	if (ret)
 		goto err_count;

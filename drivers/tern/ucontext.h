@@ -3,6 +3,7 @@
 #define TERN_UCONTEXT_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
 struct tern_device;
 
@@ -15,6 +16,15 @@ struct tern_ucontext {
 static inline struct tern_ucontext *to_tern_uctx(struct ib_ucontext *ibctx)
 {
 	return container_of(ibctx, struct tern_ucontext, ibctx);
+}
+
+/* the context of the program that calls the verb, NULL for a kernel user */
+static inline struct ib_ucontext *tern_udata_context(struct ib_udata *udata)
+{
+	struct tern_ucontext *uctx = rdma_udata_to_drv_context(udata,
+						struct tern_ucontext, ibctx);
+
+	return uctx ? &uctx->ibctx : NULL;
 }
 
 int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
