@@ -80,4 +80,15 @@ static inline void *tern_queue_entry(const struct tern_queue *q, u32 index)
 	       (size_t)(index & (q->size - 1)) * q->stride;
 }
 
+/* bytes in the list of @n elements of an entry */
+static inline u64 tern_sges_len(const struct tern_sge *sge, u32 n)
+{
+	u64 len = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		len += sge[i].length;
+	return len;
+}
+
 #endif /* TERN_QUEUE_H */

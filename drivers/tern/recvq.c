@@ -77,7 +77,7 @@ int tern_recvq_post(struct tern_recvq *rq, const struct ib_recv_wr *wr,
 static int copy_entry(const struct tern_recvq *rq, const struct tern_rqe *rqe,
 		      struct tern_recv *recv)
 {
-	u32 i, n = READ_ONCE(rqe->num_sge);
+	u32 n = READ_ONCE(rqe->num_sge);
 
 	recv->wr_id = READ_ONCE(rqe->wr_id);
 	recv->num_sge = 0;
@@ -87,8 +87,7 @@ static int copy_entry(const struct tern_recvq *rq, const struct tern_rqe *rqe,
 	memcpy(recv->sge, rqe->sge, flex_array_size(recv, sge, n));
 	barrier_data(recv->sge);
 	recv->num_sge = n;
-	for (i = 0; i < n; i++)
-		recv->len += recv->sge[i].length;
+	recv->len = tern_sges_len(recv->sge, n);
 	return 0;
 }
 

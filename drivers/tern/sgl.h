@@ -14,17 +14,6 @@
 
 struct tern_scope;
 
-/* octets in a list of @n elements */
-static inline u64 tern_sgl_len(const struct tern_sge *sge, u32 n)
-{
-	u64 len = 0;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		len += sge[i].length;
-	return len;
-}
-
 /**
  * tern_sgl_check() - may all of this list be used so?
  * @scope: keys that the list may name

@@ -5,7 +5,6 @@
 
 #include "core/ring.h"
 #include "qp.h"
-#include "sgl.h"
 
 /**
  * struct wr_row - what a send queue entry of one opcode may be
@@ -62,7 +61,7 @@ static const struct wr_row *wr_row(u8 opcode, bool kernel)
 /* the list is in private memory: add it up; RFC 5041 5.2: under 2^32 octets */
 static int sum_sges(struct tern_wqe *wqe)
 {
-	u64 len = tern_sgl_len(wqe->sge, wqe->num_sge);
+	u64 len = tern_sges_len(wqe->sge, wqe->num_sge);
 
 	if (len > U32_MAX)
 		return -EINVAL;
