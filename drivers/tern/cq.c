@@ -145,7 +145,7 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 		call_handler(cq);
 	if (!full)
 		return;
-	tern_stat_inc(cq->dev->stats, CQ_OVERFLOW);
+	tern_stat_inc(cq->stats, CQ_OVERFLOW);
 	if (first)
 		raise_overflow(cq);
 	/* each time: a QP may have been made on this CQ since the first */
@@ -168,11 +168,12 @@ u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog)
 static void overflow_work(struct work_struct *work)
 {
 	struct tern_cq *cq = container_of(work, struct tern_cq, overflow_work);
+	struct tern_device *dev = to_tern_dev(cq->ibcq.device);
 	struct tern_qp *entry, *qp;
 	unsigned long qpn;
 
-	xa_for_each(&cq->dev->qps, qpn, entry) {
-		qp = tern_qp_find(cq->dev, qpn);
+	xa_for_each(&dev->qps, qpn, entry) {
+		qp = tern_qp_find(dev, qpn);
 		if (!qp)
 			continue;
 		if (qp->scq == cq || qp->rcq == cq)
@@ -219,7 +220,7 @@ static bool poll_one(struct tern_cq *cq, struct ib_wc *wc)
 
 	lockdep_assert_held(&cq->lock);
 	rcu_read_lock();
-	qp = xa_load(&cq->dev->qps, cqe->qpn);
+	qp = xa_load(&to_tern_dev(cq->ibcq.device)->qps, cqe->qpn);
 	if (qp)
 		fill_wc(cqe, &qp->ibqp, wc);
 	rcu_read_unlock();
@@ -357,7 +358,7 @@ int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return ret;
 	if (!atomic_add_unless(&dev->num_cq, 1, TERN_MAX_CQ))
 		return -ENOMEM;
-	cq->dev = dev;
+	cq->stats = dev->stats;
 	cq->cqn = atomic_inc_return(&dev->next_cqn);
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	spin_lock_init(&cq->lock);
@@ -394,7 +395,7 @@ int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	cancel_work_sync(&cq->overflow_work);
 	tern_queue_retire(&cq->q, &cq->lock);
 	mutex_destroy(&cq->resize_lock);
-	atomic_dec(&cq->dev->num_cq);
+	atomic_dec(&to_tern_dev(ibcq->device)->num_cq);
 	return 0;
 }
 

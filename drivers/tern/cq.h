@@ -8,10 +8,12 @@
 
 #include "queue.h"
 
+struct tern_stats;
+
 /**
  * struct tern_cq - completion queue
  * @ibcq: the core's part
- * @dev: device
+ * @stats: counters of the device
  * @lock: guards @q, @prod, @told, @solicited, @overflow, moderation and the ring;
  *	taken with interrupts off (kernel users poll and post from any context)
  * @resize_lock: one resize at a time; @q changes under both locks
@@ -33,7 +35,7 @@
  */
 struct tern_cq {
 	struct ib_cq ibcq;
-	struct tern_device *dev;
+	struct tern_stats __percpu *stats;
 	spinlock_t lock;		/* see above */
 	struct mutex resize_lock;	/* see above */
 	struct tern_queue q;
