@@ -2,7 +2,7 @@
 #include "complete.h"
 
 #include "core/ring.h"
-#include "cq.h"
+#include "cq_ring.h"
 #include "device.h"
 #include "qp.h"
 #include "trace.h"

@@ -15,6 +15,7 @@
 #include "conn.h"
 #include "crowd.h"
 #include "cq.h"
+#include "cq_ring.h"
 #include "doorbell.h"
 #include "mr.h"
 #include "mw.h"

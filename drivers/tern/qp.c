@@ -5,7 +5,7 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "cq.h"
+#include "cq_ring.h"
 #include "device.h"
 #include "grace.h"
 #include "mem.h"

@@ -14,7 +14,7 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
-#include "cq.h"
+#include "cq_ring.h"
 #include "mr.h"
 #include "qp.h"
 #include "srq.h"

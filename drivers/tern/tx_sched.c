@@ -5,7 +5,7 @@
 #include <linux/workqueue.h>
 
 #include "complete.h"
-#include "cq.h"
+#include "cq_ring.h"
 #include "device.h"
 #include "qp.h"
 #include "sock.h"
