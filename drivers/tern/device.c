@@ -23,6 +23,7 @@
 #include "qp.h"
 #include "restrack.h"
 #include "srq.h"
+#include "srq_ring.h"
 #include "ucontext.h"
 
 /* ---- attributes ------------------------------------------------------------ */

@@ -11,7 +11,7 @@
 #include "mem.h"
 #include "sock.h"
 #include "sq.h"
-#include "srq.h"
+#include "srq_ring.h"
 #include "stream.h"
 #include "tx_sched.h"
 #include "ucontext.h"

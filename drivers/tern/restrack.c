@@ -17,7 +17,7 @@
 #include "cq_ring.h"
 #include "mr.h"
 #include "qp.h"
-#include "srq.h"
+#include "srq_ring.h"
 #include "umem.h"
 
 /**

@@ -10,7 +10,7 @@
 #include "place.h"
 #include "qp.h"
 #include "sock.h"
-#include "srq.h"
+#include "srq_ring.h"
 #include "trace.h"
 
 void tern_rx_init(struct tern_qp *qp)

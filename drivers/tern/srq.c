@@ -1,54 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Shared receive queues. */
+/* The verbs of shared receive queues. */
 #include "srq.h"
 
-#include <rdma/uverbs_ioctl.h>
-
 #include "device.h"
+#include "srq_ring.h"
 #include "ucontext.h"
-
-static void raise_limit(struct tern_srq *srq)
-{
-	struct ib_event event = {
-		.device = srq->ibsrq.device,
-		.element.srq = &srq->ibsrq,
-		.event = IB_EVENT_SRQ_LIMIT_REACHED,
-	};
-
-	if (srq->ibsrq.event_handler)
-		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
-}
-
-/*
- * Disarms the limit when it is reached; true when the event is due. An event is memory
- * of the core's until the program fetches it: who arms again and again below the
- * limit gets the next one with the next receive that is taken. The level is the
- * program's word, which it could change at will.
- */
-static bool limit_reached(struct tern_srq *srq)
-{
-	unsigned long flags;
-	bool reached;
-
-	spin_lock_irqsave(&srq->rq.lock, flags);
-	reached = srq->limit && srq->rq.cons != srq->told &&
-		  tern_recvq_level(&srq->rq) < srq->limit;
-	if (reached) {
-		WRITE_ONCE(srq->limit, 0);
-		srq->told = srq->rq.cons;
-	}
-	spin_unlock_irqrestore(&srq->rq.lock, flags);
-	return reached;
-}
-
-int tern_srq_take(struct tern_srq *srq, struct tern_recv *recv)
-{
-	int ret = tern_recvq_take(&srq->rq, recv);
-
-	if (READ_ONCE(srq->limit) && limit_reached(srq))
-		raise_limit(srq);
-	return ret;
-}
 
 static int check_init(const struct ib_srq_init_attr *init)
 {
@@ -85,7 +41,6 @@ int tern_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return ret;
 	if (!atomic_add_unless(&dev->num_srq, 1, TERN_MAX_SRQ))
 		return -ENOMEM;
-	srq->dev = dev;
 	srq->srqn = atomic_inc_return(&dev->next_srqn);
 	ret = tern_recvq_create(&srq->rq, ctx, init->attr.max_wr,
 				init->attr.max_sge);
@@ -113,7 +68,6 @@ int tern_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		    enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct tern_srq *srq = to_tern_srq(ibsrq);
-	unsigned long flags;
 
 	/* no IB_DEVICE_SRQ_RESIZE */
 	if (mask & ~IB_SRQ_LIMIT)
@@ -122,11 +76,7 @@ int tern_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		return 0;
 	if (attr->srq_limit > srq->rq.max_wr)
 		return -EINVAL;
-	spin_lock_irqsave(&srq->rq.lock, flags);
-	WRITE_ONCE(srq->limit, attr->srq_limit);
-	spin_unlock_irqrestore(&srq->rq.lock, flags);
-	if (limit_reached(srq))
-		raise_limit(srq);
+	tern_srq_arm(srq, attr->srq_limit);
 	return 0;
 }
 
@@ -145,7 +95,7 @@ int tern_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	struct tern_srq *srq = to_tern_srq(ibsrq);
 
 	tern_recvq_destroy(&srq->rq);
-	atomic_dec(&srq->dev->num_srq);
+	atomic_dec(&to_tern_dev(ibsrq->device)->num_srq);
 	return 0;
 }
 
