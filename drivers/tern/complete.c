@@ -7,9 +7,6 @@
 #include "qp.h"
 #include "trace.h"
 
-/* completions of a flush with one hold of the stream lock: some 100 us */
-#define FLUSH_ENTRIES	256
-
 static struct tern_sq_slot *slot_of(struct tern_sq *sq, u32 index)
 {
 	return &sq->slots[index & (sq->q.size - 1)];
@@ -121,34 +118,6 @@ void tern_sq_complete(struct tern_qp *qp)
 	sq_complete_to(qp, qp->sq.head);
 }
 
-void tern_recv_complete(struct tern_qp *qp, const struct tern_recv *recv,
-			enum ib_wc_status status, u32 byte_len, u32 flags,
-			u32 inv_stag)
-{
-	struct tern_rx *rx = &qp->rx;
-
-	if (rx->cqe_nr == TERN_CQE_BATCH)
-		tern_recv_publish(qp);
-	rx->cqes[rx->cqe_nr++] = (struct tern_cqe) {
-		.wr_id = recv->wr_id,
-		.opcode = TERN_WR_RECV,
-		.status = status,
-		.flags = flags,
-		.qpn = tern_qpn(qp),
-		.byte_len = byte_len,
-		.inv_stag = inv_stag,
-	};
-}
-
-void tern_recv_publish(struct tern_qp *qp)
-{
-	struct tern_rx *rx = &qp->rx;
-
-	if (rx->cqe_nr)
-		tern_cq_push(qp->rcq, rx->cqes, rx->cqe_nr);
-	rx->cqe_nr = 0;
-}
-
 /*
  * Up to @n entries in hand get the flush status, and so does all behind the first one
  * that fails, even what TCP had taken (IBTA 10.3.1). Return: how many.
@@ -196,7 +165,7 @@ static bool flush_posted(struct tern_qp *qp)
 static bool flush_sq(struct tern_qp *qp)
 {
 	struct tern_sq *sq = &qp->sq;
-	u32 n = FLUSH_ENTRIES;
+	u32 n = TERN_FLUSH_ENTRIES;
 
 	/* from here on each post rings: see enum tern_ring_flags */
 	WRITE_ONCE(sq->q.hdr->flags, 0);
@@ -213,52 +182,16 @@ static bool flush_sq(struct tern_qp *qp)
 	return sq->flush_left;
 }
 
-/* a malformed entry is consumed too: it has its wr_id */
-static bool flush_recv(struct tern_qp *qp)
-{
-	struct tern_recv *recv = &qp->rx.recv;
-	int ret = tern_recvq_take(&qp->rq, recv);
-
-	if (ret == -ENOENT || ret == -EOVERFLOW)
-		return false;
-	tern_recv_complete(qp, recv, IB_WC_WR_FLUSH_ERR, 0, 0, 0);
-	return true;
-}
-
-static bool flush_rq(struct tern_qp *qp)
-{
-	struct tern_rx *rx = &qp->rx;
-	u32 n;
-
-	if (rx->have_recv) {
-		rx->have_recv = false;
-		tern_recv_complete(qp, &rx->recv, IB_WC_WR_FLUSH_ERR, 0, 0, 0);
-	}
-	if (!qp->srq) {
-		WRITE_ONCE(qp->rq.q.hdr->flags, TERN_RING_KICK);
-		smp_mb(); /* flags before prod */
-		for (n = FLUSH_ENTRIES; n && rx->flush_left; n--) {
-			if (!flush_recv(qp))
-				rx->flush_left = 1;
-			rx->flush_left--;
-		}
-	}
-	tern_recv_publish(qp);
-	return rx->flush_left;
-}
-
 bool tern_flush(struct tern_qp *qp, bool rung)
 {
 	bool more;
 
 	tern_qp_assert_locked(qp);
 	/* a program may post for ever: what comes later rings */
-	if (rung) {
+	if (rung)
 		qp->sq.flush_left = qp->sq.q.size;
-		qp->rx.flush_left = qp->srq ? 0 : qp->rq.q.size;
-	}
 	more = flush_sq(qp);
-	more |= flush_rq(qp);
+	more |= tern_rq_flush(&qp->rq, rung);
 	if (more)
 		tern_stat_inc(qp->dev->stats, FLUSH_MORE);
 	return more;

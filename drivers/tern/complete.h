@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Completions of a QP: in posting order on the send side (RFC 5040 5.5(15)),
- * in Delivery order on the receive side, and flushed when the stream ends.
+ * Completions of the send side, in posting order (RFC 5040 5.5(15)), and the flush
+ * when the stream ends.
  */
 #ifndef TERN_COMPLETE_H
 #define TERN_COMPLETE_H
@@ -9,7 +9,6 @@
 #include <rdma/ib_verbs.h>
 
 struct tern_qp;
-struct tern_recv;
 
 /**
  * tern_sq_started() - the entry at sq.head is taken in hand
@@ -42,14 +41,6 @@ void tern_sq_sent(struct tern_qp *qp, u32 head);
  * Context: the stream lock is ours.
  */
 void tern_sq_complete(struct tern_qp *qp);
-
-/* queue a receive completion; tern_recv_publish() makes it visible */
-void tern_recv_complete(struct tern_qp *qp, const struct tern_recv *recv,
-			enum ib_wc_status status, u32 byte_len, u32 flags,
-			u32 inv_stag);
-
-/* publish what tern_recv_complete() queued; Context: the socket lock is ours */
-void tern_recv_publish(struct tern_qp *qp);
 
 /**
  * tern_flush() - complete some of what there is in error

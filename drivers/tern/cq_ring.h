@@ -12,6 +12,12 @@
 
 struct tern_stats;
 
+/* completions written with one hold of the CQ's lock */
+#define TERN_CQE_BATCH		8
+
+/* completions of a flush with one hold of the stream lock: some 100 us */
+#define TERN_FLUSH_ENTRIES	256
+
 /**
  * struct tern_cq - completion queue
  * @ibcq: the core's part

@@ -11,7 +11,6 @@
 #include "mem.h"
 #include "sock.h"
 #include "sq.h"
-#include "srq_ring.h"
 #include "stream.h"
 #include "tx_sched.h"
 #include "ucontext.h"
@@ -151,8 +150,7 @@ static int create_sq(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 
 static void destroy_queues(struct tern_qp *qp)
 {
-	if (!qp->srq)
-		tern_recvq_destroy(&qp->rq);
+	tern_rq_exit(&qp->rq);
 	kvfree(qp->sq.slots);
 	tern_queue_destroy(&qp->sq.q);
 }
@@ -162,11 +160,9 @@ static int create_queues(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 {
 	int ret = create_sq(qp, init, ctx);
 
-	if (ret || qp->srq)
+	if (ret)
 		return ret;
-	ret = tern_recvq_create(&qp->rq, ctx,
-				max(init->cap.max_recv_wr, 1U),
-				max(init->cap.max_recv_sge, 1U));
+	ret = tern_rq_init(&qp->rq, ctx, init);
 	if (ret) {
 		kvfree(qp->sq.slots);
 		tern_queue_destroy(&qp->sq.q);
@@ -179,8 +175,8 @@ static void tell_cap(const struct tern_qp *qp, struct ib_qp_cap *cap)
 	cap->max_send_wr = qp->sq.max_wr;
 	cap->max_send_sge = qp->sq.max_sge;
 	cap->max_inline_data = qp->sq.max_inline;
-	cap->max_recv_wr = qp->srq ? 0 : qp->rq.max_wr;
-	cap->max_recv_sge = qp->srq ? 0 : qp->rq.max_sge;
+	cap->max_recv_wr = qp->rq.own.max_wr;
+	cap->max_recv_sge = qp->rq.own.max_sge;
 }
 
 static int tell_program(const struct tern_qp *qp, struct ib_udata *udata)
@@ -191,8 +187,7 @@ static int tell_program(const struct tern_qp *qp, struct ib_udata *udata)
 	};
 
 	tern_queue_describe(&qp->sq.q, &resp.sq);
-	if (!qp->srq)
-		tern_queue_describe(&qp->rq.q, &resp.rq);
+	tern_queue_describe(&qp->rq.own.q, &resp.rq);
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
@@ -223,8 +218,6 @@ static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 	qp->dev = to_tern_dev(qp->ibqp.device);
 	init_scopes(qp, init, !udata);
 	qp->scq = to_tern_cq(init->send_cq);
-	qp->rcq = to_tern_cq(init->recv_cq);
-	qp->srq = init->srq ? to_tern_srq(init->srq) : NULL;
 	qp->state = QP_IDLE;
 	/* an RNIC's QP is born Idle, which verbs call INIT */
 	qp->ib_state = IB_QPS_INIT;
@@ -262,6 +255,7 @@ int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret < 0)
 		goto err_queues;
 	ibqp->qp_num = qpn;
+	qp->rq.qpn = qpn;
 	ret = udata ? tell_program(qp, udata) : 0;
 	if (ret)
 		goto err_qpn;
@@ -485,13 +479,12 @@ int tern_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	struct tern_qp *qp = to_tern_qp(ibqp);
 	int ret;
 
-	if (qp->uctx || qp->srq) {
+	if (qp->uctx || qp->rq.srq) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}
-	ret = tern_recvq_post(&qp->rq, wr, bad_wr);
-	smp_mb(); /* as above, for the RQ */
-	if (READ_ONCE(qp->rq.q.hdr->flags) & TERN_RING_KICK)
+	ret = tern_recvq_post(&qp->rq.own, wr, bad_wr);
+	if (tern_rq_must_ring(&qp->rq))
 		tern_tx_kick(qp);
 	return ret;
 }

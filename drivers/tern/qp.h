@@ -18,13 +18,12 @@
 #include "mem.h"
 #include "queue.h"
 #include "readq.h"
-#include "recvq.h"
+#include "rq.h"
 #include "sgl.h"
 
 struct tern_cq;
 struct tern_device;
 struct tern_sock;
-struct tern_srq;
 struct tern_stream_ops;
 struct tern_stream_user;
 
@@ -47,9 +46,6 @@ struct tern_sq_slot {
 	u32 len;
 	u32 stag;
 };
-
-/* completions written with one hold of the CQ's lock */
-#define TERN_CQE_BATCH		8
 
 /**
  * struct tern_sq - send queue
@@ -179,15 +175,11 @@ struct tern_tx {
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_mpa_params
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
- * @recv: receive entry of the Send under reassembly
- * @sgl: where the next byte of it goes
- * @have_recv: it was taken
- * @too_long: the message does not fit into it
+ * @sgl: where the next byte of the Send under reassembly goes
+ * @too_long: the message does not fit into its receive entry
  * @discard: throw away what comes (an error was reported, or closed)
  * @eof: the peer's FIN was handled
  * @reply: a Read Request was queued or a Read completed: run the send engine
- * @flush_left: receives that the flush may still find
- * @cqes, @cqe_nr: completions not yet published
  */
 struct tern_rx {
 	struct tern_fpdu_rx fpdu;
@@ -198,16 +190,11 @@ struct tern_rx {
 	bool fence;
 	u8 rtr_accept;
 	u8 rtr;
-	struct tern_recv recv;
 	struct tern_sgl sgl;
-	bool have_recv;
 	bool too_long;
 	bool discard;
 	bool eof;
 	bool reply;
-	u32 flush_left;
-	u32 cqe_nr;
-	struct tern_cqe cqes[TERN_CQE_BATCH];
 };
 
 /**
@@ -244,8 +231,8 @@ struct tern_startup {
  * @state: guarded by the stream lock; read without where a stale value is good
  * @user: who connects or has connected it, with a reference
  * @sock: the connection, set once at attach (release), good until destroy
- * @scq, @rcq, @srq: where it completes and receives
- * @sq, @rq: its queues; @rq is unused with an SRQ
+ * @scq: where its sends complete
+ * @sq, @rq: its queues
  * @tx, @rx, @readq: engines
  * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
  * @rights_said: modify_qp has said what @access is
@@ -277,10 +264,8 @@ struct tern_qp {
 	struct tern_stream_user *user;
 	struct tern_sock *sock;
 	struct tern_cq *scq;
-	struct tern_cq *rcq;
-	struct tern_srq *srq;
 	struct tern_sq sq;
-	struct tern_recvq rq;
+	struct tern_rq rq;
 	struct tern_tx tx;
 	struct tern_rx rx;
 	struct tern_readq readq;

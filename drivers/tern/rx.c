@@ -29,34 +29,30 @@ void tern_rx_init(struct tern_qp *qp)
 /* a receive entry that is not what it should be: the program's fault */
 static int recv_broken(struct tern_qp *qp, int err)
 {
-	struct tern_rx *rx = &qp->rx;
-
 	tern_stat_inc(qp->dev->stats, RQ_BAD_ENTRY);
 	if (err == -EINVAL)
-		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_QP_OP_ERR, 0, 0, 0);
+		tern_rq_fail(&qp->rq, IB_WC_LOC_QP_OP_ERR);
 	return TERN_TERM_LOCAL;
 }
 
 /* QN 0: the first segment of a message takes an entry */
 static int take_recv(struct tern_qp *qp, const struct tern_seg *seg)
 {
-	struct tern_rx *rx = &qp->rx;
 	int ret;
 
-	if (!seg->first || rx->have_recv)
+	if (!seg->first || qp->rq.have_recv)
 		return TERN_TERM_NONE;
-	if (qp->srq)
-		ret = tern_srq_take(qp->srq, &rx->recv);
-	else
-		ret = tern_recvq_take(&qp->rq, &rx->recv);
+	ret = tern_rq_take(&qp->rq);
 	if (ret == -ENOENT) {
 		tern_stat_inc(qp->dev->stats, RX_NO_BUFFER);
 		return TERN_TERM_NONE;
 	}
 	if (ret)
 		return recv_broken(qp, ret);
-	rx->sgl = (struct tern_sgl) { .sge = rx->recv.sge, .num = rx->recv.num_sge };
-	rx->have_recv = true;
+	qp->rx.sgl = (struct tern_sgl) {
+		.sge = qp->rq.recv.sge,
+		.num = qp->rq.recv.num_sge,
+	};
 	return TERN_TERM_NONE;
 }
 
@@ -103,8 +99,8 @@ static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
 		term = take_recv(qp, seg);
 		if (term != TERN_TERM_NONE)
 			return term;
-		term = tern_ddp_untagged(&rx->ddp, seg, rx->have_recv,
-					 rx->recv.len);
+		term = tern_ddp_untagged(&rx->ddp, seg, qp->rq.have_recv,
+					 qp->rq.recv.len);
 		rx->too_long = term == TERN_TERM_DU_TOO_LONG;
 		return term;
 	case TERN_QN_READ_REQ:
@@ -135,7 +131,6 @@ static int check_invalidate(struct tern_qp *qp, const struct tern_seg *seg)
 
 static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
 {
-	struct tern_rx *rx = &qp->rx;
 	u32 flags = 0;
 
 	if (seg->row->has_inv) {
@@ -145,16 +140,14 @@ static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
 	}
 	if (seg->row->solicited)
 		flags |= TERN_CQE_SOLICITED;
-	rx->have_recv = false;
-	tern_recv_complete(qp, &rx->recv, IB_WC_SUCCESS, seg->mo + seg->len,
-			   flags, seg->row->has_inv ? seg->inv_stag : 0);
+	tern_rq_complete(&qp->rq, IB_WC_SUCCESS, seg->mo + seg->len, flags,
+			 seg->row->has_inv ? seg->inv_stag : 0);
 	return TERN_TERM_NONE;
 }
 
 static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
 {
 	const struct tern_seg *seg = src->seg;
-	struct tern_rx *rx = &qp->rx;
 	int term = TERN_TERM_NONE;
 
 	if (is_rtr_send(qp, seg))
@@ -163,9 +156,8 @@ static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
 		term = check_invalidate(qp, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, &qp->recv_scope, &rx->sgl)) {
-		rx->have_recv = false;
-		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_PROT_ERR, 0, 0, 0);
+	if (seg->len && tern_place_sgl(qp, src, &qp->recv_scope, &qp->rx.sgl)) {
+		tern_rq_fail(&qp->rq, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
 	}
 	return seg->last ? deliver_send(qp, seg) : TERN_TERM_NONE;
@@ -348,10 +340,8 @@ static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
 
 	count_error(qp, term);
 	rx->discard = true;
-	if (rx->too_long) {
-		rx->have_recv = false;
-		tern_recv_complete(qp, &rx->recv, IB_WC_LOC_LEN_ERR, 0, 0, 0);
-	}
+	if (rx->too_long)
+		tern_rq_fail(&qp->rq, IB_WC_LOC_LEN_ERR);
 	if (f && TERN_TERM_LAYER(term) != 2)
 		tern_qp_error(qp, term, f->hdr, f->hdr_len, f->ulpdu_len);
 	else
@@ -551,6 +541,6 @@ void tern_rx_run(struct tern_qp *qp)
 	if (tern_sock_take_urgent_locked(qp->sock) && !qp->rx.discard)
 		refuse_urgent(qp);
 	tern_sock_read_locked(qp->sock, rx_actor, qp);
-	tern_recv_publish(qp);
+	tern_rq_publish(&qp->rq);
 	check_eof(qp);
 }

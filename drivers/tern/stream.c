@@ -91,7 +91,7 @@ static void act(struct tern_qp *qp, u32 actions)
 		if (tern_flush(qp, true))
 			tern_tx_kick(qp);
 		/* ib_drain_qp() waits for it */
-		if (qp->srq)
+		if (qp->rq.srq)
 			tern_qp_async_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 	}
 	if (!qp->sock)
