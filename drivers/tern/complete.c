@@ -22,7 +22,6 @@ void tern_sq_started(struct tern_qp *qp, const struct tern_wqe *wqe)
 		.opcode = wqe->opcode,
 		.flags = wqe->flags,
 		.len = wqe->len,
-		.stag = wqe->opcode == TERN_WR_READ_WITH_INV ? wqe->ex : 0,
 	};
 	sq->head = wqe->index + 1;
 }

@@ -35,7 +35,6 @@ struct tern_stream_user;
  * @status: enum ib_wc_status, valid when @done
  * @done: may complete when all before it have
  * @len: octets, for byte_len of Reads
- * @stag: READ_WITH_INV: local STag to invalidate
  */
 struct tern_sq_slot {
 	u64 wr_id;
@@ -44,7 +43,6 @@ struct tern_sq_slot {
 	bool done;
 	u32 flags;
 	u32 len;
-	u32 stag;
 };
 
 /**

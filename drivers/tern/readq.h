@@ -33,6 +33,7 @@ struct tern_read_in {
  * @slot: its send queue index
  * @hidden: the RTR Read: no entry, no completion
  * @msn: of the Request on queue 1
+ * @inv_stag: local STag to invalidate when the data is there, 0 for none
  * @sge: where the data goes
  * @sgl: the part of @sge that is still to be filled
  */
@@ -41,6 +42,7 @@ struct tern_read_out {
 	u32 slot;
 	bool hidden;
 	u32 msn;
+	u32 inv_stag;
 	struct tern_sge sge[TERN_MAX_SGE];
 	struct tern_sgl sgl;
 };

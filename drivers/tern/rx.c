@@ -165,12 +165,9 @@ static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
 
 static int read_done(struct tern_qp *qp, struct tern_read_out *out)
 {
-	struct tern_sq_slot *slot;
-
 	if (!out->hidden) {
-		slot = &qp->sq.slots[out->slot & (qp->sq.q.size - 1)];
-		if (slot->stag &&
-		    tern_mem_invalidate_local(&qp->scope, slot->stag)) {
+		if (out->inv_stag &&
+		    tern_mem_invalidate_local(&qp->scope, out->inv_stag)) {
 			tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
 			return TERN_TERM_LOCAL;
 		}

@@ -94,6 +94,7 @@ static void build_read(struct tern_qp *qp)
 	out->slot = wqe->index;
 	out->hidden = false;
 	out->msn = tx->read_msn;
+	out->inv_stag = wqe->opcode == TERN_WR_READ_WITH_INV ? wqe->ex : 0;
 	memcpy(out->sge, wqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
 	out->sgl = (struct tern_sgl) { .sge = out->sge, .num = wqe->num_sge };
 	tern_readq_out_push(&qp->readq);
