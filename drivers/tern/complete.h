@@ -8,39 +8,43 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "sq.h"
+
 struct tern_qp;
 
 /**
  * tern_sq_started() - the entry at sq.head is taken in hand
- * @qp: queue pair
+ * @sq: the queue
  * @wqe: its validated copy
  *
  * Context: the socket lock is ours.
  */
-struct tern_wqe;
-void tern_sq_started(struct tern_qp *qp, const struct tern_wqe *wqe);
+void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe);
 
 /**
  * tern_sq_done() - an entry has its result
- * @qp: queue pair
+ * @sq: the queue
  * @index: of the entry, sq.tail <= @index < sq.head
  * @status: result
  */
-void tern_sq_done(struct tern_qp *qp, u32 index, enum ib_wc_status status);
+void tern_sq_done(struct tern_sq *sq, u32 index, enum ib_wc_status status);
+
+/* the oldest entry in progress, if any, has @status */
+void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status);
 
 /**
  * tern_sq_sent() - TCP took all octets of the entries before @head
  *
  * All of them but Reads, which wait for their Response, are done.
  */
-void tern_sq_sent(struct tern_qp *qp, u32 head);
+void tern_sq_sent(struct tern_sq *sq, u32 head);
 
 /**
  * tern_sq_complete() - write the completions that are due, in order
  *
  * Context: the stream lock is ours.
  */
-void tern_sq_complete(struct tern_qp *qp);
+void tern_sq_complete(struct tern_sq *sq);
 
 /**
  * tern_flush() - complete some of what there is in error

@@ -19,7 +19,7 @@ static void overflow_work(struct work_struct *work)
 		qp = tern_qp_find(dev, qpn);
 		if (!qp)
 			continue;
-		if (qp->scq == cq || qp->rq.cq == cq)
+		if (qp->sq.cq == cq || qp->rq.cq == cq)
 			tern_qp_fatal(qp);
 		tern_qp_put(qp);
 	}

@@ -141,6 +141,8 @@ static int create_sq(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 		return -ENOMEM;
 	}
 	spin_lock_init(&sq->lock);
+	sq->cq = to_tern_cq(init->send_cq);
+	sq->kernel = !ctx;
 	sq->max_wr = sq->q.size;
 	sq->max_inline = min_t(u32, sq->q.stride - sizeof(struct tern_sqe),
 			       TERN_MAX_INLINE);
@@ -217,7 +219,6 @@ static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 	mutex_init(&qp->idle_lock);
 	qp->dev = to_tern_dev(qp->ibqp.device);
 	init_scopes(qp, init, !udata);
-	qp->scq = to_tern_cq(init->send_cq);
 	qp->state = QP_IDLE;
 	/* an RNIC's QP is born Idle, which verbs call INIT */
 	qp->ib_state = IB_QPS_INIT;
@@ -255,6 +256,7 @@ int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret < 0)
 		goto err_queues;
 	ibqp->qp_num = qpn;
+	qp->sq.qpn = qpn;
 	qp->rq.qpn = qpn;
 	ret = udata ? tell_program(qp, udata) : 0;
 	if (ret)
@@ -466,7 +468,7 @@ int tern_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad_wr = wr;
 		return -EINVAL;
 	}
-	ret = tern_sq_post(qp, wr, bad_wr);
+	ret = tern_sq_post(&qp->sq, wr, bad_wr);
 	smp_mb(); /* enum tern_ring_flags: publish, full barrier, look */
 	if (!(READ_ONCE(qp->sq.q.hdr->flags) & TERN_RING_BUSY))
 		tern_tx_kick(qp);

@@ -16,95 +16,15 @@
 #include "core/qp_fsm.h"
 #include "burst.h"
 #include "mem.h"
-#include "queue.h"
 #include "readq.h"
 #include "rq.h"
 #include "sgl.h"
+#include "sq.h"
 
-struct tern_cq;
 struct tern_device;
 struct tern_sock;
 struct tern_stream_ops;
 struct tern_stream_user;
-
-/**
- * struct tern_sq_slot - a send queue entry between its start and its completion
- * @wr_id: the user's
- * @opcode: enum tern_wr_opcode
- * @flags: enum tern_wr_flags
- * @status: enum ib_wc_status, valid when @done
- * @done: may complete when all before it have
- * @len: octets, for byte_len of Reads
- */
-struct tern_sq_slot {
-	u64 wr_id;
-	u8 opcode;
-	u8 status;
-	bool done;
-	u32 flags;
-	u32 len;
-};
-
-/**
- * struct tern_sq - send queue
- * @q: the ring
- * @lock: guards @prod (kernel users' posts); interrupts off
- * @prod: kernel users: next index to fill
- * @slots: entries in progress, by index & (q.size - 1)
- * @head: next entry to start; written by the send engine only
- * @sent: entries before it were taken by TCP
- * @tail: oldest entry without a completion; @slots, @head, @tail and @stop are
- *	guarded by the stream lock, see tern_qp_lock()
- * @stop: in CLOSING: entries from this index on are flushed, not sent
- * @max_wr, @max_sge, @max_inline: granted
- * @sig_all: every entry is signalled
- * @failed: a flush met an entry that failed: none behind it succeeds
- * @flush_left: entries never started that the flush may still find
- * @cqes: completions on their way to the CQ; on the stack they would be zeroed
- *	each time (CONFIG_INIT_STACK_ALL_ZERO)
- */
-struct tern_sq {
-	struct tern_queue q;
-	spinlock_t lock;		/* see above */
-	u32 prod;
-	struct tern_sq_slot *slots;
-	u32 head;
-	u32 sent;
-	u32 tail;
-	u32 stop;
-	u32 max_wr;
-	u32 max_sge;
-	u32 max_inline;
-	bool sig_all;
-	bool failed;
-	u32 flush_left;
-	struct tern_cqe cqes[TERN_CQE_BATCH];
-};
-
-/**
- * struct tern_wqe - the send queue entry being sent: a private, validated copy
- * @len: payload octets
- * @length: BIND_MW: octets of the window
- * @sge: where the payload is
- * @num_sge: elements
- * @inl: inline payload
- */
-struct tern_wqe {
-	u64 wr_id;
-	u64 remote_addr;
-	u32 index;
-	u8 opcode;
-	u32 flags;
-	u32 rkey;
-	u32 ex;
-	u32 access;
-	u32 len;
-	u64 length;
-	u32 num_sge;
-	u32 inline_len;
-	struct tern_sge sge[TERN_MAX_SGE];
-	u8 inl[TERN_MAX_INLINE];
-};
 
 enum tern_tx_source {
 	TERN_TX_NONE,		/* between two messages */
@@ -229,8 +149,7 @@ struct tern_startup {
  * @state: guarded by the stream lock; read without where a stale value is good
  * @user: who connects or has connected it, with a reference
  * @sock: the connection, set once at attach (release), good until destroy
- * @scq: where its sends complete
- * @sq, @rq: its queues
+ * @sq, @rq: its queues, and where they complete
  * @tx, @rx, @readq: engines
  * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
  * @rights_said: modify_qp has said what @access is
@@ -241,7 +160,7 @@ struct tern_startup {
  * @linger: runs it some microseconds behind a doorbell, see tern_tx_defer()
  * @doorbells: how many came as a stream, up to a few; with @polled a hint that
  *	nothing guards
- * @polled: how far the program had polled @scq at the last doorbell
+ * @polled: how far the program had polled the CQ of @sq at the last doorbell
  * @ib_state: IB_QPS_RESET, INIT or RTR while @state is IDLE
  * @params: of the stream, its depths at most TERN_MAX_RD_ATOM
  * @wishes: in place of the device's settings; not changed while there is @user
@@ -261,7 +180,6 @@ struct tern_qp {
 	enum tern_qp_state state;
 	struct tern_stream_user *user;
 	struct tern_sock *sock;
-	struct tern_cq *scq;
 	struct tern_sq sq;
 	struct tern_rq rq;
 	struct tern_tx tx;

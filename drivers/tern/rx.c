@@ -168,13 +168,13 @@ static int read_done(struct tern_qp *qp, struct tern_read_out *out)
 	if (!out->hidden) {
 		if (out->inv_stag &&
 		    tern_mem_invalidate_local(&qp->scope, out->inv_stag)) {
-			tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
+			tern_sq_done(&qp->sq, out->slot, IB_WC_LOC_PROT_ERR);
 			return TERN_TERM_LOCAL;
 		}
-		tern_sq_done(qp, out->slot, IB_WC_SUCCESS);
+		tern_sq_done(&qp->sq, out->slot, IB_WC_SUCCESS);
 	}
 	tern_readq_out_pop(&qp->readq);
-	tern_sq_complete(qp);
+	tern_sq_complete(&qp->sq);
 	/* an ORD slot is free, or a fence is down */
 	qp->rx.reply = true;
 	return TERN_TERM_NONE;
@@ -191,7 +191,7 @@ static int handle_read_resp(struct tern_qp *qp,
 	if (term != TERN_TERM_NONE)
 		return term;
 	if (seg->len && tern_place_sgl(qp, src, &qp->scope, &out->sgl)) {
-		tern_sq_done(qp, out->slot, IB_WC_LOC_PROT_ERR);
+		tern_sq_done(&qp->sq, out->slot, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
 	}
 	out->open.got += seg->len;
@@ -277,12 +277,13 @@ static void handle_terminate(struct tern_qp *qp, const struct tern_fpdu *f,
 		info.code = TERN_TERM_RO_UNSPEC;
 	trace_tern_term_rx(tern_qpn(qp), info.code, tern_term_name(info.code));
 	qp->term_rx = info.code;
+	qp->sq.vendor_err = info.code;
 	qp->rx.discard = true;
 	out = find_failed_read(qp, &info);
 	if (out)
-		tern_sq_done(qp, out->slot, term_status(info.code));
-	else if (qp->sq.tail != qp->sq.head)
-		tern_sq_done(qp, qp->sq.tail, IB_WC_REM_OP_ERR);
+		tern_sq_done(&qp->sq, out->slot, term_status(info.code));
+	else
+		tern_sq_fail_oldest(&qp->sq, IB_WC_REM_OP_ERR);
 	tern_qp_event(qp, QP_EV_TERM_RX);
 	/* RFC 5040 5.4: "The RDMAP layer MUST Deliver the Terminate Message to the ULP" */
 	tern_qp_async_event(qp, IB_EVENT_QP_FATAL);

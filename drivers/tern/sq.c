@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "sq.h"
 
-#include <linux/overflow.h>
-
 #include "core/ring.h"
-#include "qp.h"
 
 /**
  * struct wr_row - what a send queue entry of one opcode may be
@@ -69,31 +66,30 @@ static int sum_sges(struct tern_wqe *wqe)
 	return 0;
 }
 
-static int fetch_payload(const struct tern_qp *qp, const struct tern_sqe *sqe,
+static int fetch_payload(const struct tern_sq *sq, const struct tern_sqe *sqe,
 			 struct tern_wqe *wqe)
 {
-	const struct wr_row *row = wr_row(wqe->opcode, !qp->uctx);
+	const struct wr_row *row = wr_row(wqe->opcode, sq->kernel);
 
 	if (!row)
 		return -EINVAL;
 	if (wqe->flags & ~(row->flags | TERN_WR_SIGNALED | TERN_WR_FENCE))
 		return -EINVAL;
 	if (wqe->flags & TERN_WR_INLINE) {
-		if (wqe->num_sge || wqe->inline_len > qp->sq.max_inline)
+		if (wqe->num_sge || wqe->inline_len > sq->max_inline)
 			return -EINVAL;
 		memcpy(wqe->inl, sqe->sge, wqe->inline_len);
 		wqe->len = wqe->inline_len;
 		return 0;
 	}
-	if (wqe->num_sge > qp->sq.max_sge || (wqe->num_sge && !row->sge))
+	if (wqe->num_sge > sq->max_sge || (wqe->num_sge && !row->sge))
 		return -EINVAL;
 	memcpy(wqe->sge, sqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
 	return sum_sges(wqe);
 }
 
-int tern_sq_pending(const struct tern_qp *qp)
+int tern_sq_pending(const struct tern_sq *sq)
 {
-	const struct tern_sq *sq = &qp->sq;
 	int avail = tern_ring_avail(&sq->q.hdr->prod, sq->head, sq->q.size);
 
 	/* those in progress still have their slots: no entry takes one from them */
@@ -102,13 +98,11 @@ int tern_sq_pending(const struct tern_qp *qp)
 	return avail;
 }
 
-int tern_sq_fetch(struct tern_qp *qp, struct tern_wqe *wqe)
+int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe)
 {
-	struct tern_sq *sq = &qp->sq;
 	const struct tern_sqe *sqe;
-	int avail = tern_sq_pending(qp);
+	int avail = tern_sq_pending(sq);
 
-	tern_qp_assert_locked(qp);
 	if (avail < 0)
 		return avail;
 	if (!avail)
@@ -126,7 +120,7 @@ int tern_sq_fetch(struct tern_qp *qp, struct tern_wqe *wqe)
 	wqe->access = READ_ONCE(sqe->access);
 	wqe->length = READ_ONCE(sqe->length);
 	wqe->len = 0;
-	return fetch_payload(qp, sqe, wqe);
+	return fetch_payload(sq, sqe, wqe);
 }
 
 /* ---- kernel users ------------------------------------------------------- */
@@ -208,7 +202,7 @@ static void fill_by_opcode(struct tern_sqe *sqe, const struct ib_send_wr *wr)
 	}
 }
 
-static int fill_inline(struct tern_qp *qp, struct tern_sqe *sqe,
+static int fill_inline(struct tern_sq *sq, struct tern_sqe *sqe,
 		       const struct ib_send_wr *wr)
 {
 	u8 *to = (u8 *)sqe->sge;
@@ -218,7 +212,7 @@ static int fill_inline(struct tern_qp *qp, struct tern_sqe *sqe,
 	for (i = 0; i < wr->num_sge; i++) {
 		const struct ib_sge *sge = &wr->sg_list[i];
 
-		if (sge->length > qp->sq.max_inline - len)
+		if (sge->length > sq->max_inline - len)
 			return -EINVAL;
 		memcpy(to + len, (void *)(uintptr_t)sge->addr, sge->length);
 		len += sge->length;
@@ -227,12 +221,12 @@ static int fill_inline(struct tern_qp *qp, struct tern_sqe *sqe,
 	return 0;
 }
 
-static int fill_sges(struct tern_qp *qp, struct tern_sqe *sqe,
+static int fill_sges(struct tern_sq *sq, struct tern_sqe *sqe,
 		     const struct ib_send_wr *wr)
 {
 	int i;
 
-	if (wr->num_sge > qp->sq.max_sge)
+	if (wr->num_sge > sq->max_sge)
 		return -EINVAL;
 	for (i = 0; i < wr->num_sge; i++) {
 		sqe->sge[i].addr = wr->sg_list[i].addr;
@@ -243,7 +237,7 @@ static int fill_sges(struct tern_qp *qp, struct tern_sqe *sqe,
 	return 0;
 }
 
-static int fill_sqe(struct tern_qp *qp, struct tern_sqe *sqe,
+static int fill_sqe(struct tern_sq *sq, struct tern_sqe *sqe,
 		    const struct ib_send_wr *wr)
 {
 	int opcode = kernel_opcode(wr->opcode);
@@ -260,14 +254,13 @@ static int fill_sqe(struct tern_qp *qp, struct tern_sqe *sqe,
 	if (!wr_rows[opcode].sge)
 		return 0;
 	if (sqe->flags & TERN_WR_INLINE)
-		return fill_inline(qp, sqe, wr);
-	return fill_sges(qp, sqe, wr);
+		return fill_inline(sq, sqe, wr);
+	return fill_sges(sq, sqe, wr);
 }
 
-int tern_sq_post(struct tern_qp *qp, const struct ib_send_wr *wr,
+int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
 		 const struct ib_send_wr **bad_wr)
 {
-	struct tern_sq *sq = &qp->sq;
 	unsigned long flags;
 	int ret = 0;
 
@@ -278,7 +271,7 @@ int tern_sq_post(struct tern_qp *qp, const struct ib_send_wr *wr,
 			ret = -ENOMEM;
 			break;
 		}
-		ret = fill_sqe(qp, tern_queue_entry(&sq->q, sq->prod), wr);
+		ret = fill_sqe(sq, tern_queue_entry(&sq->q, sq->prod), wr);
 		if (ret)
 			break;
 		tern_ring_publish(&sq->q.hdr->prod, ++sq->prod);

@@ -3,15 +3,101 @@
 #ifndef TERN_SQ_H
 #define TERN_SQ_H
 
-#include <linux/types.h>
+#include <rdma/ib_verbs.h>
 
-struct ib_send_wr;
-struct tern_qp;
-struct tern_wqe;
+#include "cq_ring.h"
+#include "queue.h"
+
+/**
+ * struct tern_sq_slot - a send queue entry between its start and its completion
+ * @wr_id: the user's
+ * @opcode: enum tern_wr_opcode
+ * @flags: enum tern_wr_flags
+ * @status: enum ib_wc_status, valid when @done
+ * @done: may complete when all before it have
+ * @len: octets, for byte_len of Reads
+ */
+struct tern_sq_slot {
+	u64 wr_id;
+	u8 opcode;
+	u8 status;
+	bool done;
+	u32 flags;
+	u32 len;
+};
+
+/**
+ * struct tern_sq - send queue
+ * @q: the ring
+ * @cq: where it completes
+ * @qpn: of the QP, for completions
+ * @kernel: a kernel user posts here
+ * @lock: guards @prod (kernel users' posts); interrupts off
+ * @prod: kernel users: next index to fill
+ * @slots: entries in progress, by index & (q.size - 1)
+ * @head: next entry to start; written by the send engine only
+ * @sent: entries before it were taken by TCP
+ * @tail: oldest entry without a completion; @slots, @head, @tail and @stop are
+ *	guarded by the stream lock, see tern_qp_lock()
+ * @stop: in CLOSING: entries from this index on are flushed, not sent
+ * @max_wr, @max_sge, @max_inline: granted
+ * @sig_all: every entry is signalled
+ * @failed: a flush met an entry that failed: none behind it succeeds
+ * @vendor_err: the peer's Terminate, for entries that fail
+ * @flush_left: entries never started that the flush may still find
+ * @cqes: completions on their way to the CQ; on the stack they would be zeroed
+ *	each time (CONFIG_INIT_STACK_ALL_ZERO)
+ */
+struct tern_sq {
+	struct tern_queue q;
+	struct tern_cq *cq;
+	u32 qpn;
+	bool kernel;
+	spinlock_t lock;		/* see above */
+	u32 prod;
+	struct tern_sq_slot *slots;
+	u32 head;
+	u32 sent;
+	u32 tail;
+	u32 stop;
+	u32 max_wr;
+	u32 max_sge;
+	u32 max_inline;
+	bool sig_all;
+	bool failed;
+	u32 vendor_err;
+	u32 flush_left;
+	struct tern_cqe cqes[TERN_CQE_BATCH];
+};
+
+/**
+ * struct tern_wqe - the send queue entry being sent: a private, validated copy
+ * @len: payload octets
+ * @length: BIND_MW: octets of the window
+ * @sge: where the payload is
+ * @num_sge: elements
+ * @inl: inline payload
+ */
+struct tern_wqe {
+	u64 wr_id;
+	u64 remote_addr;
+	u32 index;
+	u8 opcode;
+	u32 flags;
+	u32 rkey;
+	u32 ex;
+	u32 access;
+	u32 len;
+	u64 length;
+	u32 num_sge;
+	u32 inline_len;
+	struct tern_sge sge[TERN_MAX_SGE];
+	u8 inl[TERN_MAX_INLINE];
+};
 
 /**
  * tern_sq_fetch() - copy the next entry out of the ring, once, and judge it
- * @qp: queue pair
+ * @sq: the queue
  * @wqe: private copy
  *
  * The entry stays at sq.head until tern_sq_started(). Context: the stream lock
@@ -19,10 +105,10 @@ struct tern_wqe;
  * (@wqe->wr_id, @opcode and @index are valid); -EOVERFLOW when the program's
  * index is out of range.
  */
-int tern_sq_fetch(struct tern_qp *qp, struct tern_wqe *wqe);
+int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe);
 
 /* is there an entry that was not started? -EOVERFLOW as above */
-int tern_sq_pending(const struct tern_qp *qp);
+int tern_sq_pending(const struct tern_sq *sq);
 
 /**
  * tern_sq_post() - kernel users' post_send, up to the doorbell
@@ -30,7 +116,7 @@ int tern_sq_pending(const struct tern_qp *qp);
  * Context: any, interrupts on or off. Return: 0; -ENOMEM when full, -EINVAL or
  * -EOPNOTSUPP for a bad request, with *@bad_wr set; earlier ones stay posted.
  */
-int tern_sq_post(struct tern_qp *qp, const struct ib_send_wr *wr,
+int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
 		 const struct ib_send_wr **bad_wr);
 
 #endif /* TERN_SQ_H */

@@ -118,7 +118,7 @@ void tern_qp_event(struct tern_qp *qp, enum tern_qp_event event)
 			    tern_qp_state_name(step.next),
 			    tern_qp_event_name(event));
 	if (from == QP_RTS && step.next == QP_CLOSING)
-		qp->sq.stop = qp->sq.head + max(tern_sq_pending(qp), 0);
+		qp->sq.stop = qp->sq.head + max(tern_sq_pending(&qp->sq), 0);
 	WRITE_ONCE(qp->state, step.next);
 	act(qp, step.actions);
 }

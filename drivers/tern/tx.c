@@ -140,7 +140,7 @@ static void payload_failed(struct tern_qp *qp, int term, u32 done)
 		response_failed(qp, term, done);
 		return;
 	}
-	tern_sq_done(qp, tx->wqe.index, IB_WC_LOC_PROT_ERR);
+	tern_sq_done(&qp->sq, tx->wqe.index, IB_WC_LOC_PROT_ERR);
 	tern_qp_error(qp, term, NULL, 0, 0);
 }
 
@@ -238,7 +238,7 @@ static void burst_done(struct tern_qp *qp)
 	tern_burst_reset(&tx->burst);
 	/* behind a flush there is nothing left to complete */
 	if (qp->state == QP_RTS || qp->state == QP_CLOSING)
-		tern_sq_sent(qp, tx->burst_head);
+		tern_sq_sent(&qp->sq, tx->burst_head);
 	if (tx->term_sent)
 		tern_qp_event(qp, QP_EV_TERM_SENT);
 }
@@ -293,7 +293,7 @@ static bool go_idle(struct tern_qp *qp)
 		WRITE_ONCE(tx->idle_at, tern_tx_now());
 	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
 	smp_mb(); /* flags before prod */
-	if (!tern_sq_pending(qp))
+	if (!tern_sq_pending(&qp->sq))
 		return true;
 	WRITE_ONCE(qp->sq.q.hdr->flags, TERN_RING_BUSY);
 	return false;

@@ -33,8 +33,8 @@ static bool sq_entry_failed(struct tern_qp *qp, enum ib_wc_status status)
 
 	if (failure_waits(qp))
 		return false;
-	tern_sq_started(qp, &tx->wqe);
-	tern_sq_done(qp, tx->wqe.index, status);
+	tern_sq_started(&qp->sq, &tx->wqe);
+	tern_sq_done(&qp->sq, tx->wqe.index, status);
 	/* checklist-ddp-rdmap 7.19 */
 	tern_qp_error(qp, TERN_TERM_LOCAL, NULL, 0, 0);
 	return false;
@@ -199,12 +199,12 @@ static bool run_local(struct tern_qp *qp)
 
 	if (change_memory(qp, wqe))
 		return sq_entry_failed(qp, IB_WC_MW_BIND_ERR);
-	tern_sq_started(qp, wqe);
-	tern_sq_done(qp, wqe->index, IB_WC_SUCCESS);
+	tern_sq_started(&qp->sq, wqe);
+	tern_sq_done(&qp->sq, wqe->index, IB_WC_SUCCESS);
 	qp->tx.burst_head = qp->sq.head;
 	/* with no burst to wait for, it is due now */
 	if (!qp->tx.burst.nr)
-		tern_sq_sent(qp, qp->sq.head);
+		tern_sq_sent(&qp->sq, qp->sq.head);
 	return true;
 }
 
@@ -215,7 +215,7 @@ static bool start_wqe_msg(struct tern_qp *qp)
 
 	if (!(is_read(&tx->wqe) ? start_read(qp) : start_payload(qp)))
 		return false;
-	tern_sq_started(qp, &tx->wqe);
+	tern_sq_started(&qp->sq, &tx->wqe);
 	tx->source = TERN_TX_WQE;
 	tx->sgl = (struct tern_sgl) { .sge = tx->wqe.sge, .num = tx->wqe.num_sge };
 	tx->prefer_wqe = false;
@@ -239,7 +239,7 @@ static bool start_wqe(struct tern_qp *qp)
 		tx->yielded = tx->locals == LOCALS_PER_BURST;
 		if (tx->yielded)
 			return false;
-		ret = tern_sq_fetch(qp, &tx->wqe);
+		ret = tern_sq_fetch(&qp->sq, &tx->wqe);
 		if (ret == -ENOENT)
 			return false;
 		if (ret)

@@ -124,7 +124,7 @@ static bool is_one_sided(const struct tern_queue *sq)
  */
 static bool is_stream(struct tern_qp *qp)
 {
-	u32 backlog, polled = tern_cq_polled(qp->scq, &backlog);
+	u32 backlog, polled = tern_cq_polled(qp->sq.cq, &backlog);
 	u8 n = READ_ONCE(qp->doorbells);
 
 	if (tern_tx_now() - READ_ONCE(qp->tx.idle_at) > STREAM_PAUSE_NS ||
