@@ -291,6 +291,17 @@ void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
 /* a program rang: look at all queues of the QP; Context: process */
 void tern_qp_doorbell(struct tern_qp *qp);
 
+/**
+ * tern_flush() - complete some of what there is in error
+ * @qp: in TERMINATE or ERROR, or going there
+ * @rung: something was posted, or the flush begins: what was posted until now is
+ *	meant. Else only what is left of that.
+ *
+ * Some hundred entries at most, in order. Context: the stream lock is ours. Return:
+ * true when more is left: call again soon, with the lock released in between.
+ */
+bool tern_flush(struct tern_qp *qp, bool rung);
+
 /* CQ overflow and other faults of our own; Context: process */
 void tern_qp_fatal(struct tern_qp *qp);
 

@@ -3,7 +3,6 @@
 
 #include <net/tcp.h>
 
-#include "complete.h"
 #include "core/term.h"
 #include "device.h"
 #include "mem.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The send queue ring: fetching entries, and kernel users' posts. */
+/*
+ * The send queue: an entry's life, from the post to its completion. Completions come in
+ * posting order (RFC 5040 5.5(15)).
+ */
 #ifndef TERN_SQ_H
 #define TERN_SQ_H
 
@@ -111,7 +114,57 @@ int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe);
 int tern_sq_pending(const struct tern_sq *sq);
 
 /**
+ * tern_sq_started() - the entry at sq.head is taken in hand
+ * @sq: the queue
+ * @wqe: its validated copy
+ *
+ * Context: the socket lock is ours.
+ */
+void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe);
+
+/**
+ * tern_sq_done() - an entry has its result
+ * @sq: the queue
+ * @index: of the entry, sq.tail <= @index < sq.head
+ * @status: result
+ */
+void tern_sq_done(struct tern_sq *sq, u32 index, enum ib_wc_status status);
+
+/* the oldest entry in progress, if any, has @status */
+void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status);
+
+/**
+ * tern_sq_sent() - TCP took all octets of some entries
+ * @sq: the queue
+ * @head: they are those before this index
+ *
+ * All of them but Reads, which wait for their Response, are done.
+ */
+void tern_sq_sent(struct tern_sq *sq, u32 head);
+
+/**
+ * tern_sq_complete() - write the completions that are due, in order
+ * @sq: the queue
+ *
+ * Context: the stream lock is ours.
+ */
+void tern_sq_complete(struct tern_sq *sq);
+
+/**
+ * tern_sq_flush() - complete some of what there is in error, in order
+ * @sq: of a stream that failed or ended
+ * @rung: as for tern_flush()
+ *
+ * From then on each post rings. Context: the stream lock is ours. Return: true when
+ * more is left.
+ */
+bool tern_sq_flush(struct tern_sq *sq, bool rung);
+
+/**
  * tern_sq_post() - kernel users' post_send, up to the doorbell
+ * @sq: the queue
+ * @wr: what to post
+ * @bad_wr: set on failure
  *
  * Context: any, interrupts on or off. Return: 0; -ENOMEM when full, -EINVAL or
  * -EOPNOTSUPP for a bad request, with *@bad_wr set; earlier ones stay posted.

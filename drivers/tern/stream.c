@@ -2,7 +2,6 @@
 #include "stream.h"
 
 #include "charge.h"
-#include "complete.h"
 #include "device.h"
 #include "qp.h"
 #include "rx.h"
@@ -51,6 +50,18 @@ void tern_qp_assert_locked(const struct tern_qp *qp)
 void tern_qp_async_event(struct tern_qp *qp, enum ib_event_type type)
 {
 	qp->ops->async_event(qp, type);
+}
+
+bool tern_flush(struct tern_qp *qp, bool rung)
+{
+	bool more;
+
+	tern_qp_assert_locked(qp);
+	more = tern_sq_flush(&qp->sq, rung);
+	more |= tern_rq_flush(&qp->rq, rung);
+	if (more)
+		tern_stat_inc(qp->dev->stats, FLUSH_MORE);
+	return more;
 }
 
 static void tell_user(struct tern_qp *qp, enum tern_stream_event event)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "tx.h"
 
-#include "complete.h"
 #include "core/rdmap.h"
 #include "device.h"
 #include "mem.h"

@@ -3,7 +3,6 @@
 
 #include <linux/random.h>
 
-#include "complete.h"
 #include "core/rdmap.h"
 #include "device.h"
 #include "fastreg.h"

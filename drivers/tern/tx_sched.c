@@ -4,7 +4,6 @@
 #include <linux/sched/signal.h>
 #include <linux/workqueue.h>
 
-#include "complete.h"
 #include "cq_ring.h"
 #include "device.h"
 #include "qp.h"
