@@ -2,10 +2,8 @@
 #include "qp.h"
 
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "cq_ring.h"
 #include "device.h"
 #include "grace.h"
 #include "mem.h"
@@ -120,55 +118,22 @@ static int check_init(const struct ib_qp_init_attr *init)
 	return 0;
 }
 
-static int create_sq(struct tern_qp *qp, const struct ib_qp_init_attr *init,
-		     struct ib_ucontext *ctx)
-{
-	struct tern_sq *sq = &qp->sq;
-	u32 payload;
-	int ret;
-
-	sq->max_sge = max(init->cap.max_send_sge, 1U);
-	payload = max_t(u32, sq->max_sge * sizeof(struct tern_sge),
-			init->cap.max_inline_data);
-	ret = tern_queue_create(&sq->q, ctx, max(init->cap.max_send_wr, 1U),
-				sizeof(struct tern_sqe) + payload);
-	if (ret)
-		return ret;
-	sq->slots = kvcalloc(sq->q.size, sizeof(*sq->slots),
-			     GFP_KERNEL_ACCOUNT);
-	if (!sq->slots) {
-		tern_queue_destroy(&sq->q);
-		return -ENOMEM;
-	}
-	spin_lock_init(&sq->lock);
-	sq->cq = to_tern_cq(init->send_cq);
-	sq->kernel = !ctx;
-	sq->max_wr = sq->q.size;
-	sq->max_inline = min_t(u32, sq->q.stride - sizeof(struct tern_sqe),
-			       TERN_MAX_INLINE);
-	sq->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
-	return 0;
-}
-
 static void destroy_queues(struct tern_qp *qp)
 {
 	tern_rq_exit(&qp->rq);
-	kvfree(qp->sq.slots);
-	tern_queue_destroy(&qp->sq.q);
+	tern_sq_exit(&qp->sq);
 }
 
 static int create_queues(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 			 struct ib_ucontext *ctx)
 {
-	int ret = create_sq(qp, init, ctx);
+	int ret = tern_sq_init(&qp->sq, ctx, init);
 
 	if (ret)
 		return ret;
 	ret = tern_rq_init(&qp->rq, ctx, init);
-	if (ret) {
-		kvfree(qp->sq.slots);
-		tern_queue_destroy(&qp->sq.q);
-	}
+	if (ret)
+		tern_sq_exit(&qp->sq);
 	return ret;
 }
 

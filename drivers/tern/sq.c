@@ -5,7 +5,44 @@
  */
 #include "sq.h"
 
+#include <linux/slab.h>
+
 #include "core/ring.h"
+
+int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
+		 const struct ib_qp_init_attr *init)
+{
+	u32 payload;
+	int ret;
+
+	sq->max_sge = max(init->cap.max_send_sge, 1U);
+	payload = max_t(u32, sq->max_sge * sizeof(struct tern_sge),
+			init->cap.max_inline_data);
+	ret = tern_queue_create(&sq->q, ctx, max(init->cap.max_send_wr, 1U),
+				sizeof(struct tern_sqe) + payload);
+	if (ret)
+		return ret;
+	sq->slots = kvcalloc(sq->q.size, sizeof(*sq->slots),
+			     GFP_KERNEL_ACCOUNT);
+	if (!sq->slots) {
+		tern_queue_destroy(&sq->q);
+		return -ENOMEM;
+	}
+	spin_lock_init(&sq->lock);
+	sq->cq = to_tern_cq(init->send_cq);
+	sq->kernel = !ctx;
+	sq->max_wr = sq->q.size;
+	sq->max_inline = min_t(u32, sq->q.stride - sizeof(struct tern_sqe),
+			       TERN_MAX_INLINE);
+	sq->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	return 0;
+}
+
+void tern_sq_exit(struct tern_sq *sq)
+{
+	kvfree(sq->slots);
+	tern_queue_destroy(&sq->q);
+}
 
 /**
  * struct wr_row - what a send queue entry of one opcode may be

@@ -99,6 +99,20 @@ struct tern_wqe {
 };
 
 /**
+ * tern_sq_init() - set the send queue of a QP up
+ * @sq: zeroed; @sq->qpn is set later
+ * @ctx: the program's context, NULL for a kernel user
+ * @init: what the user asks for, checked
+ *
+ * Context: process. Return: 0 or as tern_queue_create().
+ */
+int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
+		 const struct ib_qp_init_attr *init);
+
+/* the mirror of it; Context: process, may sleep */
+void tern_sq_exit(struct tern_sq *sq);
+
+/**
  * tern_sq_fetch() - copy the next entry out of the ring, once, and judge it
  * @sq: the queue
  * @wqe: private copy
