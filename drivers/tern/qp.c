@@ -434,8 +434,7 @@ int tern_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		return -EINVAL;
 	}
 	ret = tern_sq_post(&qp->sq, wr, bad_wr);
-	smp_mb(); /* enum tern_ring_flags: publish, full barrier, look */
-	if (!(READ_ONCE(qp->sq.q.hdr->flags) & TERN_RING_BUSY))
+	if (tern_sq_must_ring(&qp->sq))
 		tern_tx_kick(qp);
 	return ret;
 }

@@ -325,6 +325,38 @@ int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe)
 	return fetch_payload(sq, sqe, wqe);
 }
 
+/* ---- doorbells -------------------------------------------------------------- */
+
+bool tern_sq_go_idle(struct tern_sq *sq)
+{
+	tern_sq_clear_busy(sq);
+	if (!tern_sq_pending(sq))
+		return true;
+	tern_sq_set_busy(sq);
+	return false;
+}
+
+bool tern_sq_must_ring(const struct tern_sq *sq)
+{
+	smp_mb(); /* enum tern_ring_flags: publish, full barrier, look */
+	return !(READ_ONCE(sq->q.hdr->flags) & TERN_RING_BUSY);
+}
+
+bool tern_sq_is_one_sided(const struct tern_sq *sq)
+{
+	const struct tern_sqe *last;
+
+	last = tern_queue_entry(&sq->q, READ_ONCE(sq->q.hdr->prod) - 1);
+	switch (READ_ONCE(last->opcode)) {
+	case TERN_WR_RDMA_WRITE:
+	case TERN_WR_RDMA_READ:
+	case TERN_WR_READ_WITH_INV:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* ---- progress and completion --------------------------------------------- */
 
 static struct tern_sq_slot *slot_of(struct tern_sq *sq, u32 index)
@@ -484,9 +516,7 @@ bool tern_sq_flush(struct tern_sq *sq, bool rung)
 	/* a program may post for ever: what comes later rings */
 	if (rung)
 		sq->flush_left = sq->q.size;
-	/* from here on each post rings: see enum tern_ring_flags */
-	WRITE_ONCE(sq->q.hdr->flags, 0);
-	smp_mb(); /* flags before prod */
+	tern_sq_clear_busy(sq);
 	n -= flush_started(sq, n);
 	if (!n && sq->tail != sq->head)
 		return true;

@@ -112,6 +112,47 @@ int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
 /* the mirror of it; Context: process, may sleep */
 void tern_sq_exit(struct tern_sq *sq);
 
+/*
+ * TERN_RING_BUSY (enum tern_ring_flags): the engine runs, or will, and looks at the
+ * queue before it ends. Posts need no doorbell until tern_sq_clear_busy().
+ */
+static inline void tern_sq_set_busy(struct tern_sq *sq)
+{
+	WRITE_ONCE(sq->q.hdr->flags, TERN_RING_BUSY);
+}
+
+/* from here on each post rings; look at the queue again after this */
+static inline void tern_sq_clear_busy(struct tern_sq *sq)
+{
+	WRITE_ONCE(sq->q.hdr->flags, 0);
+	smp_mb(); /* flags before prod */
+}
+
+/**
+ * tern_sq_go_idle() - the engine has nothing to send: have the next post ring
+ * @sq: the queue
+ *
+ * Context: the stream lock is ours. Return: false when an entry was posted meanwhile:
+ * the queue is busy still, and the engine goes on.
+ */
+bool tern_sq_go_idle(struct tern_sq *sq);
+
+/**
+ * tern_sq_must_ring() - does a kernel user's post need a doorbell?
+ * @sq: entries were posted to it
+ *
+ * Context: any, interrupts on or off.
+ */
+bool tern_sq_must_ring(const struct tern_sq *sq);
+
+/**
+ * tern_sq_is_one_sided() - is the last entry posted a Write or a Read?
+ * @sq: the queue
+ *
+ * A Send is there to wake somebody. A hint: the ring is the program's. Context: any.
+ */
+bool tern_sq_is_one_sided(const struct tern_sq *sq);
+
 /**
  * tern_sq_fetch() - copy the next entry out of the ring, once, and judge it
  * @sq: the queue

@@ -274,8 +274,7 @@ static bool drained(const struct tern_qp *qp)
 }
 
 /*
- * Nothing is due. Say so to the producer, then look once more: enum
- * tern_ring_flags. A stalled entry needs no doorbell: its event runs us.
+ * Nothing is due. A stalled entry needs no doorbell: its event runs us.
  */
 static bool go_idle(struct tern_qp *qp)
 {
@@ -290,12 +289,7 @@ static bool go_idle(struct tern_qp *qp)
 	/* a clock costs: look at it for what may be a stream */
 	if (READ_ONCE(qp->doorbells))
 		WRITE_ONCE(tx->idle_at, tern_tx_now());
-	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
-	smp_mb(); /* flags before prod */
-	if (!tern_sq_pending(&qp->sq))
-		return true;
-	WRITE_ONCE(qp->sq.q.hdr->flags, TERN_RING_BUSY);
-	return false;
+	return tern_sq_go_idle(&qp->sq);
 }
 
 /* FIN_WAIT and ERROR send nothing; IDLE has no stream */
@@ -357,7 +351,7 @@ enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts)
 		return TERN_TX_IDLE;
 	tx->active = true;
 	if (qp->state == QP_RTS)
-		WRITE_ONCE(qp->sq.q.hdr->flags, TERN_RING_BUSY);
+		tern_sq_set_busy(&qp->sq);
 	do {
 		tx->again = false;
 		result = send_all(qp, &bursts);

@@ -100,22 +100,6 @@ static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Writes and Reads; a Send is there to wake somebody. The entry is a hint. */
-static bool is_one_sided(const struct tern_queue *sq)
-{
-	const struct tern_sqe *last;
-
-	last = tern_queue_entry(sq, READ_ONCE(sq->hdr->prod) - 1);
-	switch (READ_ONCE(last->opcode)) {
-	case TERN_WR_RDMA_WRITE:
-	case TERN_WR_RDMA_READ:
-	case TERN_WR_READ_WITH_INV:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /*
  * What somebody may wait for must not wait for us. A program may, when it rings
  * behind a pause, when a message of the peer's came since (judge_segment()), or
@@ -137,7 +121,7 @@ static bool is_stream(struct tern_qp *qp)
 /* a failed QP is flushed at once; and a coarse timer comes far too late */
 static bool may_linger(const struct tern_qp *qp)
 {
-	return READ_ONCE(qp->state) == QP_RTS && is_one_sided(&qp->sq.q) &&
+	return READ_ONCE(qp->state) == QP_RTS && tern_sq_is_one_sided(&qp->sq) &&
 	       hrtimer_resolution <= LINGER_NS;
 }
 
@@ -152,7 +136,7 @@ bool tern_tx_defer(struct tern_qp *qp)
 	 * that has seen it.
 	 */
 	preempt_disable();
-	WRITE_ONCE(qp->sq.q.hdr->flags, TERN_RING_BUSY);
+	tern_sq_set_busy(&qp->sq);
 	hrtimer_start(&qp->linger, LINGER_NS, HRTIMER_MODE_REL_SOFT);
 	preempt_enable();
 	return true;
@@ -195,5 +179,5 @@ void tern_tx_sched_exit_qp(struct tern_qp *qp)
 	disable_work_sync(&qp->bh_work);
 	disable_delayed_work_sync(&qp->work);
 	/* a program may keep the ring: it need not wait for the timer any more */
-	WRITE_ONCE(qp->sq.q.hdr->flags, 0);
+	tern_sq_clear_busy(&qp->sq);
 }
