@@ -22,6 +22,7 @@
 #include "device.h"
 #include "dv.h"
 #include "qp.h"
+#include "tx_sched.h"
 #include "ucontext.h"
 #include "uapi/rdma/tern-abi.h"
 
@@ -73,7 +74,7 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd,
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	tern_stat_inc(qp->dev->stats, DOORBELL);
-	tern_qp_doorbell(qp);
+	tern_tx_doorbell(qp);
 	tern_qp_put(qp);
 	return 0;
 }

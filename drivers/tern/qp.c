@@ -454,9 +454,3 @@ int tern_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		tern_tx_kick(qp);
 	return ret;
 }
-
-void tern_qp_doorbell(struct tern_qp *qp)
-{
-	if (!tern_tx_defer(qp))
-		tern_tx_run_here(qp);
-}

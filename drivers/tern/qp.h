@@ -157,7 +157,7 @@ struct tern_startup {
  * @term_tx: error found, and sent as a Terminate unless the fence is shut
  * @bh_work: runs the send engine in BH context
  * @work: runs it, and flushes, where a process must wait for the socket
- * @linger: runs it some microseconds behind a doorbell, see tern_tx_defer()
+ * @linger: runs it some microseconds behind a doorbell, see tern_tx_doorbell()
  * @doorbells: how many came as a stream, up to a few; with @polled a hint that
  *	nothing guards
  * @polled: how far the program had polled the CQ of @sq at the last doorbell
@@ -287,9 +287,6 @@ void tern_qp_close(struct tern_qp *qp, bool abrupt);
  */
 void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
 		   u32 seg_hdr_len, u32 seg_len);
-
-/* a program rang: look at all queues of the QP; Context: process */
-void tern_qp_doorbell(struct tern_qp *qp);
 
 /**
  * tern_flush() - complete some of what there is in error

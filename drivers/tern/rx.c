@@ -398,7 +398,7 @@ static int judge_segment(struct tern_qp *qp, const struct tern_fpdu *f,
 	if (term != TERN_TERM_NONE)
 		return term;
 	trace_tern_fpdu_rx(tern_qpn(qp), seg->opcode, f->ulpdu_len, seg->last);
-	/* maybe what the program waited for: tern_tx_defer() */
+	/* maybe what the program waited for: tern_tx_doorbell() */
 	if (seg->opcode != TERN_OP_READ_REQ && seg->opcode != TERN_OP_READ_RESP)
 		WRITE_ONCE(qp->doorbells, 0);
 	term = handle_message(qp, &src);

@@ -125,10 +125,8 @@ static bool may_linger(const struct tern_qp *qp)
 	       hrtimer_resolution <= LINGER_NS;
 }
 
-bool tern_tx_defer(struct tern_qp *qp)
+static void run_later(struct tern_qp *qp)
 {
-	if (!may_linger(qp) || !is_stream(qp))
-		return false;
 	tern_stat_inc(qp->dev->stats, DOORBELL_LATER);
 	/*
 	 * No more doorbells until go_idle() or a flush asks for them. Whoever does
@@ -139,7 +137,14 @@ bool tern_tx_defer(struct tern_qp *qp)
 	tern_sq_set_busy(&qp->sq);
 	hrtimer_start(&qp->linger, LINGER_NS, HRTIMER_MODE_REL_SOFT);
 	preempt_enable();
-	return true;
+}
+
+void tern_tx_doorbell(struct tern_qp *qp)
+{
+	if (may_linger(qp) && is_stream(qp))
+		run_later(qp);
+	else
+		tern_tx_run_here(qp);
 }
 
 void tern_tx_run_here(struct tern_qp *qp)

@@ -22,15 +22,16 @@ void tern_tx_kick(struct tern_qp *qp);
 void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result);
 
 /**
- * tern_tx_defer() - a doorbell rang: leave it, if it is one of a stream of posts
- * @qp: of a program
+ * tern_tx_doorbell() - a program rang: look at all queues of the QP
+ * @qp: the program's
  *
- * The engine runs some microseconds later then, for all that is posted until then
- * without a doorbell. Context: process. Return: true when it will run.
+ * Runs the engine in the caller; or, while the program batches Writes and Reads, some
+ * microseconds later for all that it posts until then without a doorbell. Context:
+ * process, may sleep.
  */
-bool tern_tx_defer(struct tern_qp *qp);
+void tern_tx_doorbell(struct tern_qp *qp);
 
-/* a doorbell: run in the caller; Context: process, may sleep */
+/* run in the caller; Context: process, may sleep */
 void tern_tx_run_here(struct tern_qp *qp);
 
 #endif /* TERN_TX_SCHED_H */
