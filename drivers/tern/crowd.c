@@ -195,21 +195,19 @@ void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind)
 
 /* ---- a connection comes ------------------------------------------------- */
 
-void tern_crowd_make_room(struct tern_device *dev)
+struct tern_cep *tern_crowd_let_in(struct tern_cep *cep)
 {
-	struct tern_crowd *crowd = dev->crowd;
-	struct tern_settings s;
-	struct tern_cep *cep;
+	struct tern_crowd *crowd = cep->dev->crowd;
+	struct tern_cep *other;
 
-	tern_settings_get(&dev->settings, &s);
+	lockdep_assert_held(&cep->lock);
 	spin_lock(&crowd->lock);
-	cep = take_oldest(crowd, &crowd->kinds[TERN_CROWD_QUIET], s.half_open);
+	other = take_oldest(crowd, &crowd->kinds[TERN_CROWD_QUIET],
+			    cep->settings.half_open);
+	/* before another listener counts */
+	move(crowd, cep, TERN_CROWD_QUIET);
 	spin_unlock(&crowd->lock);
-	if (!cep)
-		return;
-	/* here and now: the work could come later than many newcomers */
-	tern_cep_crowd_out(cep);
-	tern_cep_put(cep);
+	return other;
 }
 
 /* ---- a Request comes ---------------------------------------------------- */

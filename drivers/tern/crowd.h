@@ -37,17 +37,17 @@ void tern_crowd_join(struct tern_cep *cep);
 void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind);
 
 /**
- * tern_crowd_make_room() - a connection was accepted
- * @dev: for this device
+ * tern_crowd_let_in() - a connection was accepted
+ * @cep: its endpoint in CM_IDLE; counts as a quiet one from now on
  *
- * When as many endpoints as the setting half-open says are quiet, the oldest one
- * of the source that has most of them ends. It is told by a Reply with R=1, not by
- * the bare end of its connection, by which an initiator would know a peer of
- * revision 1.
+ * When as many endpoints as the setting half-open says were quiet before, @cep takes
+ * the place of the oldest one of the source that has most of them. The caller ends
+ * that one by tern_cep_crowd_out(): by a Reply with R=1, not by the bare end of its
+ * connection, by which an initiator would know a peer of revision 1.
  *
- * Context: process, no endpoint's lock is held.
+ * Return: that one, with a reference, or NULL. Context: @cep->lock is held.
  */
-void tern_crowd_make_room(struct tern_device *dev);
+struct tern_cep *tern_crowd_let_in(struct tern_cep *cep);
 
 /**
  * tern_crowd_ask() - a good Request came: may the program be asked?

@@ -205,12 +205,20 @@ static void turn_away(struct tern_sock *sock)
 	tern_sock_put(sock);
 }
 
+/* here and now: the work could come later than many newcomers */
+static void crowd_out(struct tern_cep *cep)
+{
+	if (!cep)
+		return;
+	tern_cep_crowd_out(cep);
+	tern_cep_put(cep);
+}
+
 static void begin(struct tern_listen_id *lid, struct tern_sock *sock,
 		  const struct tern_sock_addr *addr)
 {
-	struct tern_cep *cep;
+	struct tern_cep *cep, *other;
 
-	tern_crowd_make_room(lid->dev);
 	cep = tern_cep_create(lid->dev, lid->listener->net);
 	if (!cep)
 		return turn_away(sock);
@@ -226,10 +234,12 @@ static void begin(struct tern_listen_id *lid, struct tern_sock *sock,
 	spin_lock_bh(&lid->lock);
 	list_add_tail(&cep->listen_node, &lid->ceps);
 	spin_unlock_bh(&lid->lock);
+	other = tern_crowd_let_in(cep);
 	tern_cep_step(cep, CM_EV_INBOUND);
 	tern_cep_own_sock(cep);
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
+	crowd_out(other);
 }
 
 static struct tern_listen_id *find_id(struct tern_listener *l,
