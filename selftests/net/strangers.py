@@ -11,11 +11,14 @@ A COMMAND is WORD:COUNT:SOURCE, done in this order; SOURCE is an address of ours
 	ask	connect, send a good enhanced Request
 	bad	connect, send one wrong octet, and reset (which the test drops on its
 		way): what is left there waits for the answer to its FIN
+	tail	connect, be accepted, send an FPDU with a bad CRC, take tern's Terminate and
+		FIN, and send no FIN: one after the other
 	wait	wait until COUNT of this source's connections have ended
 
 At the end a line for each source: how many connections are left, and of those that
-ended how many said no by a Reply (R=1), and how many said nothing. It stays until
-somebody ends it.
+ended how many said no by a Reply (R=1), and how many said nothing. Where there are
+tails, another one: which of the connections, in their order, were reset as a tail. It
+stays until somebody ends it.
 """
 import select
 import socket
@@ -25,6 +28,7 @@ import time
 
 REQUEST = b"MPA ID Req Frame" + struct.pack(">BBHHH", 0x50, 2, 4, 0xc004, 0xc004)
 NO = b"MPA ID Rep Frame"
+RTR = bytes.fromhex("000ec140000000000000000000000000a30572ab")
 R, S = 0x20, 0x10
 
 
@@ -66,6 +70,29 @@ class Stranger:
                 self.got[16] & (R | S) == R | S and self.got[17] == 2)
 
 
+class Tail(Stranger):
+    """What came has been taken, FIN and all; a reset is what may follow."""
+    def __init__(self, to, source):
+        super().__init__(to, source, REQUEST)
+        self.octets(24)
+        self.sock.sendall(RTR + RTR[:-1] + b"\0")
+        while self.sock.recv(4096):
+            pass
+
+    def octets(self, count):
+        while count:
+            more = len(self.sock.recv(count))
+            assert more, "not accepted"
+            count -= more
+
+    def look(self):
+        poll = select.poll()
+        poll.register(self.sock, 0)
+        if poll.poll(0):
+            self.end = "cut"
+        return self.end
+
+
 def bad(to, source, count):
     linger = struct.pack("ii", 1, 0)
     # one port after the other: at random, some would be those of what lingers there
@@ -85,6 +112,14 @@ def wait(strangers, count):
         time.sleep(0.05)
 
 
+def report(source, those):
+    ends = [s.look() for s in those]
+    print(source, "left", ends.count(None), "no", ends.count("no"),
+          "mute", ends.count("mute"), flush=True)
+    if any(isinstance(s, Tail) for s in those):
+        print(source, "cut", *[i for i, end in enumerate(ends) if end == "cut"], flush=True)
+
+
 def main():
     to = (sys.argv[1], int(sys.argv[2]))
     socket.setdefaulttimeout(60)
@@ -96,13 +131,13 @@ def main():
             bad(to, source, int(count))
         elif word == "wait":
             wait(those, int(count))
+        elif word == "tail":
+            those += [Tail(to, source) for _ in range(int(count))]
         else:
             octets = REQUEST if word == "ask" else b""
             those += [Stranger(to, source, octets) for _ in range(int(count))]
     for source, those in strangers.items():
-        ends = [s.look() for s in those]
-        print(source, "left", ends.count(None), "no", ends.count("no"),
-              "mute", ends.count("mute"), flush=True)
+        report(source, those)
     print("done", flush=True)
     time.sleep(1000)
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Strangers: connections that nobody has accepted yet, or that were never good for
 # anything. There is room for a number of them, it is shared out by source, others
-# are served beside them, and what they make this host keep is bounded.
+# are served beside them, and what they make this host keep is bounded. With arguments,
+# only the points whose function is one of them.
 
 . ./lib.sh
 . ./scene.sh
@@ -13,17 +14,31 @@
 # hardly ever two of three share that of a fourth
 OTHERS=(10.7.0.31 10.7.0.32 10.7.0.33)
 NETWORKS=(fd00:8::1 fd00:9::1 fd00:a::1)
+OTHER_PORT=7272
+
+# what strangers.py says
+report=$TMP/report
 
 set_b() { in_b tern set tern_b "$@"; }
 
-# strangers COMMAND...: strangers.py in a, until dismissed; its report is in $TMP/report
+# strangers COMMAND...: strangers.py in a, until dismissed
 strangers()
 {
-	: >"$TMP/report"
-	ip netns exec a ./strangers.py "${to:-$IP_B}" $port "$@" >"$TMP/report" 2>&1 &
-	strangers_pid=$!
-	timed 60 wait_for 60 grep -qx "done" "$TMP/report" || { cat "$TMP/report"; return 1; }
-	cat "$TMP/report"
+	come "$@"
+	settle
+}
+
+come()
+{
+	: >"$report"
+	ip netns exec a ./strangers.py "${to:-$IP_B}" $port "$@" >"$report" 2>&1 &
+	strangers_pids+=($!)
+}
+
+settle()
+{
+	timed 60 wait_for 60 grep -qx "done" "$report" || { cat "$report"; return 1; }
+	cat "$report"
 }
 
 # wait_for SECONDS COMMAND...
@@ -40,15 +55,16 @@ wait_for()
 dismissed()
 {
 	ip netns pids a | xargs -r kill -9
-	wait $strangers_pid 2>/dev/null || true
+	wait "${strangers_pids[@]}" 2>/dev/null || true
 	eventually nobody_waits
 }
 
 states() { in_b tern show connections tern_b | grep -cE "^($1) " || true; }
 nobody_waits() { [ "$(states 'REQUEST_WAIT|ULP_WAIT|LINGER')" = 0 ]; }
 waiting() { [ "$(states "$1")" = "$2" ]; }
-says() { grep -x "$*" "$TMP/report"; }
-two_say() { [ "$(grep -c " $*\$" "$TMP/report")" -ge 2 ]; }
+crowded() { [ "$(counter tern_b cm_half_open)" = "$1" ]; }
+says() { grep -x "$*" "$report"; }
+two_say() { [ "$(grep -c " $*\$" "$report")" -ge 2 ]; }
 
 # a connection of an honest client, from this address
 served_from() { timed 10 limit 30 in_a rping -c -I "$1" -a "$IP_B" -p $port -C 3; }
@@ -79,7 +95,7 @@ silent_crowd()
 	says "$IP_A left 1[34] no 3[45] mute 0"
 	two_say left 1 no 0 mute 0
 	eventually waiting REQUEST_WAIT 16
-	[ "$(counter tern_b cm_half_open)" = $((before + 35)) ]
+	crowded $((before + 35))
 	served_from "$IP_A"
 	served_from "${OTHERS[1]}"
 	dismissed
@@ -120,6 +136,56 @@ dismissed_lingering()
 {
 	strangers "silent:$1:$IP_A"
 	eventually waiting LINGER 0
+	dismissed
+}
+
+# Two listeners make room at the same time: each newcomer has its place, and each that
+# goes makes one. What is counted then is what is there: 16 others stay, and one more
+# is one too many.
+two_doors()
+{
+	local before there=$TMP/there
+	before=$(counter tern_b cm_half_open)
+	set_b half-open 16
+	come "silent:200:$IP_A" "wait:190:$IP_A"
+	port=$OTHER_PORT report=$there come "silent:200:${OTHERS[0]}" "wait:190:${OTHERS[0]}"
+	settle
+	report=$there settle
+	eventually crowded $((before + 384))
+	eventually waiting REQUEST_WAIT 16
+	says "$IP_A left [0-9]* no [0-9]* mute 0"
+	report=$there says "${OTHERS[0]} left [0-9]* no [0-9]* mute 0"
+	# the first one frees a place for the second one
+	served_from "$IP_A"
+	port=$OTHER_PORT served_from "${OTHERS[1]}"
+	dismissed
+	strangers "silent:16:$IP_A"
+	says "$IP_A left 16 no 0 mute 0"
+	port=$OTHER_PORT report=$there strangers "silent:1:${OTHERS[0]}"
+	eventually crowded $((before + 386))
+	eventually waiting REQUEST_WAIT 16
+	dismissed
+}
+
+# Tails of streams: half-open 1 lets 16 of them be. One more takes the oldest of the
+# source that has most, and what is quiet takes none.
+tails()
+{
+	local before lost
+	before=$(counter tern_b cm_half_open)
+	lost=$(counter tern_b cm_close_lost)
+	set_b half-open 1 close-ms 60000
+	strangers "tail:1:${OTHERS[0]}" "tail:20:$IP_A" "silent:3:$IP_A" "wait:7:$IP_A"
+	says "${OTHERS[0]} cut"
+	says "$IP_A cut 0 1 2 3 4"
+	says "$IP_A left 16 no 2 mute 0"
+	waiting LINGER 16
+	waiting REQUEST_WAIT 1
+	crowded $((before + 7))
+	# the peer has all of what it was sent
+	[ "$(counter tern_b cm_close_lost)" = "$lost" ]
+	served_from "${OTHERS[1]}"
+	set_b close-ms 2000
 	dismissed
 }
 
@@ -174,6 +240,34 @@ unanswered()
 	server_goes
 }
 
+# The program's listening id is gone, and it does not answer; iw_cm may have dropped
+# the request with the id. reply-ms are left, and the second that the timer may sleep,
+# not 20 times reply-ms.
+forlorn()
+{
+	set_b half-open 16 reply-ms 1500
+	server -A -L
+	come "ask:1:$IP_A" "wait:1:$IP_A"
+	eventually grep -qx 'vtraffic: asked' "$TMP/server"
+	timed 5 settle
+	says "$IP_A left 0 no 1 mute 0"
+	waiting ULP_WAIT 0
+	set_b reply-ms 30000
+	dismissed
+	server_goes
+}
+
+# until then the program may accept
+accepted_behind_the_listener()
+{
+	server -L -k 1
+	client -n 20 -x 2000
+	# shellcheck disable=SC2154 # scene.sh's
+	ends $client_pid $server_pid
+	cat "$TMP/client" "$TMP/server"
+	grep -q 'served [1-9]' "$TMP/server"
+}
+
 # rcvbufs: of the sockets in b that are connected to our port, octets
 rcvbufs() { in_b ss -Htnm state established "sport = :$port" | grep -o 'rb[0-9]*' | cut -c3- | sort -n; }
 small_buffers()
@@ -222,25 +316,69 @@ bad_starts()
 	dismissed_lingering 256
 }
 
+# the device goes: its tails are reset, none keeps it waiting until close-ms is over
+device_goes()
+{
+	doors_open
+	set_b half-open 16 close-ms 30000
+	come "tail:20:$IP_A" "wait:20:$IP_A"
+	eventually waiting LINGER 20
+	within 3 rdma link delete tern_b
+	no_device tern_b
+	settle
+	says "$IP_A left 0 no 0 mute 0"
+	eventually no_sockets
+	doors_close
+}
+no_sockets() { [ "$(sockets)" = 0 ]; }
+
+# the programs at both ports
+doors_open()
+{
+	local p
+	doors=()
+	for p in $port $OTHER_PORT; do
+		ip netns exec b rping -s -P -a :: -p $p >/dev/null 2>&1 &
+		doors+=($!)
+		wait_for_listen $p
+	done
+}
+
+doors_close()
+{
+	kill -9 "${doors[@]}" 2>/dev/null || true
+	wait "${doors[@]}" 2>/dev/null || true
+}
+
+wanted=("$@")
+# proves NAME FUNCTION ...: the point, if it is wanted
+proves()
+{
+	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $2 "* ]] || return 0
+	point "$@"
+}
+
 topo_up
 for address in "${OTHERS[@]}"; do
 	in_a ip addr add "$address/24" dev v0a
 done
 set_b request-ms 600000
 port=7271
-ip netns exec b rping -s -P -a :: -p $port >/dev/null 2>&1 &
-rping_pid=$!
-wait_for_listen $port
-point "a silent crowd keeps nobody out, and is told No" silent_crowd
-point "an IPv6 /64 is one source" silent_networks
-point "what waits for FINs is of the crowd" lingering_crowd
+doors_open
+proves "a silent crowd keeps nobody out, and is told No" silent_crowd
+proves "an IPv6 /64 is one source" silent_networks
+proves "two listeners make room at the same time" two_doors
+proves "what waits for FINs is of the crowd" lingering_crowd
+proves "tails of streams are bounded, and the oldest goes" tails
 # the checked kernel takes minutes for 20000
 starts=$([ "${TERN_LANE:-}" = uml-debug ] && echo 2000 || echo 20000)
-point "$starts bad starts in a row: bounded slabs, buffers and sockets" bad_starts "$starts"
-kill -9 $rping_pid
-wait $rping_pid 2>/dev/null || true
-point "Requests that wait for the program are shared out by source" requests_wait
-point "no room is not revision 1" no_fall_back
-point "a request that nobody answers ends by itself" unanswered
-point "a stranger has TCP's own receive buffer, a stream a large one" small_buffers
+proves "$starts bad starts in a row: bounded slabs, buffers and sockets" bad_starts "$starts"
+doors_close
+proves "Requests that wait for the program are shared out by source" requests_wait
+proves "no room is not revision 1" no_fall_back
+proves "a request that nobody answers ends by itself" unanswered
+proves "a request whose listening id is gone ends soon" forlorn
+proves "a request outlives its listening id" accepted_behind_the_listener
+proves "a stranger has TCP's own receive buffer, a stream a large one" small_buffers
+proves "a device with tails goes at once" device_goes
 finish

@@ -2,7 +2,7 @@
 /*
  * Traffic between two hosts, each octet verified:
  *
- *	vtraffic server [-b ADDR] [-p PORT] [-S] [-A] [-e WAIT] [-k CONNECTIONS]
+ *	vtraffic server [-b ADDR] [-p PORT] [-S] [-A] [-L] [-e WAIT] [-k CONNECTIONS]
  *	vtraffic client -a ADDR [-p PORT] [-m MODE] [-n COUNT | -t SECONDS]
  *			[-s SEED] [-x MAX] [-d DEPTH] [-l SGES] [-e WAIT] [-c] [-D] [-v]
  *	vtraffic hold DEVICE
@@ -14,9 +14,9 @@
  * what was written with the sum that the client tells. WAIT is poll, event or
  * solicited. -S: the server receives from an SRQ. -c: connect, say so and wait
  * for the end. -D: destroy the id that connects. -A: the server says that it was
- * asked, and never answers. -k:
- * connections until the server ends (0: for ever). hold opens a device, makes
- * one of each object, says so, and waits.
+ * asked, and never answers. -L: the server destroys its listening id once it was
+ * asked, so it has one connection. -k: connections until the server ends (0: for
+ * ever). hold opens a device, makes one of each object, says so, and waits.
  *
  * One line is printed at the end; the status is true when all was as it should.
  * 2 means that the connection ended, or the device went, before the work did.
@@ -381,11 +381,39 @@ static int word_of(const char *const *names, int count, const char *name)
 	usage();
 }
 
+/* the options without a value */
+static void parse_switch(int c)
+{
+	switch (c) {
+	case 'S':
+		opt.srq = true;
+		break;
+	case 'A':
+		opt.ask_only = true;
+		break;
+	case 'L':
+		opt.unlisten = true;
+		opt.connections = 1;
+		break;
+	case 'D':
+		opt.destroy = true;
+		break;
+	case 'c':
+		opt.connect_only = true;
+		break;
+	case 'v':
+		opt.verbose = true;
+		break;
+	default:
+		usage();
+	}
+}
+
 static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "a:b:p:m:n:t:s:x:d:l:e:k:SADcv")) != -1) {
+	while ((c = getopt(argc, argv, "a:b:p:m:n:t:s:x:d:l:e:k:SALDcv")) != -1) {
 		switch (c) {
 		case 'a':
 		case 'b':
@@ -421,23 +449,8 @@ static void parse(int argc, char **argv)
 		case 'k':
 			opt.connections = atoi(optarg);
 			break;
-		case 'S':
-			opt.srq = true;
-			break;
-		case 'A':
-			opt.ask_only = true;
-			break;
-		case 'D':
-			opt.destroy = true;
-			break;
-		case 'c':
-			opt.connect_only = true;
-			break;
-		case 'v':
-			opt.verbose = true;
-			break;
 		default:
-			usage();
+			parse_switch(c);
 		}
 	}
 	if (!opt.depth || opt.depth > MAX_DEPTH || !opt.sges || opt.sges > LIST)

@@ -26,6 +26,7 @@ struct options {
 	bool srq;
 	bool connect_only;
 	bool ask_only;
+	bool unlisten;
 	bool destroy;
 	bool verbose;
 };

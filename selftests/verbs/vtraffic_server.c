@@ -78,6 +78,8 @@ static long serve(struct end *listener)
 
 	check(poll(&pfd, 1, -1) == 1, "poll");
 	check(!end_request(listener, &e), "waiting for a client");
+	if (opt.unlisten)
+		end_free(listener);
 	if (opt.ask_only)
 		never_answer();
 	if (e.got_len < sizeof(hello)) {
