@@ -35,7 +35,10 @@ point_verbs()
 {
 	local program=${2%%:*} test=${2#*:} folder=verbs
 
-	[ "$program" != kverbs ] || folder=kernel
+	case $program in
+	kverbs) folder=kernel ;;
+	strangers) folder=net ;;
+	esac
 	echo "${test}__$1 $1 $test $folder/$program.sh $test"
 }
 
