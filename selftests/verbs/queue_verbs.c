@@ -148,6 +148,7 @@ int main(int argc, char **argv)
 	static const struct tap_theme *const themes[] = {
 		&resize_theme, &moderate_theme, &cq_ex_theme, &wr_ex_theme,
 		&srq_theme, &fork_theme, &truth_theme, &stream_theme,
+		&overflow_theme,
 		/* last: it takes the device away */
 		&event_theme, NULL,
 	};

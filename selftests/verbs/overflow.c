@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The completion events of a CQ that overflowed. Whoever sleeps for one has to find out,
+ * also who arms the CQ later: one event tells of all that is lost, and no other does.
+ */
+#include "queue_verbs.h"
+
+#define LOSSES	100
+
+static const struct want small = { .cqe = 4 };
+
+/* a's CQ is full, and nothing is lost yet */
+static void full_up(void)
+{
+	pair_up(&small, NULL);
+	pile_up(0, a.scq->cqe);
+}
+
+/* one completion that finds no room */
+static void lose(void)
+{
+	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 0, 0, 8, 0, IBV_SEND_SIGNALED);
+}
+
+/* the first one ends the QP, which flushes what is posted from then on */
+static void overflow(void)
+{
+	lose();
+	expect_async(&a, IBV_EVENT_CQ_ERR);
+	expect_error_state(&a);
+}
+
+static void arm(int solicited)
+{
+	must(!ibv_req_notify_cq(a.scq, solicited));
+}
+
+static void expect_event(void)
+{
+	expect(got_event(&a, patience_ms()));
+}
+
+static void expect_no_event(void)
+{
+	expect(!got_event(&a, 50));
+}
+
+/* however often it is armed, and whatever is lost then */
+static void expect_no_other(void)
+{
+	int i;
+
+	for (i = 0; i < LOSSES; i++) {
+		arm(i & 1);
+		lose();
+	}
+	expect_no_event();
+}
+
+/* not armed at the overflow: the next loss is told of, once */
+static void armed_later(int solicited)
+{
+	int size;
+
+	full_up();
+	size = a.scq->cqe;
+	overflow();
+	expect_no_event();
+	expect_pile(0, size);
+	arm(solicited);
+	expect_no_event();
+	lose();
+	expect_event();
+	expect_no_other();
+	pair_down();
+}
+
+static void polled_and_armed_later(void)
+{
+	armed_later(0);
+	armed_later(1);
+}
+
+/* what is there raises the event of the first arming, and a loss that of the second */
+static void armed_later_unpolled(void)
+{
+	int size;
+
+	full_up();
+	size = a.scq->cqe;
+	overflow();
+	arm(0);
+	expect_event();
+	arm(0);
+	expect_no_event();
+	lose();
+	expect_event();
+	expect_no_other();
+	expect_pile(0, size);
+	expect_no_other();
+	pair_down();
+}
+
+/* armed at the overflow, and again behind it */
+static void armed_before(void)
+{
+	int size;
+
+	full_up();
+	size = a.scq->cqe;
+	arm(0);
+	expect_event();		/* of what is there */
+	arm(1);
+	expect_no_event();
+	overflow();
+	expect_event();
+	expect_no_other();
+	expect_pile(0, size);
+	expect_no_other();
+	pair_down();
+}
+
+static const struct tap_test tests[] = {
+	{ "overflow__one_event_for_who_polls_and_arms_later", polled_and_armed_later },
+	{ "overflow__one_event_for_who_arms_later_without_a_poll", armed_later_unpolled },
+	{ "overflow__one_event_for_who_was_armed_and_arms_again", armed_before },
+};
+
+const struct tap_theme overflow_theme = { tests, ARRAY_LEN(tests) };
