@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -366,105 +365,6 @@ static void share_of_memory(void)
 	pair_down();
 }
 
-/* ---- what a loop costs others ------------------------------------------------ */
-
-static long long counter(const char *name)
-{
-	char path[128];
-	long long n = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
-		 getenv("DEV_A"), name);
-	f = fopen(path, "r");
-	must(f && fscanf(f, "%lld", &n) == 1);
-	fclose(f);
-	return n;
-}
-
-static long long interrupting(void)
-{
-	return counter("grace_expedited");
-}
-
-static bool has_counters(void)
-{
-	if (over_siw)
-		tap_skip = "siw does not count them";
-	return !over_siw;
-}
-
-#define LOOPERS 16
-
-/* a program that does nothing else, in a process of its own */
-static void loop_until(struct ibv_device *device, time_t end)
-{
-	struct ibv_context *ctx = ibv_open_device(device);
-	struct ibv_pd *pd = ctx ? ibv_alloc_pd(ctx) : NULL;
-	static char buf[64];
-	struct ibv_mr *mr;
-
-	while (pd && time(NULL) < end) {
-		mr = ibv_reg_mr(pd, buf, sizeof(buf), ALL_RIGHTS);
-		if (!mr || ibv_dereg_mr(mr))
-			_exit(1);
-	}
-	_exit(!pd);
-}
-
-/* 1000 a second at most interrupt other CPUs, and there are two ends of a second */
-static void grace_of_mrs(void)
-{
-	time_t start = time(NULL), end = start + 3;
-	long long fast, slow;
-	int i, status;
-
-	if (!has_counters())
-		return;
-	query_limits();
-	fast = interrupting();
-	slow = counter("grace_waited");
-	for (i = 0; i < LOOPERS; i++) {
-		if (!fork())
-			loop_until(a.id->verbs->device, end);
-	}
-	while (wait(&status) > 0)
-		expect_eq(status, 0);
-	fast = interrupting() - fast;
-	slow = counter("grace_waited") - slow;
-	printf("#   %lld interrupted, %lld waited\n", fast, slow);
-	expect(fast > 0);
-	expect(fast <= 1000 * (time(NULL) - start + 2));
-	pair_down();
-}
-
-/* nobody is waited for, so nobody is interrupted */
-static void grace_of_others(void)
-{
-	struct ibv_context *ctx;
-	long long before, waited;
-	struct ibv_mw *mw;
-	int i;
-
-	if (!has_counters())
-		return;
-	query_limits();
-	before = interrupting();
-	waited = counter("grace_waited");
-	for (i = 0; i < 300; i++) {
-		mw = ibv_alloc_mw(a.pd, i & 1 ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
-		must(mw && !ibv_dealloc_mw(mw));
-	}
-	for (i = 0; i < 20; i++) {
-		ctx = ibv_open_device(a.id->verbs->device);
-		must(ctx && !ibv_close_device(ctx));
-	}
-	expect_eq(interrupting() - before, 0);
-	expect_eq(counter("grace_waited") - waited, 0);
-	pair_down();
-}
-
 static const struct tap_test tests[] = {
 	{ "item 3: QP limits hold: at them it works, beyond them EINVAL", qp_limits },
 	{ "item 3: inline limit", inline_limit },
@@ -478,8 +378,6 @@ static const struct tap_test tests[] = {
 	{ "item 3: modify_qp cannot make RTS, can make ERROR", qp_states },
 	{ "item 3: PD and CQ in use are not destroyed", busy_objects },
 	{ "item 3: 200 of each object", many_objects },
-	{ "dereg_mr__a_loop_leaves_other_cpus_alone", grace_of_mrs },
-	{ "dealloc_mw__and_close_interrupt_nobody", grace_of_others },
 	{ "DDP-119, RDMAP-155: a process pins no more memory than it may lock",
 	  share_of_memory },
 };

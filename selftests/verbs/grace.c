@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What is deregistered, or ends with its device, waits for a grace period of RCU. What
+ * a program costs others by a loop of these, and what it does not cost them.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+static long long counter_of(const char *device, const char *name)
+{
+	char path[128];
+	long long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s", device, name);
+	f = fopen(path, "r");
+	must(f && fscanf(f, "%lld", &n) == 1);
+	fclose(f);
+	return n;
+}
+
+static long long counter(const char *name)
+{
+	return counter_of(getenv("DEV_A"), name);
+}
+
+static long long interrupting(void)
+{
+	return counter("grace_expedited");
+}
+
+/* ---- loops ------------------------------------------------------------------------ */
+
+#define LOOPERS	16
+
+static bool *enough;		/* shared with them */
+
+/* Return: the errno of what fails first, or 0 */
+static int loop_until_enough(struct ibv_device *device)
+{
+	struct ibv_context *ctx = ibv_open_device(device);
+	struct ibv_pd *pd = ctx ? ibv_alloc_pd(ctx) : NULL;
+	static char buf[64];
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+	int err = pd ? 0 : errno;
+
+	while (!err && !__atomic_load_n(enough, __ATOMIC_RELAXED)) {
+		mr = ibv_reg_mr(pd, buf, sizeof(buf), ALL_RIGHTS);
+		err = mr ? ibv_dereg_mr(mr) : errno;
+		if (err)
+			break;
+		mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+		err = mw ? ibv_dealloc_mw(mw) : errno;
+	}
+	return err;
+}
+
+static void share_enough(void)
+{
+	enough = mmap(NULL, sizeof(*enough), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	must(enough != MAP_FAILED);
+}
+
+/* programs that do nothing else, each a process of its own */
+static void start_loops(pid_t *pids, int n, struct ibv_device *device)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		pids[i] = fork();
+		must(pids[i] >= 0);
+		if (!pids[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			_exit(loop_until_enough(device));
+		}
+	}
+}
+
+static void expect_ends(const pid_t *pids, int n, int err)
+{
+	int i, status;
+
+	for (i = 0; i < n; i++) {
+		must(waitpid(pids[i], &status, 0) == pids[i]);
+		expect(WIFEXITED(status));
+		expect_eq(WEXITSTATUS(status), err);
+	}
+}
+
+/* ---- what they cost others ------------------------------------------------------- */
+
+/* 1000 a second at most interrupt other CPUs, and there are two ends of a second */
+static void grace_of_mrs(void)
+{
+	time_t start = time(NULL);
+	long long fast, slow;
+	pid_t pids[LOOPERS];
+
+	solo_up(NULL);
+	share_enough();
+	fast = interrupting();
+	slow = counter("grace_waited");
+	start_loops(pids, LOOPERS, a.id->verbs->device);
+	sleep(3);
+	*enough = true;
+	expect_ends(pids, LOOPERS, 0);
+	fast = interrupting() - fast;
+	slow = counter("grace_waited") - slow;
+	printf("#   %lld interrupted, %lld waited\n", fast, slow);
+	expect(fast > 0);
+	expect(fast <= 1000 * (time(NULL) - start + 2));
+	pair_down();
+}
+
+/* nobody is waited for, so nobody is interrupted */
+static void grace_of_others(void)
+{
+	struct ibv_context *ctx;
+	long long before, waited;
+	struct ibv_mw *mw;
+	int i;
+
+	solo_up(NULL);
+	before = interrupting();
+	waited = counter("grace_waited");
+	for (i = 0; i < 300; i++) {
+		mw = ibv_alloc_mw(a.pd, i & 1 ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
+		must(mw && !ibv_dealloc_mw(mw));
+	}
+	for (i = 0; i < 20; i++) {
+		ctx = ibv_open_device(a.id->verbs->device);
+		must(ctx && !ibv_close_device(ctx));
+	}
+	expect_eq(interrupting() - before, 0);
+	expect_eq(counter("grace_waited") - waited, 0);
+	pair_down();
+}
+
+/* ---- the end of a device --------------------------------------------------------- */
+
+#define EACH	(LOOPERS / 2)	/* loops at each device */
+#define HELD	300		/* MRs, each a grace period when the device goes */
+
+static struct ibv_device *device_b(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int i;
+
+	must(list);
+	for (i = 0; list[i]; i++) {
+		if (!strcmp(ibv_get_device_name(list[i]), getenv("DEV_B")))
+			break;
+	}
+	must(list[i]);
+	return list[i];
+}
+
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static long long waited_at_b(void)
+{
+	return counter_of(getenv("DEV_B"), "grace_waited");
+}
+
+/* until they have to wait: not on a machine that is too slow for so many */
+static bool reach_the_limit(long long waited)
+{
+	long end = now_ms() + patience_ms() / 2;
+
+	while (waited_at_b() < waited + EACH && now_ms() < end)
+		usleep(10000);
+	return waited_at_b() >= waited + EACH;
+}
+
+static long delete_link_of_a(void)
+{
+	char command[64];
+	long start = now_ms();
+
+	snprintf(command, sizeof(command), "rdma link delete %s", getenv("DEV_A"));
+	must(!system(command));
+	return now_ms() - start;
+}
+
+static void add_link_of_a(void)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command),
+		 "ip netns exec a rdma link add %s type tern netdev v0a", getenv("DEV_A"));
+	must(!system(command));
+}
+
+/* loops at both devices spend the budget of all when one of the devices goes */
+static void grace_of_a_link(void)
+{
+	pid_t at_a[EACH], at_b[EACH];
+	long long waited;
+	bool limited;
+	long took;
+	int i;
+
+	solo_up(NULL);
+	share_enough();
+	for (i = 0; i < HELD; i++)
+		must(ibv_reg_mr(a.pd, a.buf, 64, ALL_RIGHTS));
+	waited = waited_at_b();
+	start_loops(at_a, EACH, a.id->verbs->device);
+	start_loops(at_b, EACH, device_b());
+	limited = reach_the_limit(waited);
+	took = delete_link_of_a();
+	printf("#   %ld ms, %lld waited\n", took, waited_at_b() - waited);
+	expect(took <= patience_ms() / 5);
+	*enough = true;
+	/* the loops were slowed, and nothing failed but for the device that went */
+	expect_ends(at_a, EACH, EIO);
+	expect_ends(at_b, EACH, 0);
+	pair_down();
+	add_link_of_a();
+	if (!limited)
+		tap_skip = "too few grace periods a second to come to the limit";
+}
+
+static const struct tap_test tests[] = {
+	{ "dereg_mr__a_loop_leaves_other_cpus_alone", grace_of_mrs },
+	{ "dealloc_mw__and_close_interrupt_nobody", grace_of_others },
+	{ "link_delete__waits_for_no_loop_of_others", grace_of_a_link },
+};
+
+const struct tap_theme grace_theme = { tests, ARRAY_LEN(tests) };
