@@ -19,6 +19,7 @@ int main(int argc, char **argv)
 		&data_theme, &queue_theme, &rights_theme, &limit_theme, &cm_theme,
 		/* siw has none of the others */
 		over_siw ? NULL : &mr_theme, &dmabuf_theme, &mw_theme,
-		&mw_rights_theme, &charge_theme, &grace_theme, &cut_theme, NULL,
+		&mw_rights_theme, &charge_theme, &grace_theme, &cut_theme,
+		&fallback_theme, NULL,
 	}, argc - 1, argv + 1);
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The second try of a connection, whose peer closed on the enhanced Request. It is made
+ * from another port: the first one may still be TCP's, or another socket's by then.
+ * The peer is this program, over plain TCP.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+#define CRC	0x40
+#define RANGE	"/proc/sys/net/ipv4/ip_local_port_range"
+
+static const struct want none;
+
+/* ---- the peer ------------------------------------------------------------------- */
+
+struct frame {
+	char key[16];
+	uint8_t flags;
+	uint8_t rev;
+	uint16_t pd_len;
+};
+
+static int tcp_listener(const char *netns, const char *ip, int port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int fd, on = 1;
+
+	must(!enter_netns(netns));
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	must(fd >= 0 && inet_pton(AF_INET, ip, &at.sin_addr) == 1);
+	must(!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)));
+	must(!bind(fd, (struct sockaddr *)&at, sizeof(at)));
+	must(!listen(fd, 1));
+	must(!enter_netns(NULL));
+	return fd;
+}
+
+static void await(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	must(poll(&pfd, 1, patience_ms()) == 1);
+}
+
+static void take(int fd, void *buf, size_t len)
+{
+	await(fd);
+	must(recv(fd, buf, len, MSG_WAITALL) == (ssize_t)len);
+}
+
+/* a connection whose Request is of that revision; all of it is read */
+static int request(int listener, int rev, int *port)
+{
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+	struct frame f;
+	char pd[512];
+	int fd;
+
+	await(listener);
+	fd = accept(listener, (struct sockaddr *)&from, &len);
+	must(fd >= 0);
+	*port = ntohs(from.sin_port);
+	take(fd, &f, sizeof(f));
+	expect(!memcmp(f.key, "MPA ID Req Frame", sizeof(f.key)));
+	expect_eq(f.rev, rev);
+	must(ntohs(f.pd_len) <= sizeof(pd));
+	if (f.pd_len)
+		take(fd, pd, ntohs(f.pd_len));
+	return fd;
+}
+
+static void accept_plainly(int fd)
+{
+	struct frame f = { .flags = CRC, .rev = 1 };
+
+	memcpy(f.key, "MPA ID Rep Frame", sizeof(f.key));
+	must(send(fd, &f, sizeof(f), MSG_NOSIGNAL) == sizeof(f));
+}
+
+/* ---- the tries -------------------------------------------------------------------- */
+
+static int server, first, port;
+
+/* the first Request is there, from @from_port, or a port that rdma_cm drew; 0 */
+static void first_try(int at, int from_port)
+{
+	int seen;
+
+	server = tcp_listener("b", IP_B, at);
+	must(!enter_netns("a"));
+	must(!end_resolve_from(&a, IP_B, at, IP_A, from_port));
+	must(!enter_netns(NULL));
+	port = ntohs(rdma_get_src_port(a.id));
+	must(!end_build(&a, &none));
+	must(!end_connect(&a, &none));
+	first = request(server, 2, &seen);
+	expect_eq(seen, port);
+}
+
+/* a listener has the port before the peer closes */
+static void second_try(int at, int from_port)
+{
+	int taker, fd, seen;
+
+	first_try(at, from_port);
+	taker = tcp_listener("a", IP_A, port);
+	close(first);
+	fd = request(server, 1, &seen);
+	expect(seen != port);
+	accept_plainly(fd);
+	must(!end_expect(&a, RDMA_CM_EVENT_ESTABLISHED));
+	expect_eq(ntohs(rdma_get_src_port(a.id)), seen);
+	expect_eq(state_of(&a), IBV_QPS_RTS);
+	close(fd);
+	must(!end_expect(&a, RDMA_CM_EVENT_DISCONNECTED));
+	close(taker);
+	close(server);
+	pair_down();
+}
+
+static void port_was_taken(void)
+{
+	second_try(8720, 0);
+	second_try(8721, 48721);
+}
+
+/* a's range of ports for connect(); what it was comes back in @old */
+static void set_range(const char *range, char *old, size_t size)
+{
+	FILE *f;
+
+	must(!enter_netns("a"));
+	f = fopen(RANGE, "r+");
+	must(f);
+	if (old)
+		must(fgets(old, size, f));
+	rewind(f);
+	must(fputs(range, f) >= 0 && !fclose(f));
+	must(!enter_netns(NULL));
+}
+
+/* TCP of a has a connection to that port of b's */
+static bool tcp_has(int at)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command),
+		 "ip netns exec a ss -Htan 'dport = :%d' | grep -v TIME-WAIT >&2", at);
+	return !system(command);
+}
+
+static void expect_nothing_of(int at)
+{
+	int tries = patience_ms() / 100;
+
+	while (tcp_has(at) && tries--)
+		usleep(100000);
+	expect(!tcp_has(at));
+}
+
+/* another socket has the only port: the program is told, and nothing stays */
+static void no_port_is_left(void)
+{
+	char range[32], old[32];
+	struct rdma_cm_event *event;
+	int taker;
+
+	first_try(8722, 0);
+	taker = tcp_listener("a", IP_A, port);
+	snprintf(range, sizeof(range), "%d %d\n", port, port);
+	set_range(range, old, sizeof(old));
+	close(first);
+	event = end_wait(&a, RDMA_CM_EVENT_CONNECT_ERROR);
+	set_range(old, NULL, 0);
+	must(event);
+	expect_eq(event->status, -EADDRNOTAVAIL);
+	must(!rdma_ack_cm_event(event));
+	expect_nothing_of(8722);
+	pair_down();
+	close(taker);
+	close(server);
+	/* and the device connects as before */
+	pair_up(NULL, NULL);
+	pair_down();
+}
+
+static const struct tap_test tests[] = {
+	{ "fall_back__from_another_port_than_the_first_try", port_was_taken },
+	{ "fall_back__where_no_port_is_left", no_port_is_left },
+};
+
+const struct tap_theme fallback_theme = { tests, ARRAY_LEN(tests) };
