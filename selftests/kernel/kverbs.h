@@ -166,6 +166,7 @@ extern const struct kv_case kv_drain_cases[];
 extern const struct kv_case kv_srq_cases[];
 extern const struct kv_case kv_fault_cases[];
 extern const struct kv_case kv_window_cases[];
+extern const struct kv_case kv_inside_cases[];
 extern const struct kv_case kv_ulp_cases[];
 /* these wait for a device to go */
 extern const struct kv_case kv_hold_cases[];
@@ -195,6 +196,9 @@ int kv_qp_state(struct kv_end *e);
 int kv_fill_recvs(struct kv_end *e, struct kv_end *peer);
 /* one message each way, verified */
 int kv_pair_works(struct kv_pair *p);
+
+/* window_cases.c: the connection below an end's QP, with a reference */
+struct sock *kv_sock(const struct kv_end *e);
 
 /* mem.c; all of it is freed at the end of the test */
 struct kv_mem *kv_mem(struct kv_end *e, size_t size);

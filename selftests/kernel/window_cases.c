@@ -30,8 +30,7 @@ static bool is_of(const struct sock *sk, const struct kv_end *e)
 	       sk->sk_dport == port_of(&addr->dst_addr);
 }
 
-/* the connection below an end's QP, with a reference */
-static struct sock *find_sock(const struct kv_end *e)
+struct sock *kv_sock(const struct kv_end *e)
 {
 	struct inet_hashinfo *h = kv_net(e)->ipv4.tcp_death_row.hashinfo;
 	struct hlist_nulls_node *node;
@@ -67,7 +66,7 @@ static bool is_open(struct sock *sk)
 /* 200 ms would be over before a busy machine has run what opens the window */
 static int raise_rto(struct kv_end *e, struct kv_pair *p)
 {
-	struct sock *sk = find_sock(e);
+	struct sock *sk = kv_sock(e);
 	int ret;
 
 	if (!sk)
@@ -138,7 +137,7 @@ static int window_opens(struct kv_test *t)
 
 	if (ret)
 		return ret;
-	sk = find_sock(&t->pair.b);
+	sk = kv_sock(&t->pair.b);
 	if (!sk)
 		return kv_fail(-ENOTCONN, "end b has no TCP connection");
 	ret = hold(t, sk, op);
@@ -212,7 +211,7 @@ static int wait_full(struct sock *sk)
 static int give_back(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
 		     struct sock *sk)
 {
-	struct sock *sk_a = find_sock(&t->pair.a);
+	struct sock *sk_a = kv_sock(&t->pair.a);
 	int ret;
 
 	if (!sk_a)
@@ -251,7 +250,7 @@ static int send_is_cut(struct kv_test *t)
 
 	if (!src || !dst || !op)
 		return -ENOMEM;
-	sk = find_sock(&t->pair.b);
+	sk = kv_sock(&t->pair.b);
 	if (!sk)
 		return kv_fail(-ENOTCONN, "end b has no TCP connection");
 	memset(src->va, OURS, PIECE);
@@ -266,7 +265,7 @@ static int send_is_cut(struct kv_test *t)
 /* as little as that of what a sends is in its TCP */
 static int limit_sndbuf(struct kv_end *e)
 {
-	struct sock *sk = find_sock(e);
+	struct sock *sk = kv_sock(e);
 
 	if (!sk)
 		return kv_fail(-ENOTCONN, "end %s has no TCP connection", e->name);
@@ -326,7 +325,7 @@ static int response_is_cut(struct kv_test *t)
 		return -ENOMEM;
 	ret = limit_sndbuf(&t->pair.a) ?:
 	      kv_post_recv(&t->pair.a, &op[READS], NULL, 0);
-	sk = find_sock(&t->pair.b);
+	sk = kv_sock(&t->pair.b);
 	if (ret || !sk)
 		return ret ?: kv_fail(-ENOTCONN, "end b has no TCP connection");
 	memset(src->va, OURS, PIECE);

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What comes from the peer inside a send. While a process has the socket, it waits in
+ * TCP's backlog, which TCP works off after each 16 segments that it takes. Here a
+ * segment holds one MSS, the Send is one burst of some 40, and the peer answers the
+ * first of them at once, in softirq.
+ */
+#include <linux/delay.h>
+#include <net/tcp.h>
+
+#include "kverbs.h"
+
+#define LEN	56000	/* and its FPDUs are less than tern gives TCP at once */
+#define SNDBUF	(1024 * 1024)
+
+/**
+ * struct inside - the pair's sockets, and what they saw
+ * @a: sends
+ * @b: gets the first segment, and then does what @answer says, once
+ * @data_ready: the device's callbacks, by end
+ * @state_change: likewise
+ * @answer: NULL: the device itself answers
+ * @t: the case
+ * @op: a second Send, for @answer
+ * @start: TCP's sequence number of the Send
+ * @answered: b got the first segment
+ * @seen: a knows of the answer
+ * @seen_at: how many bytes TCP had taken by then
+ * @end: how a's half ended, as b sees it: 0: not yet, 1: FIN, or an error
+ * @ret: of @answer
+ */
+static struct inside {
+	struct sock *a;
+	struct sock *b;
+	void (*data_ready[2])(struct sock *sk);
+	void (*state_change[2])(struct sock *sk);
+	void (*answer)(struct sock *sk);
+	struct kv_test *t;
+	struct kv_op *op;
+	u32 start;
+	bool answered;
+	bool seen;
+	u32 seen_at;
+	int end;
+	int ret;
+} in;
+
+/* ---- callbacks: the socket's lock is held ------------------------------------------- */
+
+static void see(struct sock *sk)
+{
+	if (sk == in.b || !in.answered || in.seen)
+		return;
+	in.seen = true;
+	in.seen_at = tcp_sk(sk)->write_seq - in.start;
+}
+
+static void data_ready(struct sock *sk)
+{
+	see(sk);
+	if (sk == in.b && !in.answered) {
+		in.answered = true;
+		if (in.answer)
+			in.answer(sk);
+	}
+	in.data_ready[sk == in.b](sk);
+}
+
+static void state_change(struct sock *sk)
+{
+	see(sk);
+	if (sk == in.b && !in.end)
+		WRITE_ONCE(in.end, -sk->sk_err ?: !!(sk->sk_shutdown & RCV_SHUTDOWN));
+	in.state_change[sk == in.b](sk);
+}
+
+static void hook(struct sock *sk)
+{
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	in.data_ready[sk == in.b] = sk->sk_data_ready;
+	in.state_change[sk == in.b] = sk->sk_state_change;
+	sk->sk_data_ready = data_ready;
+	sk->sk_state_change = state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+}
+
+/* the device may have put TCP's own there */
+static void unhook(struct sock *sk)
+{
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_data_ready == data_ready)
+		sk->sk_data_ready = in.data_ready[sk == in.b];
+	if (sk->sk_state_change == state_change)
+		sk->sk_state_change = in.state_change[sk == in.b];
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+}
+
+/* ---- the Send ----------------------------------------------------------------------- */
+
+/* a segment for each buffer, and room for all of them */
+static void cut_into_segments(struct sock *sk)
+{
+	lock_sock(sk);
+	sk->sk_gso_max_segs = 1;
+	tcp_sk(sk)->gso_segs = 1;
+	sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+	WRITE_ONCE(sk->sk_sndbuf, SNDBUF);
+	in.start = tcp_sk(sk)->write_seq;
+	release_sock(sk);
+}
+
+/* the socket is ours when it is posted, so it is a process of the device that sends it */
+static int post(struct kv_op *op, struct kv_mem *src)
+{
+	struct ib_sge s = kv_sge(src, 0, LEN);
+	int ret;
+
+	lock_sock(in.a);
+	ret = kv_post_send(&in.t->pair.a, op, IB_WR_SEND, IB_SEND_SIGNALED, &s, 1, 0);
+	usleep_range(5000, 6000);
+	release_sock(in.a);
+	return ret;
+}
+
+static int watch(struct kv_test *t, void (*answer)(struct sock *sk), struct kv_op *op)
+{
+	in = (struct inside) { .t = t, .op = op, .answer = answer };
+	in.a = kv_sock(&t->pair.a);
+	in.b = kv_sock(&t->pair.b);
+	if (!in.a || !in.b)
+		return kv_fail(-ENOTCONN, "an end has no TCP connection");
+	cut_into_segments(in.a);
+	hook(in.a);
+	hook(in.b);
+	return 0;
+}
+
+static void unwatch(void)
+{
+	if (in.a && in.b) {
+		unhook(in.a);
+		unhook(in.b);
+	}
+	if (in.a)
+		sock_put(in.a);
+	if (in.b)
+		sock_put(in.b);
+}
+
+static int was_inside(void)
+{
+	if (in.ret)
+		return kv_fail(in.ret, "the answer failed: %d", in.ret);
+	if (in.seen && in.seen_at && in.seen_at < LEN)
+		return 0;
+	return kv_fail(-EAGAIN, "a saw the answer: %d, after %u bytes",
+		       in.seen, in.seen_at);
+}
+
+/* both completed as they have to, and neither does so again */
+static int once(struct kv_op *op, int n)
+{
+	int i;
+
+	usleep_range(20000, 30000);
+	for (i = 0; i < n; i++)
+		if (atomic_read(&op[i].hits) != 1)
+			return kv_fail(-EPROTO, "%d completions of Send %d",
+				       atomic_read(&op[i].hits), i);
+	return 0;
+}
+
+/* ---- FIN ----------------------------------------------------------------------------- */
+
+/* what is posted before the peer's FIN is sent, be it inside the same send */
+static void post_and_fin(struct sock *sk)
+{
+	in.ret = kv_post_send(&in.t->pair.a, in.op, IB_WR_SEND, IB_SEND_SIGNALED,
+			      NULL, 0, 0);
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | SEND_SHUTDOWN);
+	sk->sk_prot->shutdown(sk, SEND_SHUTDOWN);
+}
+
+static int fin_comes(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
+		     struct kv_mem *dst)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct ib_sge d = kv_sge(dst, 0, LEN);
+
+	kv_fill(src->va, LEN, 1, 0);
+	return kv_post_recv(b, &op[2], &d, 1) ?: kv_post_recv(b, &op[3], NULL, 0) ?:
+	       watch(t, post_and_fin, &op[1]) ?: post(&op[0], src) ?:
+	       kv_ok(a, &op[0]) ?: kv_ok(a, &op[1]) ?:
+	       kv_ok(b, &op[2]) ?: kv_ok(b, &op[3]) ?:
+	       kv_check(dst->va, LEN, 1, 0) ?: kv_wait_gone(a) ?: kv_wait_gone(b) ?:
+	       was_inside() ?: once(op, 2);
+}
+
+/* ---- RST ----------------------------------------------------------------------------- */
+
+static void reset(struct sock *sk)
+{
+	in.ret = kv_post_send(&in.t->pair.a, in.op, IB_WR_SEND, IB_SEND_SIGNALED,
+			      NULL, 0, 0);
+	sk->sk_prot->disconnect(sk, 0);
+	/* which tells programs, and not the device */
+	sk->sk_state_change(sk);
+}
+
+static int rst_comes(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
+		     struct kv_mem *dst)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct ib_sge d = kv_sge(dst, 0, LEN);
+
+	return kv_post_recv(b, &op[2], &d, 1) ?: watch(t, reset, &op[1]) ?:
+	       post(&op[0], src) ?: kv_want(a, &op[0], IB_WC_WR_FLUSH_ERR) ?:
+	       kv_want(a, &op[1], IB_WC_WR_FLUSH_ERR) ?: kv_wait_gone(a) ?:
+	       kv_wait_gone(b) ?: was_inside() ?: once(op, 2);
+}
+
+/* ---- Terminate ----------------------------------------------------------------------- */
+
+static int wait_end(void)
+{
+	unsigned long end = jiffies + kv_timeout();
+
+	while (!READ_ONCE(in.end)) {
+		if (time_after(jiffies, end))
+			return kv_fail(-ETIMEDOUT, "b never sees the end");
+		usleep_range(1000, 2000);
+	}
+	return in.end == -ECONNRESET ? 0 :
+	       kv_fail(-EPROTO, "b sees the end %d, and no reset", in.end);
+}
+
+/*
+ * b has no receive, and says so. TCP has not told yet how much of the burst it took, so
+ * a FIN could be one inside an FPDU: a resets the connection.
+ */
+static int terminate_comes(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
+			   struct kv_mem *dst)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	int ret;
+
+	ret = watch(t, NULL, NULL) ?: post(&op[0], src) ?: kv_wait(a, &op[0]);
+	if (!ret && op[0].wc.status == IB_WC_SUCCESS)
+		ret = kv_fail(-EPROTO, "the Send succeeded");
+	return ret ?: kv_wait_gone(a) ?: kv_wait_gone(b) ?: was_inside() ?:
+	       wait_end() ?: once(op, 1);
+}
+
+static int run(struct kv_test *t,
+	       int (*comes)(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
+			    struct kv_mem *dst))
+{
+	struct kv_mem *src = kv_mem(&t->pair.a, LEN), *dst = kv_mem(&t->pair.b, LEN);
+	struct kv_op *op = kv_ops(t, 4);
+	int ret;
+
+	if (!src || !dst || !op)
+		return -ENOMEM;
+	in = (struct inside) {};
+	ret = comes(t, op, src, dst);
+	unwatch();
+	return ret;
+}
+
+static int fin_inside(struct kv_test *t)
+{
+	return run(t, fin_comes);
+}
+
+static int rst_inside(struct kv_test *t)
+{
+	return run(t, rst_comes);
+}
+
+static int terminate_inside(struct kv_test *t)
+{
+	return run(t, terminate_comes);
+}
+
+const struct kv_case kv_inside_cases[] = {
+	{ "send__the_peers_fin_comes_inside", fin_inside },
+	{ "send__the_peers_rst_comes_inside", rst_inside },
+	{ "send__the_peers_terminate_comes_inside", terminate_inside },
+	{}
+};
