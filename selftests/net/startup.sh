@@ -9,6 +9,8 @@
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own answers"
 
 port=7171
+# ms, of a timer that must not run out: the longest that tern takes
+NEVER=600000
 
 # to NAME CASE [ARG]: the peer, on a, against the server on b
 to()
@@ -46,7 +48,7 @@ silent_crowd()
 {
 	local i p peers=() clients=()
 	p=$(new_port)
-	in_a tern set tern_a reply-ms 20000
+	in_a tern set tern_a reply-ms $NEVER
 	ip netns exec b ./mpa_peer.py from_nobody "$IP_B" "$p" &
 	peers+=($!)
 	ip netns exec a ./mpa_peer.py to_crowd "$IP_B" "$port" "$1" &
@@ -70,7 +72,7 @@ silent_crowd()
 urgent_while_asked()
 {
 	server -A
-	limit 30 in_a ./mpa_peer.py to_urgent_behind_request "$IP_B" "$port"
+	limit 30 in_a ./mpa_peer.py to_urgent_behind_request "$IP_B" "$port" "$TMP/server"
 	grep -qx 'vtraffic: asked' "$TMP/server"
 	kill -9 $server_pid
 	ends $server_pid
@@ -86,8 +88,7 @@ counts_urgent()
 }
 
 topo_up
-# far from what has to come at once
-in_b tern set tern_b request-ms 20000 rtr-ms 20000 close-ms 20000
+in_b tern set tern_b request-ms $NEVER rtr-ms $NEVER close-ms $NEVER
 in_a tern set tern_a reply-ms 2000
 ip netns exec b rping -s -P -a 0.0.0.0 -p $port >/dev/null 2>&1 &
 rping_pid=$!
@@ -117,7 +118,7 @@ point "64 silent clients and 64 silent servers hold nobody up" silent_crowd 64
 in_b tern set tern_b request-ms 2000 rtr-ms 2000
 to "K5: silence, closed by the timer" silent
 to "F71: no RTR, closed by the timer" no_rtr
-in_b tern set tern_b request-ms 10000 half-open 8
+in_b tern set tern_b request-ms $NEVER half-open 8
 to "half-open startups are bounded" half_open 8
 kill -9 $rping_pid
 wait $rping_pid 2>/dev/null || true

@@ -121,7 +121,7 @@ silent_networks()
 # what waits for the answer to its FIN counts as well
 lingering_crowd()
 {
-	set_b half-open 16 close-ms 60000
+	set_b half-open 16 close-ms 600000
 	drop_in_b "tcp dport $port tcp flags & rst == rst drop"
 	strangers "bad:100:$IP_A"
 	soon waiting 'REQUEST_WAIT|LINGER' 16
