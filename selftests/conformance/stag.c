@@ -158,22 +158,31 @@ static void read_slots_are_not_shared(void)
 	}
 }
 
+#define SHARED	4
+
+/* two streams that receive from one queue, as deep as SHARED */
+static void start_sharers(struct session *greedy, struct session *other)
+{
+	*greedy = *other = (struct session)SESSION_DEFAULT;
+	greedy->qp.srq = SHARED;
+	other->qp.srq = SHARED;
+	session_start(greedy);
+	session_start(other);
+}
+
 /* RFC 5040 8.1.2: the program can tell who eats up the queue that
  * several streams receive from, before it is empty: by the limit, and by whose the
  * completions are */
 static void greedy_stream_is_found_out(void)
 {
-	struct session greedy = SESSION_DEFAULT, other = SESSION_DEFAULT;
 	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct session greedy, other;
 	const char *event;
 	struct agent_wc wc;
 	int i;
 
-	greedy.qp.srq = 4;
-	other.qp.srq = 4;
-	session_start(&greedy);
-	session_start(&other);
-	for (i = 0; i < 4; i++)
+	start_sharers(&greedy, &other);
+	for (i = 0; i < SHARED; i++)
 		agent_recv(i & 1 ? other.conn : greedy.conn, i, &mr, i * 64, 64);
 	agent_srq_limit(2);
 	send_send(other.p, "mine", 4);
@@ -198,21 +207,18 @@ static void greedy_stream_is_found_out(void)
 /* who finds it empty is ended, alone: the others go on as soon as there is a receive */
 static void greedy_stream_ends_alone(void)
 {
-	struct session greedy = SESSION_DEFAULT, other = SESSION_DEFAULT;
 	struct agent_mr mr = agent_mr(ROOM, "l");
+	struct session greedy, other;
 	struct agent_wc wc;
 	int i;
 
-	greedy.qp.srq = 4;
-	other.qp.srq = 4;
-	session_start(&greedy);
-	session_start(&other);
-	for (i = 0; i < 4; i++)
+	start_sharers(&greedy, &other);
+	for (i = 0; i < SHARED; i++)
 		agent_recv(other.conn, i, &mr, i * 64, 64);
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < SHARED + 1; i++)
 		send_send(greedy.p, "more", 4);
 	expect_terminate(greedy.p, 1, 2, 2, false, NULL);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < SHARED; i++) {
 		agent_expect_wc(i, "SUCCESS", &wc);
 		expect_eq("connection of the completion", wc.conn, greedy.conn);
 	}
