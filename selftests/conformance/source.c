@@ -518,11 +518,13 @@ static void source__version_0(void)
 static const struct conform_test tests[] = {
 	ROW("source__write",
 	    "DDP-021 DDP-023 DDP-025 DDP-026 DDP-030 DDP-049 "
-	    "RDMAP-009 RDMAP-010 RDMAP-012 RDMAP-013 RDMAP-014 RDMAP-018 RDMAP-033 RDMAP-005",
+	    "RDMAP-001 RDMAP-009 RDMAP-010 RDMAP-012 RDMAP-013 RDMAP-014 RDMAP-018 RDMAP-033 "
+	    "RDMAP-005",
 	    "a Write has the 14-octet header with what was posted", EITHER,
 	    source__write),
 	ROW("source__send",
-	    "DDP-033 DDP-034 DDP-037 DDP-042 RDMAP-009 RDMAP-012 RDMAP-016 RDMAP-065 RDMAP-072 RDMAP-005",
+	    "DDP-033 DDP-034 DDP-037 DDP-042 RDMAP-001 RDMAP-009 RDMAP-012 RDMAP-016 RDMAP-065 "
+	    "RDMAP-072 RDMAP-005",
 	    "a Send has the 18-octet header, queue 0 and no STag", EITHER,
 	    source__send),
 	ROW("source__send_solicited", "DDP-034 RDMAP-012 RDMAP-016 RDMAP-065",

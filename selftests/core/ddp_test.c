@@ -569,6 +569,19 @@ TEST(ddp__version_0_connection, "MPA-225 MPA-012 DDP-021 7.3")
 	take(&rx, untagged(0x40, 0x01, 1, 1, 0, 28));
 }
 
+/* DDP says what is wrong, and leaves the end to RDMAP: to it the stream goes on */
+TEST(ddp__verdict_ends_no_stream, "DDP-065")
+{
+	struct tern_ddp_rx rx = fresh(1);
+
+	EQ(verdict(&rx, untagged(0x40, 0x43, 0, 1, 0, 4)), TERN_TERM_DU_VERSION);
+	EQ(verdict(&rx, untagged(0x41, 0x43, 9, 1, 0, 4)), TERN_TERM_DU_QN);
+	EQ(verdict(&rx, untagged(0x41, 0x43, 0, 2, 0, 4)), TERN_TERM_DU_MSN_RANGE);
+	EQ(verdict(&rx, untagged(0x41, 0x43, 0, 1, 4, 4)), TERN_TERM_DU_MO);
+	take(&rx, untagged(0x41, 0x43, 0, 1, 0, 4));
+	take(&rx, tagged(0xc1, 0x40, 1, 1000, 9));
+}
+
 TEST(ddp__gap_in_a_tagged_message_passes, "DDP-054")
 {
 	struct tern_ddp_rx rx = fresh(1);

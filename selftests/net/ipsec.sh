@@ -141,7 +141,7 @@ seconds=$((2 + TERN_TIMEOUT_SCALE))
 topo_up
 policies a $IP_A $IP_B
 policies b $IP_B $IP_A
-point "a stream inside ESP, verified" all_in_esp
+point "MPA-133: a stream inside ESP, verified" all_in_esp
 point "MPA-135, DDP-126, RDMAP-159: SAs are replaced three times under load" \
 	under_load 20 rekeys
 point "MPA-135, DDP-126, RDMAP-159: no SAs for half a second under load" \

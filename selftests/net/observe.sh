@@ -105,7 +105,17 @@ tracepoints()
 	return $missing
 }
 
+# the module's file names each function of the kernel that it calls
+calls() { grep -qE "$1" "$(modinfo -n tern)"; }
+no_firmware()
+{
+	calls ib_register_device
+	not calls 'request_firmware|firmware_request'
+	[ -z "$(modinfo -F firmware tern)" ]
+}
+
 topo_up
+point "DDP-114, RDMAP-149: nothing loads a firmware" no_firmware
 point "item 3: counters move, and agree with the peer's" counters
 point "item 3: rdma resource show has the driver's details" details on
 point "item 3: the six tracepoints fire" tracepoints

@@ -482,7 +482,7 @@ static void ids_of_others(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "connect__a_qp_by_its_owner", connect_by_owner },
+	{ "connect__a_qp_by_its_owner (DDP-115, DDP-117, RDMAP-152)", connect_by_owner },
 	{ "accept__a_qp_by_its_owner", accept_by_owner },
 	{ "connect__a_child_that_has_the_file_and_one_that_closed_it", after_fork },
 	{ "connect__a_child_without_privileges_that_has_the_file", after_fork_as_nobody },

@@ -370,7 +370,7 @@ static const struct tap_test tests[] = {
 	{ "item 3: inline limit", inline_limit },
 	{ "item 3: QP types other than RC: EOPNOTSUPP", qp_types },
 	{ "item 11: each unknown QP create flag or attribute: EOPNOTSUPP", qp_flags },
-	{ "RDMAP-154: CQ limits hold, EINVAL beyond them", cq_limits },
+	{ "DDP-116, RDMAP-154: CQ limits hold, EINVAL beyond them", cq_limits },
 	{ "item 3: SRQ limits hold, EINVAL beyond them", srq_limits },
 	{ "item 3: query_device", device_attributes },
 	{ "item 3: query_port and query_gid", port_attributes },
@@ -378,7 +378,7 @@ static const struct tap_test tests[] = {
 	{ "item 3: modify_qp cannot make RTS, can make ERROR", qp_states },
 	{ "item 3: PD and CQ in use are not destroyed", busy_objects },
 	{ "item 3: 200 of each object", many_objects },
-	{ "DDP-119, RDMAP-155: a process pins no more memory than it may lock",
+	{ "DDP-116, DDP-119, RDMAP-151, RDMAP-155: a process pins no more memory than it may lock",
 	  share_of_memory },
 };
 
