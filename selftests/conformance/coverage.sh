@@ -69,14 +69,14 @@ strings()
 }
 
 # cited KIND FILE...: `KIND ID` for each ID in their strings; `MPA-001 to MPA-003` is
-# three, and a row of a table only counts beside an ID with a number
+# three, and a row of a table only counts beside an ID with a number, or a Q
 cited()
 {
 	local kind=$1
 	shift
 	strings "$@" | awk -v kind="$kind" '
-		BEGIN { id = "((MPA|DDP|RDMAP)-[0-9][0-9][0-9]|[GHMCFOPKR][1-9][0-9]?)" }
-		!/(MPA|DDP|RDMAP)-[0-9]/ { next }
+		BEGIN { id = "((MPA|DDP|RDMAP)-[0-9][0-9][0-9]|[GHMCFOPKQRS][1-9][0-9]?)" }
+		!/(MPA|DDP|RDMAP)-[0-9]|(^| )Q[1-9]/ { next }
 		{
 			line = $0
 			last = ""

@@ -44,7 +44,7 @@ const struct requirement *requirement_of(const char *id)
 	exit(2);
 }
 
-/* what is not of an RFC is of our checklists, whatever word they have for it */
+/* what is not of an RFC is a reading of ours, whatever its word */
 enum level requirement_level(const struct requirement *r)
 {
 	size_t i;
