@@ -35,7 +35,7 @@ static void explore(struct world w)
 }
 
 TEST(fsm__what_iw_cm_sees,
-	"design 5.6: REPLY once, CLOSE only behind ESTABLISHED, refs balance")
+	"REPLY once, CLOSE only after ESTABLISHED, references balance")
 {
 	explore(begin(true));
 	explore(begin(false));
@@ -45,7 +45,7 @@ TEST(fsm__what_iw_cm_sees,
 		CHECK(reached[s]);
 }
 
-TEST(fsm__every_state_can_end, "design 5.6: an abort, a timer or the stream")
+TEST(fsm__every_state_can_end, "by an abort, a timer or the stream")
 {
 	for (int s = CM_CONNECTING; s < CM_CLOSED; s++) {
 		struct tern_cm_step step = tern_cm_fsm(s, CM_EV_ABORT);
@@ -131,7 +131,7 @@ TEST(fsm__active_and_peer_closes, "H1 H10")
 	     { CM_EV_DRAINED, CM_CLOSED, CM_ACT_DROP });
 }
 
-TEST(fsm__active_rejected, "H2 H11 reading 4.4: FIN behind the Reply")
+TEST(fsm__active_rejected, "H2 H11 Q20: FIN behind the Reply")
 {
 	WALK(true,
 	     { CM_EV_TCP_OPEN, CM_REPLY_WAIT, 0 },
@@ -139,7 +139,7 @@ TEST(fsm__active_rejected, "H2 H11 reading 4.4: FIN behind the Reply")
 	     { CM_EV_DRAINED, CM_CLOSED, CM_ACT_DROP });
 }
 
-TEST(fsm__active_falls_back, "H9 H13 H14 H15 H16 reading 4.5")
+TEST(fsm__active_falls_back, "H9 H13 H14 H15 H16 Q3")
 {
 	WALK(true,
 	     { CM_EV_TCP_OPEN, CM_REPLY_WAIT, 0 },
@@ -148,7 +148,7 @@ TEST(fsm__active_falls_back, "H9 H13 H14 H15 H16 reading 4.5")
 	     { CM_EV_REPLY, CM_OPEN, CM_ACT_REPLY_OK });
 }
 
-TEST(fsm__passive_client_server, "P1 P4 reading 4.22: ESTABLISHED at once")
+TEST(fsm__passive_client_server, "P1 P4 Q26: ESTABLISHED at once")
 {
 	WALK(false,
 	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },

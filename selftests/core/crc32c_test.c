@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The CRC that the tests bring along must itself be right: checklist-mpa 1.5. */
+/* The CRC that the tests bring along must itself be right: RFC 3720 B.4. */
 #include "ref.h"
 #include "tap.h"
 #include "util.h"

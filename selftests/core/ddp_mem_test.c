@@ -17,7 +17,7 @@ static const u32 all_rights = TERN_ACCESS_LOCAL_WRITE |
 			      TERN_ACCESS_REMOTE_ATOMIC;
 
 TEST(mem_check__write_codes_in_order,
-	"DDP-029 DDP-087 DDP-088 DDP-089 DDP-091 DDP-112 steps 11-15, 7.8")
+	"DDP-029 DDP-087 DDP-088 DDP-089 DDP-091 DDP-112 S11 to S15 Q31")
 {
 	struct tern_mem_view v = { .base = 0x1000, .len = 0x100 };
 	u64 wraps = ~0ULL - 3;
@@ -39,7 +39,7 @@ TEST(mem_check__write_codes_in_order,
 }
 
 TEST(mem_check__read_source_codes_in_order,
-	"RDMAP-054 RDMAP-131 RDMAP-132 RDMAP-133 RDMAP-134 RDMAP-135 step 17")
+	"RDMAP-054 RDMAP-131 RDMAP-132 RDMAP-133 RDMAP-134 RDMAP-135 S17")
 {
 	struct tern_mem_view v = { .base = 0x1000, .len = 0x100 };
 	u64 wraps = ~0ULL - 3;
@@ -73,7 +73,7 @@ TEST(mem_check__bounds_to_the_octet, "DDP-089 DDP-090 DDP-097 RDMAP-139")
 			   TERN_TERM_DT_BOUNDS);
 }
 
-TEST(mem_check__top_of_the_address_space, "DDP-091 RDMAP-135 step 14")
+TEST(mem_check__top_of_the_address_space, "DDP-091 RDMAP-135 S14")
 {
 	struct tern_mem_view v = good_view(all_rights, ~0ULL - 15, 16);
 
@@ -113,7 +113,7 @@ TEST(mem_check__agrees_with_wide_arithmetic, "DDP-090 DDP-091 DDP-097")
 	}
 }
 
-TEST(mem_check__length_zero_is_not_checked, "DDP-053 RDMAP-055 section 3")
+TEST(mem_check__length_zero_is_not_checked, "DDP-053 RDMAP-055")
 {
 	struct tern_mem_view none = { 0 };
 
@@ -124,7 +124,7 @@ TEST(mem_check__length_zero_is_not_checked, "DDP-053 RDMAP-055 section 3")
 	EQ(tern_mem_check(&none, TERN_USE_LOCAL_WRITE, 0, 0), TERN_TERM_NONE);
 }
 
-TEST(mem_check__local_uses, "DDP-105 7.12")
+TEST(mem_check__local_uses, "DDP-105 Q11")
 {
 	struct tern_mem_view v = good_view(0, 0x1000, 0x100);
 
@@ -150,7 +150,7 @@ TEST(mem_check__local_uses, "DDP-105 7.12")
 }
 
 TEST(mem_check__invalidate,
-	"RDMAP-077 RDMAP-078 RDMAP-128 RDMAP-129 RDMAP-143 step 21, 7.6")
+	"RDMAP-077 RDMAP-078 RDMAP-128 RDMAP-129 RDMAP-143 S18 Q14")
 {
 	for (int i = 0; i < 8; i++) {
 		struct tern_mem_view v = {
@@ -177,7 +177,7 @@ static int match(const struct tern_read_open *o, u32 stag, u64 to, u32 len,
 	return tern_read_match(o, &seg);
 }
 
-TEST(read_match__whole_response, "RDMAP-063 RDMAP-107 step 13, 7.12")
+TEST(read_match__whole_response, "RDMAP-063 RDMAP-107 S13 Q11")
 {
 	struct tern_read_open o = { .stag = 5, .to = ~0ULL - 20, .len = 100 };
 
@@ -188,13 +188,13 @@ TEST(read_match__whole_response, "RDMAP-063 RDMAP-107 step 13, 7.12")
 	EQ(match(&o, 5, 78, 1, true), TERN_TERM_NONE);
 }
 
-TEST(read_match__nothing_open, "RDMAP-060 7.12")
+TEST(read_match__nothing_open, "RDMAP-060 Q11")
 {
 	EQ(match(NULL, 5, 0, 0, true), TERN_TERM_RO_OPCODE);
 	EQ(match(NULL, 5, 0, 10, true), TERN_TERM_RO_OPCODE);
 }
 
-TEST(read_match__wrong_stag_or_offset, "RDMAP-063 DDP-087 7.12")
+TEST(read_match__wrong_stag_or_offset, "RDMAP-063 DDP-087 Q11")
 {
 	struct tern_read_open o = { .stag = 5, .to = 1000, .len = 100,
 				    .got = 10 };
@@ -206,7 +206,7 @@ TEST(read_match__wrong_stag_or_offset, "RDMAP-063 DDP-087 7.12")
 	EQ(match(&o, 5, 1011, 900, false), TERN_TERM_DT_BOUNDS);
 }
 
-TEST(read_match__short_or_long, "RDMAP-060 7.12")
+TEST(read_match__short_or_long, "RDMAP-060 Q11")
 {
 	struct tern_read_open o = { .stag = 5, .to = 0, .len = 100,
 				    .got = 10 };
@@ -220,7 +220,7 @@ TEST(read_match__short_or_long, "RDMAP-060 7.12")
 	EQ(match(&o, 5, 10, 0, false), TERN_TERM_NONE);
 }
 
-TEST(read_match__zero_length, "DDP-053 RDMAP-056 7.12")
+TEST(read_match__zero_length, "DDP-053 RDMAP-056 Q11")
 {
 	struct tern_read_open o = { .stag = 5, .to = 1000 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * "Step" is a row of checklist-ddp-rdmap section 3. Headers are written here
- * octet by octet, not with the structs of core/wire.h.
+ * The order of the checks is that of rows S1 to S18 of `requirements`. Headers are
+ * written here byte by byte, not with the structs of core/wire.h.
  */
 #include "tap.h"
 #include "util.h"
@@ -58,7 +58,7 @@ static struct tern_ddp_rx fresh(u8 version)
 	return rx;
 }
 
-/* steps 2 to 10 and 16 as the shell takes them */
+/* S2 to S10 and S16 in the order of the shell */
 static int judge(const struct tern_ddp_rx *rx, const struct try *t,
 		 struct tern_seg *seg)
 {
@@ -127,7 +127,7 @@ TEST(ddp_segment__fields_tagged, "DDP-025 RDMAP-009 RDMAP-010 1.3")
 	EQ(seg.len, 3);
 }
 
-TEST(ddp_segment__shorter_than_its_header, "step 2, 7.10")
+TEST(ddp_segment__shorter_than_its_header, "S2 Q10")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct try w = tagged(0xc1, 0x40, 1, 1, 0);
@@ -141,7 +141,7 @@ TEST(ddp_segment__shorter_than_its_header, "step 2, 7.10")
 	EQ(verdict(&rx, w), TERN_TERM_NONE);
 }
 
-TEST(ddp_segment__short_header_stays_unread, "step 2, MPA-008")
+TEST(ddp_segment__short_header_stays_unread, "S2 MPA-008")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct tern_seg seg;
@@ -157,7 +157,7 @@ TEST(ddp_segment__short_header_stays_unread, "step 2, MPA-008")
 	}
 }
 
-TEST(ddp_segment__version, "DDP-023 DDP-024 RDMAP-125 MPA-225 step 3, 7.3")
+TEST(ddp_segment__version, "DDP-023 DDP-024 RDMAP-125 MPA-225 S3")
 {
 	for (u8 v = 0; v < 2; v++) {
 		struct tern_ddp_rx rx = fresh(v);
@@ -186,7 +186,7 @@ TEST(ddp_segment__reserved_bits_are_ignored, "DDP-022 1.1")
 	EQ(rx.tagged_open, true);
 }
 
-TEST(ddp_segment__queue_number, "DDP-078 DDP-096 RDMAP-002 step 4")
+TEST(ddp_segment__queue_number, "DDP-078 DDP-096 RDMAP-002 S4")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	static const u32 bad[] = { 3, 4, 5, 0x100, 0x80000000, ~0U };
@@ -199,7 +199,7 @@ TEST(ddp_segment__queue_number, "DDP-078 DDP-096 RDMAP-002 step 4")
 	EQ(verdict(&rx, untagged(0x41, 0x47, 2, 1, 0, 4)), TERN_TERM_NONE);
 }
 
-TEST(ddp_segment__sequence_number, "DDP-039 DDP-086 DDP-013 DDP-059 step 5")
+TEST(ddp_segment__sequence_number, "DDP-039 DDP-086 DDP-013 DDP-059 S5")
 {
 	static const u8 op[] = { 0x43, 0x41, 0x47 };
 	static const u32 len[] = { 0, 28, 4 };
@@ -244,7 +244,7 @@ TEST(ddp_advance__msn_wraps_to_zero, "DDP-040")
 	EQ(rx.q[0].msn, 1);
 }
 
-TEST(ddp_segment__another_msn_inside_a_message, "DDP-041 7.21 step 5")
+TEST(ddp_segment__another_msn_inside_a_message, "DDP-041 Q10 S5")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -268,7 +268,7 @@ TEST(ddp_segment__first_marks_a_new_message, "DDP-061 RDMAP-066")
 	EQ(seg.mo + seg.len, 20);	/* DDP-062: the message's length */
 }
 
-TEST(ddp_untagged__no_buffer, "DDP-079 RDMAP-113 EXT-065 step 6, 7.5")
+TEST(ddp_untagged__no_buffer, "DDP-079 RDMAP-113 S6 Q29")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct try t = untagged(0x41, 0x43, 0, 1, 0, 0);
@@ -280,7 +280,7 @@ TEST(ddp_untagged__no_buffer, "DDP-079 RDMAP-113 EXT-065 step 6, 7.5")
 	EQ(verdict(&rx, t), TERN_TERM_DU_NO_BUFFER);
 }
 
-TEST(ddp_untagged__message_offset, "DDP-084 DDP-048 step 7, 7.9")
+TEST(ddp_untagged__message_offset, "DDP-084 DDP-048 S7 Q9")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -294,7 +294,7 @@ TEST(ddp_untagged__message_offset, "DDP-084 DDP-048 step 7, 7.9")
 	EQ(verdict(&rx, untagged(0x41, 0x43, 0, 1, 99, 0)), TERN_TERM_DU_MO);
 }
 
-TEST(ddp_untagged__empty_last_segment, "DDP-016 DDP-062 7.9")
+TEST(ddp_untagged__empty_last_segment, "DDP-016 DDP-062 Q9")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -306,7 +306,7 @@ TEST(ddp_untagged__empty_last_segment, "DDP-016 DDP-062 7.9")
 	EQ(rx.q[0].open, false);
 }
 
-TEST(ddp_untagged__too_long_for_its_buffer, "DDP-085 RDMAP-068 step 8")
+TEST(ddp_untagged__too_long_for_its_buffer, "DDP-085 RDMAP-068 S8")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct try t = untagged(0x01, 0x43, 0, 1, 0, 60);
@@ -323,7 +323,7 @@ TEST(ddp_untagged__too_long_for_its_buffer, "DDP-085 RDMAP-068 step 8")
 	EQ(verdict(&rx, t), TERN_TERM_NONE);
 }
 
-TEST(ddp_untagged__message_stays_under_4gib, "DDP-045 step 8")
+TEST(ddp_untagged__message_stays_under_4gib, "DDP-045 S8")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -336,7 +336,7 @@ TEST(ddp_untagged__message_stays_under_4gib, "DDP-045 step 8")
 	   TERN_TERM_DU_TOO_LONG);
 }
 
-TEST(rdmap_segment__version, "RDMAP-013 RDMAP-127 V2-002 step 9, 7.3")
+TEST(rdmap_segment__version, "RDMAP-013 RDMAP-127 S9")
 {
 	for (u8 v = 0; v < 2; v++) {
 		struct tern_ddp_rx rx = fresh(v);
@@ -353,7 +353,7 @@ TEST(rdmap_segment__version, "RDMAP-013 RDMAP-127 V2-002 step 9, 7.3")
 	}
 }
 
-TEST(rdmap_segment__reserved_bits_are_ignored, "RDMAP-015 7.2")
+TEST(rdmap_segment__reserved_bits_are_ignored, "RDMAP-015")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -362,11 +362,11 @@ TEST(rdmap_segment__reserved_bits_are_ignored, "RDMAP-015 7.2")
 				   4));
 }
 
-/* checklist 1.5, written down once more: 't' tagged, '0'..'2' the queue */
+/* RFC 5040 4.1, figure 4, written down once more: 't' tagged, '0'..'2' the queue */
 static const char model_of[17] = "t1t0000200000000";
 
 TEST(rdmap_segment__opcode_model_and_queue,
-	"RDMAP-012 RDMAP-126 RDMAP-130 EXT-075 step 10")
+	"RDMAP-012 RDMAP-126 RDMAP-130 S10")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -385,7 +385,7 @@ TEST(rdmap_segment__opcode_model_and_queue,
 	}
 }
 
-TEST(rdmap_segment__extensions_are_off, "EXT-075 V2-001 7.1")
+TEST(rdmap_segment__extensions_are_off, "RDMAP-012 RDMAP-126")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -398,7 +398,7 @@ TEST(rdmap_segment__extensions_are_off, "EXT-075 V2-001 7.1")
 	EQ(verdict(&rx, untagged(0x41, 0x4b, 3, 1, 0, 12)), TERN_TERM_DU_QN);
 }
 
-TEST(rdmap_segment__opcode_change_untagged, "DDP-034 DDP-036 7.21 step 10")
+TEST(rdmap_segment__opcode_change_untagged, "DDP-034 DDP-036 Q10 S10")
 {
 	for (u8 first = 3; first < 7; first++) {
 		struct tern_ddp_rx rx = fresh(1);
@@ -414,7 +414,7 @@ TEST(rdmap_segment__opcode_change_untagged, "DDP-034 DDP-036 7.21 step 10")
 	}
 }
 
-TEST(rdmap_segment__opcode_change_tagged, "DDP-028 7.21 step 10")
+TEST(rdmap_segment__opcode_change_tagged, "DDP-028 Q10 S10")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -426,7 +426,7 @@ TEST(rdmap_segment__opcode_change_tagged, "DDP-028 7.21 step 10")
 	EQ(verdict(&rx, tagged(0xc1, 0x40, 1, 10, 9)), TERN_TERM_RO_OPCODE);
 }
 
-TEST(rdmap_segment__invalidate_stag_stays, "RDMAP-011 DDP-034 7.21 step 10")
+TEST(rdmap_segment__invalidate_stag_stays, "RDMAP-011 DDP-034 Q10 S10")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct try t = untagged(0x01, 0x44, 0, 1, 0, 9);
@@ -454,7 +454,7 @@ TEST(rdmap_segment__plain_send_ignores_that_field, "RDMAP-017")
 	EQ(seg.row->has_inv, false);
 }
 
-TEST(rdmap_segment__models_may_interleave, "7.21")
+TEST(rdmap_segment__models_may_interleave, "Q34")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -468,7 +468,7 @@ TEST(rdmap_segment__models_may_interleave, "7.21")
 	EQ(rx.tagged_open, false);
 }
 
-TEST(rdmap_segment__read_request_size, "RDMAP-019 RDMAP-018 step 16, 7.10")
+TEST(rdmap_segment__read_request_size, "RDMAP-019 RDMAP-018 S16 Q10")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -478,7 +478,7 @@ TEST(rdmap_segment__read_request_size, "RDMAP-019 RDMAP-018 step 16, 7.10")
 		   len == 28 ? TERN_TERM_NONE : TERN_TERM_DU_TOO_LONG);
 }
 
-TEST(rdmap_segment__read_request_in_a_long_slot, "RDMAP-019 step 16")
+TEST(rdmap_segment__read_request_in_a_long_slot, "RDMAP-019 S16")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct try t = untagged(0x41, 0x41, 1, 1, 0, 29);
@@ -487,7 +487,7 @@ TEST(rdmap_segment__read_request_in_a_long_slot, "RDMAP-019 step 16")
 	EQ(verdict(&rx, t), TERN_TERM_RO_STREAM);
 }
 
-TEST(rdmap_segment__control_message_without_L, "RDMAP-041 step 16")
+TEST(rdmap_segment__control_message_without_L, "RDMAP-041 S16")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -497,7 +497,7 @@ TEST(rdmap_segment__control_message_without_L, "RDMAP-041 step 16")
 	   TERN_TERM_RO_STREAM);
 }
 
-TEST(rdmap_segment__terminate_size, "RDMAP-081 RDMAP-083 step 16, 7.7")
+TEST(rdmap_segment__terminate_size, "RDMAP-081 RDMAP-083 S16 Q30")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -525,7 +525,7 @@ TEST(rdmap_segment__read_request_body, "RDMAP-019 RDMAP-023 1.7")
 	EQ(seg.len, 28);
 }
 
-TEST(ddp__first_failing_step_wins, "RDMAP-124 section 3")
+TEST(ddp__first_failing_step_wins, "RDMAP-124 S1 to S18")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct try t = untagged(0x02, 0x8c, 9, 7, 5, 4);
@@ -558,7 +558,7 @@ TEST(ddp__first_failing_step_wins, "RDMAP-124 section 3")
 	EQ(verdict(&rx, t), TERN_TERM_NONE);
 }
 
-TEST(ddp__version_0_connection, "MPA-225 MPA-012 DDP-021 7.3")
+TEST(ddp__version_0_connection, "MPA-225 MPA-012 DDP-021")
 {
 	struct tern_ddp_rx rx = fresh(0);
 

@@ -137,7 +137,7 @@ TEST(fpdu_rx_header__peek_is_always_enough, "MPA-034")
 	}
 }
 
-TEST(fpdu_rx_header__length_limit, "MPA-006 MPA-008 MPA-072 4.15")
+TEST(fpdu_rx_header__length_limit, "MPA-006 MPA-008 MPA-072 Q8")
 {
 	struct tern_fpdu_rx rx;
 	struct tern_fpdu f;
@@ -158,7 +158,7 @@ TEST(fpdu_rx_header__length_limit, "MPA-006 MPA-008 MPA-072 4.15")
 	}
 }
 
-TEST(fpdu_rx_header__length_zero_is_an_fpdu, "MPA-008 4.15")
+TEST(fpdu_rx_header__length_zero_is_an_fpdu, "MPA-008 Q8")
 {
 	struct ref_dir d = dir(true, false, 0);
 	struct tern_fpdu_rx rx = rx_at(&d);
@@ -325,7 +325,7 @@ TEST(fpdu_rx_finish__front_marker_must_be_zero, "MPA-029 R5")
 	EQ(rx.pos, 0);
 }
 
-TEST(fpdu_rx_finish__each_of_many_markers, "MPA-032 MPA-065 4.13 R5")
+TEST(fpdu_rx_finish__each_of_many_markers, "MPA-032 MPA-065 R5")
 {
 	struct ref_dir d = dir(true, true, 100);
 	struct tern_fpdu_rx rx = rx_at(&d);
@@ -392,7 +392,7 @@ TEST(fpdu_rx_finish__marker_between_pad_and_crc, "MPA-047 1.4")
 	EQ(receive(&rx, wire, len, 30, &f), TERN_TERM_MPA_MARKER);
 }
 
-TEST(fpdu_rx_finish__marker_exactly_between_two, "MPA-029 MPA-033 4.23")
+TEST(fpdu_rx_finish__marker_exactly_between_two, "MPA-029 MPA-033 Q27")
 {
 	struct ref_dir d = dir(true, true, 512 - 32);
 	struct tern_fpdu_rx rx = rx_at(&d);

@@ -151,7 +151,7 @@ static void expect(struct tern_tx_msg msg, const char *hex)
 	CHECK(tern_tx_msg_done(&msg));
 }
 
-TEST(fpdu_tx__rtr_vectors, "MPA-013 MPA-046 1.8 4.7")
+TEST(fpdu_tx__rtr_vectors, "MPA-013 MPA-046 Q22")
 {
 	struct tern_tx_msg msg = send_msg(1, 0);
 
@@ -292,7 +292,7 @@ TEST(fpdu_tx_payload__any_split_gives_the_same, "MPA-034")
 	}
 }
 
-TEST(fpdu_tx_end__crc_off_sends_zero, "MPA-045 4.25")
+TEST(fpdu_tx_end__crc_off_sends_zero, "MPA-045 Q28")
 {
 	struct tern_fpdu_tx tx = tx_at(false, false, 1460, 0);
 	struct tern_tx_msg msg = send_msg(1, 5);

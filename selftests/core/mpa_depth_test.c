@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* IRD and ORD: checklist-mpa 3.6, row by row. */
+/* IRD and ORD: rows O1 to O19 of `requirements`. */
 #include "tap.h"
 #include "mpa_wish.h"
 
@@ -26,7 +26,7 @@ TEST(accept__depths, "O1 to O5, O7 to O9 MPA-173 to MPA-176 MPA-185 MPA-187")
 		{ "O8", 16, 0, 5, 4, 1, 5, 4, 5, 4 },
 		{ "O8", 16, 0, 0, 4, 0, 0, 4, 0, 4 },
 		{ "O9", 0, 8, 8, 4, 0, 8, 0, 8, 0 },
-		{ "4.19", X, X, 8, 4, 1, X, X, 8, 4 },
+		{ "Q24", X, X, 8, 4, 1, X, X, 8, 4 },
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -106,7 +106,7 @@ TEST(settle__plain, "O19 H1: nothing negotiated, the ULP's values stand")
 	EQ(params.rtr, TERN_MPA_RTR_NONE);
 }
 
-TEST(request__real_depths_stay_real, "MPA-222 reading 4.19: 0x3FFF is clamped")
+TEST(request__real_depths_stay_real, "MPA-222 Q24: 0x3FFF is clamped")
 {
 	struct tern_mpa_wish wish = default_wish();
 	struct tern_mpa_msg req;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* MPA frames, octet by octet: checklist-mpa 1 and 2. */
+/* MPA frames, octet by octet: RFC 5044 7.1.1, RFC 6581 6 and 9. */
 #include "tap.h"
 #include "util.h"
 #include "mpa_wish.h"
@@ -175,7 +175,7 @@ TEST(parse__s_with_short_data, "K13 G10 H12")
 	}
 }
 
-TEST(parse__s_under_revision_1, "G5 G6 H3 reading 4.2: all data is the ULP's")
+TEST(parse__s_under_revision_1, "G5 G6 H3 Q2: all data is the ULP's")
 {
 	struct tern_mpa_msg msg;
 	u8 buf[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Versions, markers and CRC: checklist-mpa 3.3 and 3.4, row by row. */
+/* Versions, markers and CRC: rows M1 to M25 and C1 to C5 of `requirements`. */
 #include "tap.h"
 #include "mpa_wish.h"
 
@@ -151,7 +151,7 @@ TEST(meet__rdmac_behind_a_plain_retry,
 
 /* ---- 3.4: CRC ------------------------------------------------------------------ */
 
-TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 reading 4.6")
+TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 Q21")
 {
 	for (int q = 0; q < 2; q++) {
 		for (int own = 0; own < 2; own++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Who goes on, who is refused: checklist-mpa 3.1, 3.2 and 3.7, row by row. */
+/* Which revisions go on, which are refused: rows G, H and P of `requirements`. */
 #include "tap.h"
 #include "mpa_wish.h"
 
@@ -58,7 +58,7 @@ TEST(gate_request__table, "G1 to G14 MPA-093 MPA-162 MPA-209 MPA-211")
 }
 
 TEST(accept__revision_and_s_of_the_reply,
-	"G1 G2 G4 G7 G8 G9 MPA-207 MPA-208 reading 4.3")
+	"G1 G2 G4 G7 G8 G9 MPA-207 MPA-208 Q19")
 {
 	static const struct {
 		enum tern_mpa_type type;
@@ -95,7 +95,7 @@ TEST(accept__revision_and_s_of_the_reply,
 	}
 }
 
-TEST(refuse__reply, "G3 G14 MPA-142 MPA-143 reading 4.1: Rev 1 or 2, R=1, S=0")
+TEST(refuse__reply, "G3 G14 MPA-142 MPA-143 Q1: Rev 1 or 2, R=1, S=0")
 {
 	static const struct { u8 req, rev; } rows[] = {
 		{ 0, 1 }, { 3, 2 }, { 255, 2 },
@@ -116,7 +116,7 @@ TEST(refuse__reply, "G3 G14 MPA-142 MPA-143 reading 4.1: Rev 1 or 2, R=1, S=0")
 	}
 }
 
-TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 readings 4.6, 4.20")
+TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 Q21 Q25")
 {
 	struct tern_mpa_wish wish = default_wish();
 	struct tern_mpa_msg reply, req = {
@@ -142,7 +142,7 @@ TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 readings 4.6, 4.20")
 }
 
 /* irdma as an initiator checks the words before R, and by them loses the reject */
-TEST(reject__words_of_an_accept, "MPA-175 MPA-176 MPA-177 O1 O2 O4 O5 O8 reading 4.20")
+TEST(reject__words_of_an_accept, "MPA-175 MPA-176 MPA-177 O1 O2 O4 O5 O8 Q25")
 {
 	static const struct {
 		u16 q_ird, q_ord, own_ird, own_ord, p_ird, p_ord;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The model and the RTR: checklist-mpa 3.5 and O17, row by row. */
+/* The model and the RTR: rows F1 to F63 and O17 of `requirements`. */
 #include "tap.h"
 #include "mpa_wish.h"
 
@@ -121,7 +121,7 @@ TEST(accept__read_alone, "F16 MPA-197: a Read offered alone is all that is liste
 	EQ(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
 }
 
-TEST(reject__lists_what_an_accept_would, "MPA-195 MPA-197 MPA-200 reading 4.20")
+TEST(reject__lists_what_an_accept_would, "MPA-195 MPA-197 MPA-200 Q25")
 {
 	for (u32 offered = 0; offered < 8; offered++) {
 		for (u32 taken = 1; taken < 8; taken++) {
@@ -183,7 +183,7 @@ TEST(request__client_server, "MPA-191 MPA-192: no flags without the wish")
 	EQ(req.ord, 16);
 }
 
-TEST(settle__faulty_replies, "F59 to F62 reading 4.9")
+TEST(settle__faulty_replies, "F59 to F62 Q23")
 {
 	static const struct {
 		const char *id;
@@ -231,7 +231,7 @@ TEST(gate_reply__reject_carries_no_rtr, "F63 O16 MPA-180: values as they came")
 	EQ(msg.ord, C | 900);
 }
 
-TEST(settle__read_rtr_needs_a_slot, "O17 O18 F10 MPA-176 reading 4.8")
+TEST(settle__read_rtr_needs_a_slot, "O17 O18 F10 MPA-176 Q7")
 {
 	static const struct {
 		const char *id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the tests of mpa.c share: the letters of checklist-mpa, wishes, frames. */
+/* What the tests of mpa.c share: the letters of `requirements`, requests, frames. */
 #ifndef TERN_MPA_WISH_H
 #define TERN_MPA_WISH_H
 

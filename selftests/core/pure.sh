@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The core is pure: each file asks the outside for mem* and crc32c only, and
-# each header compiles alone (design.md 3 and 4, style.md 1).
+# each header compiles alone.
 set -euo pipefail
 
 cd "$(dirname "$0")"

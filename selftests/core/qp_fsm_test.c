@@ -66,7 +66,7 @@ TEST(qp_fsm__an_error_of_ours_sends_terminate_before_fin, "DDP-075, DDP-076")
 	EQ(a, 0);
 }
 
-TEST(qp_fsm__terminate_received_ends_with_fin, "RDMAP 7.20")
+TEST(qp_fsm__terminate_received_ends_with_fin, "Q33")
 {
 	u32 a;
 
@@ -74,7 +74,7 @@ TEST(qp_fsm__terminate_received_ends_with_fin, "RDMAP 7.20")
 	CHECK(a & QP_ACT_FLUSH && a & QP_ACT_FIN && a & QP_ACT_END);
 }
 
-TEST(qp_fsm__every_state_ends_in_error_by_abort_or_reset, "design 9")
+TEST(qp_fsm__every_state_ends_in_error_by_abort_or_reset, "an abort or a reset")
 {
 	u32 a;
 
@@ -92,7 +92,7 @@ TEST(qp_fsm__every_state_ends_in_error_by_abort_or_reset, "design 9")
 	}
 }
 
-TEST(qp_fsm__error_is_final, "design 9")
+TEST(qp_fsm__error_is_final, "no event leaves ERROR")
 {
 	for (int e = 0; e < QP_EVENT_COUNT; e++)
 		CHECK(!tern_qp_fsm(QP_ERROR, e, e & 1).valid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Each message byte for byte: checklist-ddp-rdmap 1.3 to 1.7. */
+/* Each message byte for byte: RFC 5040 4 and appendix A, RFC 5041 4. */
 #include "tap.h"
 #include "util.h"
 
@@ -77,7 +77,7 @@ TEST(rdmap_build_read_req__layout,
 	EQ(msg.hdr_len, 46);
 }
 
-TEST(rdmap_build_terminate__layout, "RDMAP-016 RDMAP-079 7.20 1.7")
+TEST(rdmap_build_terminate__layout, "RDMAP-016 RDMAP-079")
 {
 	static const u8 off[18] = { 0xc1, 0x40, 1, 2, 3, 4, 5 };
 	struct tern_tx_msg msg;

@@ -2,7 +2,7 @@
 #include "ring.h"
 #include "tap.h"
 
-TEST(ring_avail__any_fill_at_any_index, "design 5.8")
+TEST(ring_avail__any_fill_at_any_index, "level and room at each wrap")
 {
 	static const u32 starts[] = { 0, 1, 63, 64, ~0U - 64, ~0U - 1, ~0U };
 
@@ -15,7 +15,7 @@ TEST(ring_avail__any_fill_at_any_index, "design 5.8")
 		}
 }
 
-TEST(ring_avail__a_lie_is_an_error, "design 5.8")
+TEST(ring_avail__a_lie_is_an_error, "an index of the other side")
 {
 	static const u32 lies[] = { 65, 66, 128, 1U << 31, ~0U - 1, ~0U };
 
@@ -27,7 +27,7 @@ TEST(ring_avail__a_lie_is_an_error, "design 5.8")
 	}
 }
 
-TEST(ring_publish__is_seen_by_the_other_side, "design 5.8")
+TEST(ring_publish__is_seen_by_the_other_side, "entry before index")
 {
 	u32 index = 0;
 

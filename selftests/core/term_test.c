@@ -34,7 +34,7 @@ static u8 hdrct_of(int code, bool read_req)
 }
 
 TEST(term_build__which_copies_go_along,
-	"RDMAP-027 RDMAP-030 RDMAP-031 RDMAP-122 RDMAP-123 DDP-093 2.2 7.7")
+	"RDMAP-027 RDMAP-030 RDMAP-031 RDMAP-122 RDMAP-123 DDP-093 Q30")
 {
 	u8 out[TERN_TERMINATE_MAX];
 
@@ -81,7 +81,7 @@ TEST(term_build__bytes, "RDMAP-024 RDMAP-025 RDMAP-028 RDMAP-029 1.7")
 	MEM_EQ(out, want, n);
 }
 
-TEST(term_build__segment_without_a_whole_header, "7.10 step 2")
+TEST(term_build__segment_without_a_whole_header, "Q10 S2")
 {
 	u8 out[TERN_TERMINATE_MAX];
 
@@ -95,7 +95,7 @@ TEST(term_build__segment_without_a_whole_header, "7.10 step 2")
 				   len), 4);
 }
 
-TEST(term_build__only_a_complete_read_request_has_R, "RDMAP-031 7.7")
+TEST(term_build__only_a_complete_read_request_has_R, "RDMAP-031 Q30")
 {
 	u8 out[TERN_TERMINATE_MAX], seg[60] = { 0 };
 
@@ -111,7 +111,7 @@ TEST(term_build__only_a_complete_read_request_has_R, "RDMAP-031 7.7")
 }
 
 /* 100 of 300 octets had gone out when the source went away */
-TEST(term_build__read_that_failed_half_way, "RDMAP-032 2.2")
+TEST(term_build__read_that_failed_half_way, "RDMAP-032 Q30")
 {
 	u8 out[TERN_TERMINATE_MAX];
 	struct tern_term_info info;
@@ -133,7 +133,7 @@ TEST(term_build__read_that_failed_half_way, "RDMAP-032 2.2")
 	EQ(be64_to_cpu(info.rreq.src_to), 0x2064);
 }
 
-TEST(term_build__no_offender_no_copies, "RDMAP-121 EXT-072 2.2 7.19")
+TEST(term_build__no_offender_no_copies, "RDMAP-121 Q30 Q32")
 {
 	u8 out[TERN_TERMINATE_MAX];
 
@@ -142,7 +142,7 @@ TEST(term_build__no_offender_no_copies, "RDMAP-121 EXT-072 2.2 7.19")
 	EQ(tern_term_build(out, TERN_TERM_LOCAL, read_req_seg, 46, 46), 4);
 }
 
-TEST(term_parse__undoes_build, "RDMAP-024 2.2")
+TEST(term_parse__undoes_build, "RDMAP-024 Q30")
 {
 	static const struct {
 		const u8 *seg;
@@ -175,7 +175,7 @@ TEST(term_parse__undoes_build, "RDMAP-024 2.2")
 	}
 }
 
-TEST(term_parse__any_length_any_bits, "RDMAP-083 RDMAP-028 7.7")
+TEST(term_parse__any_length_any_bits, "RDMAP-083 RDMAP-028 Q30")
 {
 	struct tern_term_info info;
 
@@ -207,7 +207,7 @@ TEST(term_parse__any_length_any_bits, "RDMAP-083 RDMAP-028 7.7")
 }
 
 /* 0/1, 0/2 and 1/2 may be about a Read Request, and then copy its header */
-TEST(term_names_read__by_kind_and_header, "RDMAP-082 RDMAP-116 2.2")
+TEST(term_names_read__by_kind_and_header, "RDMAP-082 RDMAP-116 Q30")
 {
 	u8 b[24] = { 0, 0, 0xc0, 0, 0, 46, 0x41, 0x41 };
 	struct tern_term_info info;

@@ -2,7 +2,7 @@
 #include "tap.h"
 #include "util.h"
 
-/* checklist-ddp-rdmap 1.5, opcodes 0 to 7 */
+/* RFC 5040 4.1, figure 4: opcodes 0 to 7 */
 static const struct {
 	bool tagged, payload, inv, se;
 	u8 qn, hdr;

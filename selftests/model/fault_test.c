@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * One planted fault per test, behind good traffic, in all framings: the exact
- * code (checklist-ddp-rdmap 3, checklist-mpa 3.9), nothing placed or taken by
- * it or behind it, and a Terminate that tells the sender what it did.
+ * One planted fault per test, after good traffic, in all framings: the exact code
+ * (rows R and S of `requirements`), nothing placed or taken by it or after it, and a
+ * Terminate that tells the sender what it did.
  */
 #include <stdlib.h>
 
@@ -127,7 +127,7 @@ static void arrive_all(struct host *from)
 		host_arrive(from);
 }
 
-/* which copies the Terminate has: table 2.2, 7.7 */
+/* which copies the Terminate has: RFC 5040 4.8, Q30 */
 static void check_copies(struct world *w, const struct plan *p, int code)
 {
 	const struct tern_term_info *info = &p->from->sh.peer_term;
@@ -218,7 +218,7 @@ static void run(void (*plant)(struct plan *p), int code, bool needs_crc)
 	}								\
 	static void name##_plant(struct plan *p)
 
-/* ---- step 1, the FPDU --------------------------------------------------- */
+/* ---- S1, the FPDU ------------------------------------------------------- */
 
 static void spoil_crc(struct plan *p, u8 *fpdu, u32 len)
 {
@@ -232,7 +232,7 @@ static void bad_crc_plant(struct plan *p)
 	p->spoil = spoil_crc;
 }
 
-TEST(fault__bad_crc, "MPA-050 R4 step 1")
+TEST(fault__bad_crc, "MPA-050 R4 S1")
 {
 	run(bad_crc_plant, TERN_TERM_MPA_CRC, true);
 }
@@ -244,83 +244,83 @@ static void spoil_length(struct plan *p, u8 *fpdu, u32 len)
 					  !p->from->tx.pos ? 4 : 0));
 }
 
-FAULT(length_over_the_limit, TERN_TERM_MPA_MARKER, "R2 4.15 step 1")
+FAULT(length_over_the_limit, TERN_TERM_MPA_MARKER, "R2 Q8 S1")
 {
 	write_seg(p, R_BIG, 0, 64);
 	p->spoil = spoil_length;
 }
 
-FAULT(length_zero, TERN_TERM_RO_STREAM, "R2 4.15 step 2")
+FAULT(length_zero, TERN_TERM_RO_STREAM, "R2 Q8 S2")
 {
 	p->len = 0;
 }
 
 /* ---- DDP ---------------------------------------------------------------- */
 
-FAULT(tagged_header_cut_short, TERN_TERM_RO_STREAM, "step 2, 7.10")
+FAULT(tagged_header_cut_short, TERN_TERM_RO_STREAM, "S2 Q10")
 {
 	write_seg(p, R_BIG, 0, 0);
 	p->len = 13;
 }
 
-FAULT(untagged_header_cut_short, TERN_TERM_RO_STREAM, "step 2, 7.10")
+FAULT(untagged_header_cut_short, TERN_TERM_RO_STREAM, "S2 Q10")
 {
 	send_seg(p, 0);
 	p->len = 17;
 }
 
-FAULT(ddp_version_tagged, TERN_TERM_DT_VERSION, "DDP-024 step 3")
+FAULT(ddp_version_tagged, TERN_TERM_DT_VERSION, "DDP-024 S3")
 {
 	write_seg(p, R_BIG, 0, 8);
 	p->ulpdu[0] ^= 1;
 }
 
-FAULT(ddp_version_untagged, TERN_TERM_DU_VERSION, "DDP-024 step 3")
+FAULT(ddp_version_untagged, TERN_TERM_DU_VERSION, "DDP-024 S3")
 {
 	send_seg(p, 8);
 	p->ulpdu[0] ^= 2;
 }
 
-FAULT(queue_3, TERN_TERM_DU_QN, "DDP-078 step 4")
+FAULT(queue_3, TERN_TERM_DU_QN, "DDP-078 S4")
 {
 	untagged(p, 0x40, TERN_OP_SEND, 3, 1, 8);
 }
 
-FAULT(queue_far_out, TERN_TERM_DU_QN, "DDP-078 step 4")
+FAULT(queue_far_out, TERN_TERM_DU_QN, "DDP-078 S4")
 {
 	untagged(p, 0x40, TERN_OP_SEND, ~0U, 1, 8);
 }
 
-FAULT(msn_ahead, TERN_TERM_DU_MSN_RANGE, "DDP-086 step 5")
+FAULT(msn_ahead, TERN_TERM_DU_MSN_RANGE, "DDP-086 S5")
 {
 	send_seg(p, 8);
 	put_unaligned_be32(p->from->send_msn + 1, p->ulpdu + 10);
 }
 
-FAULT(msn_again, TERN_TERM_DU_MSN_RANGE, "DDP-086 DDP-059 step 5")
+FAULT(msn_again, TERN_TERM_DU_MSN_RANGE, "DDP-086 DDP-059 S5")
 {
 	send_seg(p, 8);
 	put_unaligned_be32(p->from->send_msn - 1, p->ulpdu + 10);
 }
 
-FAULT(no_receive_buffer, TERN_TERM_DU_NO_BUFFER, "DDP-079 step 6, 7.5")
+FAULT(no_receive_buffer, TERN_TERM_DU_NO_BUFFER, "DDP-079 S6 Q29")
 {
 	untagged(p, 0x40, TERN_OP_SEND, 0, p->from->send_msn, 0);
 }
 
-FAULT(more_reads_than_ird, TERN_TERM_DU_NO_BUFFER, "RDMAP-113 step 6")
+FAULT(more_reads_than_ird, TERN_TERM_DU_NO_BUFFER, "RDMAP-113 S6")
 {
 	p->to->sh.ird = 0;
 	read_src(p, R_BIG, 0, 8);
 }
 
-FAULT(first_segment_with_offset, TERN_TERM_DU_MO, "DDP-084 step 7")
+FAULT(first_segment_with_offset, TERN_TERM_DU_MO, "DDP-084 S7")
 {
 	send_seg(p, 8);
 	put_unaligned_be32(8, p->ulpdu + 14);
 }
 
-FAULT(gap_in_a_message, TERN_TERM_DU_MO, "DDP-084 step 7, 7.9")
+FAULT(gap_in_a_message, TERN_TERM_DU_MO, "DDP-084 S7 Q9")
 {
 	send_seg(p, 60);
 	p->ulpdu[0] &= ~TERN_DDP_LAST;
@@ -330,13 +330,13 @@ FAULT(gap_in_a_message, TERN_TERM_DU_MO, "DDP-084 step 7, 7.9")
 	put_unaligned_be32(21, p->ulpdu + 14);
 }
 
-FAULT(one_octet_too_long, TERN_TERM_DU_TOO_LONG, "DDP-085 RDMAP-068 step 8")
+FAULT(one_octet_too_long, TERN_TERM_DU_TOO_LONG, "DDP-085 RDMAP-068 S8")
 {
 	send_seg(p, 64);
 	p->len++;
 }
 
-FAULT(too_long_by_its_second_segment, TERN_TERM_DU_TOO_LONG, "DDP-085 step 8")
+FAULT(too_long_by_its_second_segment, TERN_TERM_DU_TOO_LONG, "DDP-085 S8")
 {
 	send_seg(p, 60);
 	p->ulpdu[0] &= ~TERN_DDP_LAST;
@@ -348,43 +348,43 @@ FAULT(too_long_by_its_second_segment, TERN_TERM_DU_TOO_LONG, "DDP-085 step 8")
 
 /* ---- RDMAP -------------------------------------------------------------- */
 
-FAULT(rdmap_version, TERN_TERM_RO_VERSION, "RDMAP-127 step 9")
+FAULT(rdmap_version, TERN_TERM_RO_VERSION, "RDMAP-127 S9")
 {
 	send_seg(p, 8);
 	p->ulpdu[1] ^= 0x40;
 }
 
-FAULT(rdmap_version_2, TERN_TERM_RO_VERSION, "RDMAP-127 V2-002 step 9")
+FAULT(rdmap_version_2, TERN_TERM_RO_VERSION, "RDMAP-127 S9")
 {
 	write_seg(p, R_BIG, 0, 8);
 	p->ulpdu[1] ^= 0x80;
 }
 
-FAULT(opcode_of_7306, TERN_TERM_RO_OPCODE, "RDMAP-126 EXT-075 step 10")
+FAULT(opcode_of_7306, TERN_TERM_RO_OPCODE, "RDMAP-126 S10")
 {
 	send_seg(p, 8);
 	p->ulpdu[1] = (p->ulpdu[1] & 0xf0) | TERN_OP_IMM;
 }
 
-FAULT(opcode_unknown, TERN_TERM_RO_OPCODE, "RDMAP-126 step 10")
+FAULT(opcode_unknown, TERN_TERM_RO_OPCODE, "RDMAP-126 S10")
 {
 	write_seg(p, R_BIG, 0, 8);
 	p->ulpdu[1] |= 0xf;
 }
 
-FAULT(write_untagged, TERN_TERM_RO_OPCODE, "RDMAP-126 step 10")
+FAULT(write_untagged, TERN_TERM_RO_OPCODE, "RDMAP-126 S10")
 {
 	send_seg(p, 8);
 	p->ulpdu[1] = p->ulpdu[1] & 0xf0;
 }
 
-FAULT(send_tagged, TERN_TERM_RO_OPCODE, "RDMAP-126 step 10")
+FAULT(send_tagged, TERN_TERM_RO_OPCODE, "RDMAP-126 S10")
 {
 	write_seg(p, R_BIG, 0, 8);
 	p->ulpdu[1] |= TERN_OP_SEND;
 }
 
-FAULT(read_request_on_queue_0, TERN_TERM_RO_OPCODE, "RDMAP-126 step 10")
+FAULT(read_request_on_queue_0, TERN_TERM_RO_OPCODE, "RDMAP-126 S10")
 {
 	read_src(p, R_BIG, 0, 8);
 	shell_post_recv(&p->to->sh, 100);
@@ -392,7 +392,7 @@ FAULT(read_request_on_queue_0, TERN_TERM_RO_OPCODE, "RDMAP-126 step 10")
 	put_unaligned_be32(p->from->send_msn, p->ulpdu + 10);
 }
 
-FAULT(opcode_change_in_a_send, TERN_TERM_RO_OPCODE, "7.21 step 10")
+FAULT(opcode_change_in_a_send, TERN_TERM_RO_OPCODE, "Q10 S10")
 {
 	send_seg(p, 0);
 	p->ulpdu[0] &= ~TERN_DDP_LAST;
@@ -401,7 +401,7 @@ FAULT(opcode_change_in_a_send, TERN_TERM_RO_OPCODE, "7.21 step 10")
 	p->ulpdu[1] += 2;
 }
 
-FAULT(opcode_change_in_a_write, TERN_TERM_RO_OPCODE, "7.21 step 10")
+FAULT(opcode_change_in_a_write, TERN_TERM_RO_OPCODE, "Q10 S10")
 {
 	write_seg(p, R_BIG, 0, 0);
 	p->ulpdu[0] &= ~TERN_DDP_LAST;
@@ -409,135 +409,135 @@ FAULT(opcode_change_in_a_write, TERN_TERM_RO_OPCODE, "7.21 step 10")
 	resp_seg(p, 64);
 }
 
-FAULT(read_request_short, TERN_TERM_RO_STREAM, "step 16, 7.10")
+FAULT(read_request_short, TERN_TERM_RO_STREAM, "S16 Q10")
 {
 	read_src(p, R_BIG, 0, 8);
 	p->len = 45;
 }
 
-FAULT(read_request_long, TERN_TERM_DU_TOO_LONG, "step 8, 7.10")
+FAULT(read_request_long, TERN_TERM_DU_TOO_LONG, "S8 Q10")
 {
 	read_src(p, R_BIG, 0, 8);
 	p->len = 47;
 }
 
-FAULT(read_request_not_last, TERN_TERM_RO_STREAM, "step 16")
+FAULT(read_request_not_last, TERN_TERM_RO_STREAM, "S16")
 {
 	read_src(p, R_BIG, 0, 8);
 	p->ulpdu[0] &= ~TERN_DDP_LAST;
 }
 
-FAULT(terminate_short, TERN_TERM_RO_STREAM, "RDMAP-083 step 16")
+FAULT(terminate_short, TERN_TERM_RO_STREAM, "RDMAP-083 S16")
 {
 	untagged(p, 0x40, TERN_OP_TERMINATE, 2, 1, 3);
 }
 
-FAULT(terminate_long, TERN_TERM_DU_TOO_LONG, "RDMAP-083 step 8")
+FAULT(terminate_long, TERN_TERM_DU_TOO_LONG, "RDMAP-083 S8")
 {
 	untagged(p, 0x40, TERN_OP_TERMINATE, 2, 1, 53);
 }
 
 /* ---- RDMA Write --------------------------------------------------------- */
 
-FAULT(write_unknown_stag, TERN_TERM_DT_INV_STAG, "DDP-087 step 11")
+FAULT(write_unknown_stag, TERN_TERM_DT_INV_STAG, "DDP-087 S11")
 {
 	write_seg(p, R_BIG, 0, 8);
 	p->ulpdu[5] ^= 7;
 	p->ulpdu[2] ^= 1;
 }
 
-FAULT(write_invalidated_stag, TERN_TERM_DT_INV_STAG, "DDP-103 step 11")
+FAULT(write_invalidated_stag, TERN_TERM_DT_INV_STAG, "DDP-103 S11")
 {
 	region(p, R_INVALIDATABLE)->view.valid = false;
 	write_seg(p, R_INVALIDATABLE, 0, 8);
 }
 
-FAULT(write_foreign_stag, TERN_TERM_DT_NOT_ASSOC, "DDP-029 DDP-098 step 12")
+FAULT(write_foreign_stag, TERN_TERM_DT_NOT_ASSOC, "DDP-029 DDP-098 S12")
 {
 	write_seg(p, R_FOREIGN, 0, 8);
 }
 
-FAULT(write_without_the_right, TERN_TERM_DT_INV_STAG, "DDP-088 7.8 step 13")
+FAULT(write_without_the_right, TERN_TERM_DT_INV_STAG, "DDP-088 Q31 S13")
 {
 	write_seg(p, R_READ_ONLY, 0, 8);
 }
 
-FAULT(write_wraps, TERN_TERM_DT_WRAP, "DDP-091 step 14")
+FAULT(write_wraps, TERN_TERM_DT_WRAP, "DDP-091 S14")
 {
 	write_seg(p, R_TOP, region(p, R_TOP)->view.len - 7, 8);
 }
 
-FAULT(write_one_past_the_end, TERN_TERM_DT_BOUNDS, "DDP-090 step 15")
+FAULT(write_one_past_the_end, TERN_TERM_DT_BOUNDS, "DDP-090 S15")
 {
 	write_seg(p, R_BIG, region(p, R_BIG)->view.len - 7, 8);
 }
 
-FAULT(write_one_before_the_base, TERN_TERM_DT_BOUNDS, "DDP-089 step 15")
+FAULT(write_one_before_the_base, TERN_TERM_DT_BOUNDS, "DDP-089 S15")
 {
 	write_seg(p, R_BIG, ~0ULL, 8);
 }
 
 /* ---- RDMA Read ---------------------------------------------------------- */
 
-FAULT(read_unknown_stag, TERN_TERM_RP_INV_STAG, "RDMAP-131 step 17")
+FAULT(read_unknown_stag, TERN_TERM_RP_INV_STAG, "RDMAP-131 S17")
 {
 	read_seg(p, 0, 0, 8);
 }
 
-FAULT(read_foreign_stag, TERN_TERM_RP_NOT_ASSOC, "RDMAP-132 step 17")
+FAULT(read_foreign_stag, TERN_TERM_RP_NOT_ASSOC, "RDMAP-132 S17")
 {
 	read_src(p, R_FOREIGN, 0, 8);
 }
 
-FAULT(read_without_the_right, TERN_TERM_RP_ACCESS, "DDP-112 step 17")
+FAULT(read_without_the_right, TERN_TERM_RP_ACCESS, "DDP-112 S17")
 {
 	read_src(p, R_WRITE_ONLY, 0, 8);
 }
 
-FAULT(read_wraps, TERN_TERM_RP_WRAP, "RDMAP-135 step 17")
+FAULT(read_wraps, TERN_TERM_RP_WRAP, "RDMAP-135 S17")
 {
 	read_src(p, R_TOP, 1, (u32)region(p, R_TOP)->view.len);
 }
 
-FAULT(read_one_past_the_end, TERN_TERM_RP_BOUNDS, "RDMAP-134 step 17")
+FAULT(read_one_past_the_end, TERN_TERM_RP_BOUNDS, "RDMAP-134 S17")
 {
 	read_src(p, R_BIG, 1, (u32)region(p, R_BIG)->view.len);
 }
 
-FAULT(read_one_before_the_base, TERN_TERM_RP_BOUNDS, "RDMAP-133 step 17")
+FAULT(read_one_before_the_base, TERN_TERM_RP_BOUNDS, "RDMAP-133 S17")
 {
 	read_src(p, R_READ_ONLY, ~0ULL, 8);
 }
 
-FAULT(response_to_nothing, TERN_TERM_RO_OPCODE, "RDMAP-060 7.12")
+FAULT(response_to_nothing, TERN_TERM_RO_OPCODE, "RDMAP-060 Q11")
 {
 	tagged(p, 0xc0, TERN_OP_READ_RESP, region(p, R_SINK)->stag,
 	       region(p, R_SINK)->view.base, 8);
 }
 
-FAULT(response_to_another_stag, TERN_TERM_DT_INV_STAG, "RDMAP-063 7.12")
+FAULT(response_to_another_stag, TERN_TERM_DT_INV_STAG, "RDMAP-063 Q11")
 {
 	resp_seg(p, 64);
 	put_unaligned_be32(region(p, R_BIG)->stag, p->ulpdu + 2);
 }
 
-FAULT(response_elsewhere, TERN_TERM_DT_BOUNDS, "RDMAP-063 7.12")
+FAULT(response_elsewhere, TERN_TERM_DT_BOUNDS, "RDMAP-063 Q11")
 {
 	resp_seg(p, 64);
 	put_unaligned_be64(region(p, R_SINK)->view.base + 1, p->ulpdu + 6);
 }
 
-FAULT(response_short, TERN_TERM_RO_STREAM, "RDMAP-063 7.12")
+FAULT(response_short, TERN_TERM_RO_STREAM, "RDMAP-063 Q11")
 {
 	resp_seg(p, 63);
 }
 
-FAULT(response_long, TERN_TERM_RO_STREAM, "RDMAP-063 7.12")
+FAULT(response_long, TERN_TERM_RO_STREAM, "RDMAP-063 Q11")
 {
 	resp_seg(p, 65);
 }
 
-FAULT(response_without_L, TERN_TERM_RO_STREAM, "7.12")
+FAULT(response_without_L, TERN_TERM_RO_STREAM, "Q11")
 {
 	resp_seg(p, 64);
 	p->ulpdu[0] &= ~TERN_DDP_LAST;
@@ -552,23 +552,23 @@ static void invalidate(struct plan *p, u32 stag)
 	put_unaligned_be32(stag, p->ulpdu + 2);
 }
 
-FAULT(invalidate_unknown_stag, TERN_TERM_RP_CANT_INV, "RDMAP-128 step 21")
+FAULT(invalidate_unknown_stag, TERN_TERM_RP_CANT_INV, "RDMAP-128 S18")
 {
 	invalidate(p, 4711);
 }
 
-FAULT(invalidate_foreign_stag, TERN_TERM_RP_CANT_INV, "RDMAP-129 step 21")
+FAULT(invalidate_foreign_stag, TERN_TERM_RP_CANT_INV, "RDMAP-129 S18")
 {
 	region(p, R_FOREIGN)->view.invalidatable = true;
 	invalidate(p, region(p, R_FOREIGN)->stag);
 }
 
-FAULT(invalidate_shared_stag, TERN_TERM_RP_CANT_INV, "RDMAP-143 7.6 step 21")
+FAULT(invalidate_shared_stag, TERN_TERM_RP_CANT_INV, "RDMAP-143 Q14 S18")
 {
 	invalidate(p, region(p, R_BIG)->stag);
 }
 
-FAULT(invalidate_twice, TERN_TERM_RP_CANT_INV, "RDMAP-128 step 21")
+FAULT(invalidate_twice, TERN_TERM_RP_CANT_INV, "RDMAP-128 S18")
 {
 	region(p, R_INVALIDATABLE)->view.valid = false;
 	invalidate(p, region(p, R_INVALIDATABLE)->stag);

@@ -196,7 +196,7 @@ static bool flip_marker(u64 seed)
 }
 
 TEST(model__damaged_marker_ends_the_stream_and_places_nothing,
-	"MPA-023 MPA-065 MPA-066 R5 4.13")
+	"MPA-023 MPA-065 MPA-066 R5")
 {
 	for_seeds(100, flip_marker);
 }
@@ -220,7 +220,7 @@ static bool cut(u64 seed)
 	return settle(w, seed);
 }
 
-TEST(model__cut_stream_places_whole_fpdus_only, "MPA-068 DDP-061 4.23")
+TEST(model__cut_stream_places_whole_fpdus_only, "MPA-068 DDP-061 Q27")
 {
 	for_seeds(60, cut);
 }

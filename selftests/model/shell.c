@@ -183,7 +183,7 @@ static int take(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
 	}
 }
 
-/* step 6: is there a buffer on this queue, and how long is it? */
+/* S6: is there a buffer on this queue, and how long is it? */
 static bool find_buffer(const struct shell *s, const struct tern_seg *seg,
 			u64 *len)
 {
@@ -279,7 +279,7 @@ u32 shell_input(struct shell *s, const u8 *buf, u32 len, struct rng *r)
 {
 	u32 used = 0, n;
 
-	/* MPA 3.9 R8, DDP-094: nothing goes up behind a failure */
+	/* R8, DDP-094: nothing goes up after a failure */
 	while (s->term == TERN_TERM_NONE && !s->got_term && used < len) {
 		n = input_one(s, buf + used, len - used, r);
 		if (!n)
