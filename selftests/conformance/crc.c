@@ -27,7 +27,7 @@ static void crc__is_asked_for_by_default(void)
 	expect(device_frame(&s)->flags & MPA_C, "C=0 in the device's frame");
 }
 
-/* one that no marker is in, checklist-mpa 1.6: Send of 24 zeros */
+/* a Send of 24 zeros, with no marker in it; the CRC was computed apart from the suite */
 static void crc__of_a_known_fpdu_is_taken(void)
 {
 	static const uint8_t octets[48] = {
@@ -42,7 +42,7 @@ static void crc__of_a_known_fpdu_is_taken(void)
 	flow_zeros_are_taken(&s, octets, sizeof(octets));
 }
 
-/* 1.8: a zero-length Read Request and its Response, all names 0 */
+/* a zero-length Read Request and its Response, all names 0 */
 static void crc__of_a_known_answer_is_right(void)
 {
 	static const uint8_t request[52] = {

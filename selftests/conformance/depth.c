@@ -390,7 +390,7 @@ static void ulp__learns_ird_and_ord_of_the_peer(void)
 	expect_eq("initiator_depth", ev->ord, 5);
 }
 
-/* reading 4.32: 8 bits towards rdma_cm, the raw values through the state */
+/* Q16: 8 bits towards rdma_cm, the raw values through the state */
 static void ulp__learns_values_beyond_255_as_255(void)
 {
 	struct meeting m = with_depths(8, 8);

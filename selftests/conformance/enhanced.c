@@ -147,7 +147,7 @@ static void reply__hands_the_ulps_data_up_without_the_words(void)
 	expect_octets("private data", m.up.pd, data, sizeof(data));
 }
 
-/* reading 4.32: more than rdma_cm carries is refused, not cut */
+/* Q16: more than rdma_cm carries is refused, not cut */
 static void reply__with_more_data_than_rdma_cm_carries_is_refused(void)
 {
 	static const uint8_t long_pd[MPA_PD_MAX - 4];
@@ -317,7 +317,7 @@ static void request__512_octets_with_the_words_get_a_reply(void)
 	mpa_add_pd(&req, long_pd, sizeof(long_pd));
 	p = peer_connect(agent_listen(), &(struct peer_tcp) {});
 	peer_send_frame(p, &req);
-	/* refused, as rdma_cm cannot carry it (4.32), but well formed */
+	/* refused, as rdma_cm cannot carry it (Q16), but well formed */
 	expect(peer_recv_frame(p, true, &reply, patience(1000)), "no Reply came");
 	expect_eq("S and R", reply.flags & (MPA_S | MPA_R), MPA_S | MPA_R);
 	agent_expect_no_event(50);

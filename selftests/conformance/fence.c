@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Who may send when: the initiator's RTR before all else, the responder not until
- * one valid FPDU came (RFC 5044 7.1.2 rule 4, RFC 6581 5; readings 4.7, 4.22).
+ * one valid FPDU came (RFC 5044 7.1.2 rule 4, RFC 6581 5; Q22, Q26).
  */
 #include "inflight.h"
 
@@ -107,7 +107,7 @@ static void fence__is_shut_until_the_fpdu_is_whole(void)
 	expect_up(&m);
 }
 
-/* ---- when the ULP is told (reading 4.22) ---- */
+/* ---- when the ULP is told (Q26) ---- */
 
 static void established__waits_for_the_rtr(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The first message at a responder that agreed on A=1: rows F64 to F72 of
- * checklist-mpa 3.5, readings 4.9, 4.10, 4.14, 4.21.
+ * The first message at a responder that agreed on A=1: rows F64 to F72, Q4, Q7 and
+ * Q23 of `requirements`.
  */
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 /*
  * Steps that the tests of MPA share: FPDUs that begin or end where a test wants
  * them, long messages out of the device, and what must be true of their octets.
- * The arithmetic here is that of checklist-mpa 1.3 and 1.4, done a second time:
- * peer_fpdu.c has its own.
+ * The arithmetic of markers and pads (RFC 5044 4.1 and 4.3) is done here a second
+ * time: peer_fpdu.c has its own.
  */
 #ifndef FLOW_H
 #define FLOW_H

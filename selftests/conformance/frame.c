@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The Request and Reply frames and the rules of the startup: 5044 7.1.1 and 7.1.2,
+ * The Request and Reply frames and the rules of the startup: RFC 5044 7.1.1 and 7.1.2,
  * rows K1 to K14. Which revisions may meet is gate.c's.
  */
 #include <stdlib.h>

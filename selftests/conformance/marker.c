@@ -14,14 +14,14 @@
 static uint8_t data[64 * 1024];
 static const uint8_t zeros[1024];
 
-/* checklist-mpa 1.6: the first FPDU of a stream, ULPDU of 42 octets */
+/* RFC 5044 figure 5: the first FPDU of a stream, ULPDU of 42 octets */
 static const uint8_t figure5[52] = {
 	[5] = 0x2a, 0x41, 0x43,
 	[19] = 1,
 	[48] = 0x52, 0x23, 0x99, 0x83,
 };
 
-/* 1.6 without the marker in front */
+/* the same without the marker in front */
 static const uint8_t figure5_unmarked[48] = {
 	[1] = 0x2a, 0x41, 0x43,
 	[15] = 1,

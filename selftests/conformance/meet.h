@@ -99,7 +99,7 @@ void expect_rtr(struct peer *p, enum rdmap_op op);
 void expect_any_rtr(struct peer *p, int types);
 /* ... and was read already */
 void take_rtr(struct peer *p, const struct fpdu *f, int types);
-/* the RTR type that an initiator takes out of @shared, by reading 4.7 */
+/* the RTR type that an initiator takes out of @shared, by Q22 */
 enum rdmap_op preferred_rtr(int shared);
 
 /* the ULP is told that the connection is there */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Ordering and completion: RFC 5040 5.5 and checklist-ddp-rdmap section 5, as far as
- * a peer and a ULP can see them.
+ * Ordering and completion: RFC 5040 5.5 and RFC 5041 5.3, as far as a peer and a ULP
+ * can see them.
  */
 #include <string.h>
 

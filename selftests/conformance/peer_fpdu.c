@@ -2,7 +2,7 @@
 /*
  * FPDUs and segments of the scripted peer, built and read. A marker is due where
  * the position in the stream of Full Operation is a multiple of 512; all octets of
- * an FPDU go through that one rule, in both directions (5044 4.2 to 4.4).
+ * an FPDU go through that one rule, in both directions (RFC 5044 4.2 to 4.4).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Segments with two faults: RFC 5040 7.1(4) wants the first one reported. The order
- * of the checks is that of checklist-ddp-rdmap section 3; "step" is its number. It
- * follows from the layers: MPA, DDP's header, DDP's buffer, RDMAP's header, RDMAP's
- * request; and each of these from the field that the next one needs.
+ * of the checks is that of rows S1 to S18 of `requirements`: MPA, DDP's header, DDP's
+ * buffer, RDMAP's header, RDMAP's request, and in each of them first the field that
+ * the next check needs.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define BAD_RV	0xc0
 
-/* a Write that fails steps 11 to 15 where they are reached */
+/* a Write that fails S11 to S15 where they are reached */
 static struct seg hopeless_write(struct scene *sc)
 {
 	struct seg seg = scene_write(sc, 0, 8);
@@ -21,7 +21,7 @@ static struct seg hopeless_write(struct scene *sc)
 	return seg;
 }
 
-/* an untagged segment that fails steps 4, 5, 7, 8, 9 and 10 */
+/* an untagged segment that fails S4, S5 and S7 to S10 */
 static struct seg hopeless_send(struct scene *sc)
 {
 	struct seg seg = scene_send(sc, SCENE_RECV_LEN + 1);
@@ -211,7 +211,7 @@ static void precedence__wrap_before_bounds(void)
 
 /* ---- Read Requests ------------------------------------------------------ */
 
-/* a Request whose source fails all of step 17 */
+/* a Request whose source fails all of S17 */
 static struct seg hopeless_read(struct scene *sc)
 {
 	struct seg seg = scene_read(sc, 0, 8);
@@ -310,68 +310,68 @@ static void precedence__first_segment_before_second(void)
 	{ "precedence__" name, ids " Q13", rule, RESPONDER, 0, precedence__##run }
 
 static const struct conform_test tests[] = {
-	ROW("crc_before_ddp_version", "DDP-007 DDP-092",
-	    "steps 1, 3: a damaged segment's fields are not looked at",
+	ROW("crc_before_ddp_version", "DDP-007 DDP-092 S1 S3",
+	    "a damaged segment's fields are not looked at",
 	    crc_before_ddp_version),
-	ROW("length_before_version", "DDP-043",
-	    "steps 2, 3: a header that is not whole is not looked at",
+	ROW("length_before_version", "DDP-043 S2 S3",
+	    "a header that is not whole is not looked at",
 	    length_before_version),
-	ROW("version_before_opcode_and_stag", "DDP-024 DDP-096",
-	    "steps 3, 10, 11: the DDP version decides how the rest reads",
+	ROW("version_before_opcode_and_stag", "DDP-024 DDP-096 S3 S10 S11",
+	    "the DDP version decides how the rest reads",
 	    version_before_opcode_and_stag),
-	ROW("version_before_queue", "DDP-024 DDP-096",
-	    "steps 3, 4: the DDP version comes before the queue", version_before_queue),
-	ROW("queue_before_msn", "DDP-078",
-	    "steps 4, 5: the queue comes before its numbers", queue_before_msn),
-	ROW("msn_before_mo", "DDP-086", "steps 5, 7: the message comes before its offset",
+	ROW("version_before_queue", "DDP-024 DDP-096 S3 S4",
+	    "the DDP version comes before the queue", version_before_queue),
+	ROW("queue_before_msn", "DDP-078 S4 S5",
+	    "the queue comes before its numbers", queue_before_msn),
+	ROW("msn_before_mo", "DDP-086 S5 S7", "the message comes before its offset",
 	    msn_before_mo),
-	ROW("msn_before_buffer", "DDP-086 DDP-079",
-	    "steps 5, 6: a wrong number needs no buffer", msn_before_buffer),
-	ROW("mo_before_length", "DDP-084 DDP-085", "steps 7, 8: offset before length",
+	ROW("msn_before_buffer", "DDP-086 DDP-079 S5 S6",
+	    "a wrong number needs no buffer", msn_before_buffer),
+	ROW("mo_before_length", "DDP-084 DDP-085 S7 S8", "offset before length",
 	    mo_before_length),
-	ROW("length_before_rdmap", "DDP-085 RDMAP-068",
-	    "steps 8, 9, 10: DDP's checks come before RDMAP's", length_before_rdmap),
-	ROW("length_before_invalidate", "DDP-085 RDMAP-077",
-	    "steps 8, 21: a Send too long invalidates nothing",
+	ROW("length_before_rdmap", "DDP-085 RDMAP-068 S8 S9 S10",
+	    "DDP's checks come before RDMAP's", length_before_rdmap),
+	ROW("length_before_invalidate", "DDP-085 RDMAP-077 S8 S18",
+	    "a Send too long invalidates nothing",
 	    length_before_invalidate),
-	ROW("rv_before_opcode", "RDMAP-013",
-	    "steps 9, 10: RDMAP's version decides how the opcode reads",
+	ROW("rv_before_opcode", "RDMAP-013 S9 S10",
+	    "RDMAP's version decides how the opcode reads",
 	    rv_before_opcode),
-	ROW("rv_before_stag", "RDMAP-013",
-	    "steps 9, 11: the version comes before the STag", rv_before_stag),
-	ROW("opcode_before_stag", "RDMAP-012",
-	    "steps 10, 11: the opcode decides what the STag is for",
+	ROW("rv_before_stag", "RDMAP-013 S9 S11",
+	    "the version comes before the STag", rv_before_stag),
+	ROW("opcode_before_stag", "RDMAP-012 S10 S11",
+	    "the opcode decides what the STag is for",
 	    opcode_before_stag),
-	ROW("open_read_before_stag", "RDMAP-060",
-	    "steps 10, 11: without a Read no Response has a buffer",
+	ROW("open_read_before_stag", "RDMAP-060 S10 S11",
+	    "without a Read no Response has a buffer",
 	    open_read_before_stag),
-	ROW("stag_before_wrap", "DDP-087 DDP-091",
-	    "steps 11, 14: STag before offset", stag_before_wrap),
-	ROW("domain_before_right", "DDP-087 DDP-029",
-	    "steps 12, 13: another domain's rights are not told", domain_before_right),
-	ROW("right_before_bounds", "DDP-088 DDP-089",
-	    "steps 13, 15: bounds are not told to who may not write",
+	ROW("stag_before_wrap", "DDP-087 DDP-091 S11 S14",
+	    "STag before offset", stag_before_wrap),
+	ROW("domain_before_right", "DDP-087 DDP-029 S12 S13",
+	    "another domain's rights are not told", domain_before_right),
+	ROW("right_before_bounds", "DDP-088 DDP-089 S13 S15",
+	    "bounds are not told to who may not write",
 	    right_before_bounds),
-	ROW("wrap_before_bounds", "DDP-091 DDP-090",
-	    "steps 14, 15: a wrap is out of bounds too, and is named as a wrap",
+	ROW("wrap_before_bounds", "DDP-091 DDP-090 S14 S15",
+	    "a wrap is out of bounds too, and is named as a wrap",
 	    wrap_before_bounds),
-	ROW("request_length_before_rdmap", "DDP-085 RDMAP-019",
-	    "steps 8, 9, 10: DDP's checks come before RDMAP's on queue 1",
+	ROW("request_length_before_rdmap", "DDP-085 RDMAP-019 S8 S9 S10",
+	    "DDP's checks come before RDMAP's on queue 1",
 	    request_length_before_rdmap),
-	ROW("request_opcode_before_form", "RDMAP-012 RDMAP-019",
-	    "steps 10, 16: the opcode decides the form", request_opcode_before_form),
-	ROW("request_form_before_source", "RDMAP-019 RDMAP-054",
-	    "steps 16, 17: a malformed Request names no source",
+	ROW("request_opcode_before_form", "RDMAP-012 RDMAP-019 S10 S16",
+	    "the opcode decides the form", request_opcode_before_form),
+	ROW("request_form_before_source", "RDMAP-019 RDMAP-054 S16 S17",
+	    "a malformed Request names no source",
 	    request_form_before_source),
-	ROW("source_stag_before_wrap", "RDMAP-054",
-	    "step 17: STag before offset", source_stag_before_wrap),
-	ROW("source_domain_before_right", "RDMAP-054",
-	    "step 17: another domain's rights are not told",
+	ROW("source_stag_before_wrap", "RDMAP-054 S17",
+	    "STag before offset", source_stag_before_wrap),
+	ROW("source_domain_before_right", "RDMAP-054 S17",
+	    "another domain's rights are not told",
 	    source_domain_before_right),
-	ROW("source_right_before_wrap", "RDMAP-054",
-	    "step 17: right before offset", source_right_before_wrap),
-	ROW("source_wrap_before_bounds", "RDMAP-054",
-	    "step 17: a wrap is named as a wrap", source_wrap_before_bounds),
+	ROW("source_right_before_wrap", "RDMAP-054 S17",
+	    "right before offset", source_right_before_wrap),
+	ROW("source_wrap_before_bounds", "RDMAP-054 S17",
+	    "a wrap is named as a wrap", source_wrap_before_bounds),
 	ROW("first_segment_before_second", "DDP-092 DDP-094",
 	    "of two bad segments the first is reported", first_segment_before_second),
 	{}

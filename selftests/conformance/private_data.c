@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Private data, from one ULP to the other: 5044 7.1.1. */
+/* Private data, from one ULP to the other: RFC 5044 7.1.1. */
 #include <string.h>
 
 #include "knock.h"

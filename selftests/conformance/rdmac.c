@@ -181,7 +181,7 @@ static void operate(struct meeting *m, const struct row *row)
 
 /* ---- the device is the responder ---- */
 
-/* rows M2, M3: a Reply that says which Rev would do, then FIN (reading 4.1) */
+/* rows M2, M3: a Reply that says which Rev would do, then FIN (Q1) */
 static void expect_version_refused(const struct row *row, const struct mpa_frame *req)
 {
 	struct peer *p = peer_connect(agent_listen(), &(struct peer_tcp) {});

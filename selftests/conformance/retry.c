@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* When an initiator connects anew with a plain Request: rows H9, H13 to H16, 4.5. */
+/* When an initiator connects again with a plain Request: rows H9, H13 to H16 and Q3. */
 #include <string.h>
 
 #include "knock.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The connection model and the RTR: rows F1 to F63 of checklist-mpa 3.5. Each row
+ * The connection model and the RTR: rows F1 to F63 of `requirements`. Each row
  * of F3 to F58 is run in both roles: as a responder the device takes the row's
  * types and its Reply is looked at; as an initiator it offers the row's types and
  * its first message is.

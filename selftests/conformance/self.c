@@ -176,7 +176,7 @@ static void check_vector(const struct vector *v, const uint8_t *ulpdu, size_t le
 	expect_octets(v->what, out + n - 4, v->marked, 4);
 }
 
-static void self__fpdu_matches_the_checklists_vectors(void)
+static void self__fpdu_matches_known_vectors(void)
 {
 	static const struct vector
 		rtr_send = { "RTR Send", { 0x58, 0x7b, 0xe8, 0xc4 },
@@ -293,7 +293,7 @@ static const struct conform_test tests[] = {
 	SELF(self__crc_matches_the_iscsi_vectors, "CRC32c is that of iSCSI."),
 	SELF(self__fpdu_is_that_of_figure_5, "The first FPDU of a marked stream."),
 	SELF(self__fpdu_is_that_of_figure_6, "An FPDU with a marker inside."),
-	SELF(self__fpdu_matches_the_checklists_vectors, "CRC fields of small FPDUs."),
+	SELF(self__fpdu_matches_known_vectors, "CRC fields of small FPDUs."),
 	SELF(self__marker_splits_an_ulpdu, "A marker says how far the FPDU's head is."),
 	SELF(self__marker_between_pad_and_crc_is_of_this_fpdu,
 	     "A marker before the CRC field belongs to the FPDU."),

@@ -126,7 +126,7 @@ static void check_sizes(struct session *s, const struct agent_mr *mr, uint32_t l
 	       sizes.short_ones, n);
 }
 
-/* A row is the EMSS, and MULPDU without and with markers: checklist-mpa 1.8 */
+/* A row is the EMSS, and MULPDU without and with markers: RFC 5044 4.5 */
 static const struct mss_row {
 	const char *name;
 	uint32_t emss, plain, marked;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Who may send what, and when, until both ends are in Full Operation: 5044 7.1.2. */
+/* Who may send what, and when, until both ends are in Full Operation: RFC 5044 7.1.2. */
 #include <string.h>
 
 #include "knock.h"

@@ -335,7 +335,7 @@ static void stream__length_0(void)
 	struct session s = session_default();
 
 	peer_send_fpdu(s.p, NULL, 0);
-	/* no code is made for it: checklist-ddp-rdmap 7.10 */
+	/* no RFC has a code for it: Q10 */
 	expect_terminate(s.p, 0, 2, 7, false, NULL);
 }
 

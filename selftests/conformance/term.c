@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The Terminates that a device sends for what RDMAP finds wrong: each triplet of
- * checklist-ddp-rdmap 2.1, layer 0, that it can be brought to, octet for octet (2.2
- * and 7.7). Those of DDP and MPA are in term_ddp.c; what happens around a Terminate
- * in term_end.c; received ones in term_recv.c.
+ * layer 0 (RFC 5040 4.8) that a peer can cause, byte for byte (Q30). Those of DDP and
+ * MPA are in term_ddp.c, what happens around a Terminate in term_end.c, received ones
+ * in term_recv.c.
  */
 #include "offence.h"
 

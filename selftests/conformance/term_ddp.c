@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The Terminates that a device sends for what DDP and MPA find wrong: layers 1 and 2
- * of checklist-ddp-rdmap 2.1, octet for octet.
+ * (RFC 5041 7.2, RFC 5044 8), byte for byte.
  */
 #include "offence.h"
 

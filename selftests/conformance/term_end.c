@@ -2,7 +2,7 @@
 /*
  * What happens around a Terminate that the device sends: which of several faults it
  * tells, that nothing follows, how the connection ends, what its own ULP hears.
- * RFC 5040 5.4, 6.2.1 and 7.1; RFC 5041 7.1; checklist-ddp-rdmap 6, 7.19 and 7.20.
+ * RFC 5040 5.4, 6.2.1 and 7.1; RFC 5041 7.1; Q15, Q32 and Q33.
  */
 #include <string.h>
 

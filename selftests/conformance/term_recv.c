@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Terminates that the device receives: what its ULP is told (checklist-ddp-rdmap
- * section 6), that none is answered, and that one which is itself wrong does no harm
- * (RFC 5040 5.4, readings 7.7 and 7.20).
+ * Terminates that the device receives: what its ULP is told (Q12), that none is
+ * answered, and that one which is itself wrong does no harm (RFC 5040 5.4, Q30, Q33).
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What a Terminate must look like: RFC 5040 4.8 and 7.1, checklist-ddp-rdmap 2.2, 7.7 */
+/* What a Terminate must look like: RFC 5040 4.8 and 7.1, Q30 */
 #include <string.h>
 
 #include "terminate.h"
@@ -22,7 +22,7 @@ static bool wants_ddp(int triplet, const uint8_t *seg, uint32_t len)
 	       len >= ddp_hdr_len(seg);
 }
 
-/* reading 7.7: RDMAP's errors on a whole Read Request, and no other */
+/* Q30: RDMAP's errors on a whole Read Request, and no other */
 static bool wants_rdma(int triplet, const uint8_t *seg, uint32_t len)
 {
 	return !TRIPLET_LAYER(triplet) && !(seg[0] & DDP_TAGGED) &&

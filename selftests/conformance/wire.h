@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The octets of MPA, DDP and RDMAP as the checklists draw them, written and read
- * one by one. On purpose it shares nothing with drivers/tern/core: one of the two
+ * The octets of MPA, DDP and RDMAP as the RFCs draw them, written and read one by
+ * one. On purpose it shares nothing with drivers/tern/core: one of the two
  * would have to be wrong in the same way for a mistake to pass.
  */
 #ifndef WIRE_H
@@ -127,7 +127,7 @@ bool seg_decode(struct seg *s, const void *ulpdu, uint32_t len);
 /* write the DDP header of @s (by its T bit) and its data; Return: octets */
 uint32_t seg_encode(const struct seg *s, void *ulpdu);
 
-/* an RDMAP Terminate, taken apart: checklist-ddp-rdmap 1.7 */
+/* an RDMAP Terminate, taken apart: RFC 5040 4.8 */
 struct term {
 	uint8_t layer;
 	uint8_t etype;
