@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 11: bad input has a precise errno, told in one line, changes nothing and
+# Bad input has a precise errno, told in one line, changes nothing and
 # says nothing in the kernel log, however much of it there is. (What a tool
 # refuses by itself, and settings with bad values: link.sh.)
 
@@ -263,24 +263,24 @@ topo_up
 in_a tern --json show "$DEV_A" >"$TMP/settings"
 # the UML lane's kernel has no such netdevs
 if [ "$TERN_LANE" = vm ] || modprobe -n vcan 2>/dev/null; then
-	point "item 11: a netdev without IP: EOPNOTSUPP" odd_netdev
+	point "a netdev without IP: EOPNOTSUPP" odd_netdev
 else
-	ktap_test_skip "item 11: a netdev without IP: EOPNOTSUPP" "no such netdev in this kernel"
+	ktap_test_skip "a netdev without IP: EOPNOTSUPP" "no such netdev in this kernel"
 fi
-point "item 11: a netdev with an MTU too small for IP: EOPNOTSUPP" small_mtu
-point "item 11: a link type that does not exist: EINVAL" no_such_type
-point "item 11: names that are too long: EINVAL" long_name
-point "item 11: a name that is a format: EINVAL" pattern_name
-point "item 11: link add and delete without privilege: EPERM" unprivileged
-point "item 11: delete of a link that is not there: no such name" delete_unknown
-point "item 11: a device without address: EADDRNOTAVAIL, ENETUNREACH" no_address
-point "item 11: addresses that are not there: EADDRNOTAVAIL" no_such_address
-point "item 11: an address and port in use: EADDRNOTAVAIL" address_in_use
-point "item 11: a port that a TCP listener has: EADDRINUSE" port_of_tcp
-point "item 11: malformed requests to the netlink family: errno and reason" netlink
-point "item 11: a flood of refused requests logs nothing" flood
-point "item 11: a flood of connections that are no MPA" garbage_connections
-point "item 11: a flood of noise behind a good startup" noisy_connections
-point "item 11: a flood of connections that are aborted" aborted_connections
-point "item 11: nothing was changed by all this" nothing_changed
+point "a netdev with an MTU too small for IP: EOPNOTSUPP" small_mtu
+point "a link type that does not exist: EINVAL" no_such_type
+point "names that are too long: EINVAL" long_name
+point "a name that is a format: EINVAL" pattern_name
+point "link add and delete without privilege: EPERM" unprivileged
+point "delete of a link that is not there: no such name" delete_unknown
+point "a device without address: EADDRNOTAVAIL, ENETUNREACH" no_address
+point "addresses that are not there: EADDRNOTAVAIL" no_such_address
+point "an address and port in use: EADDRNOTAVAIL" address_in_use
+point "a port that a TCP listener has: EADDRINUSE" port_of_tcp
+point "malformed requests to the netlink family: errno and reason" netlink
+point "a flood of refused requests logs nothing" flood
+point "a flood of connections that are no MPA" garbage_connections
+point "a flood of noise behind a good startup" noisy_connections
+point "a flood of connections that are aborted" aborted_connections
+point "nothing was changed by all this" nothing_changed
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 4: what can be seen of each connection (tern show connections, tern
+# What can be seen of each connection (tern show connections, tern
 # monitor): while it is there, when it is over, when it was rejected or failed.
 
 . ./lib.sh
@@ -153,7 +153,7 @@ terminated()
 	same "$after" $((before + 1))
 }
 
-# reading 4.14: an FPDU with a bad CRC behind a shut fence
+# Q4: an FPDU with a bad CRC behind a shut fence
 withheld()
 {
 	local before

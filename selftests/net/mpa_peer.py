@@ -6,8 +6,8 @@ connections.sh, teardown.sh and badinput.sh).
 	mpa_peer.py CASE ADDRESS PORT [COUNT|FILE]
 
 Cases named to_* connect to tern, from_* wait for it. Exit status 0: tern did
-what the rules say. Rows are those of checklist-mpa 3. TERN_TIMEOUT_SCALE makes the
-times longer in which tern has to act.
+what the rules say. IDs are rows of selftests/conformance/requirements.
+TERN_TIMEOUT_SCALE makes the times longer in which tern has to act.
 """
 import os
 import random

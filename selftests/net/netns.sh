@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 10: devices and network namespaces, in both RDMA namespace modes. Beside
+# Devices and network namespaces, in both RDMA namespace modes. Beside
 # lib.sh's two hosts, a has a second device towards b:
 #
 #	a: tern_a on v0a 10.7.0.1	b: tern_b on v0b 10.7.0.2
@@ -297,31 +297,31 @@ seen_in_its_own()
 all_in() # MODE
 {
 	local host
-	point "item 10, $1: wildcard servers on one port in both namespaces, IPv4" wildcard_ipv4
-	point "item 10, $1: wildcard servers on one port in both namespaces, IPv6" wildcard_ipv6
-	point "item 10, $1: a server is not reached at another namespace's address" not_in_the_other
+	point "$1: wildcard servers on one port in both namespaces, IPv4" wildcard_ipv4
+	point "$1: wildcard servers on one port in both namespaces, IPv6" wildcard_ipv6
+	point "$1: a server is not reached at another namespace's address" not_in_the_other
 	if ! has_siw; then
 		point "netns, $1: no connection to another namespace's loopback" others_loopback
 	fi
 	second_wire
-	point "item 10, $1: two devices in one namespace" two_in_one
-	point "item 10, $1: a server bound to one of two addresses" bound_to_one
+	point "$1: two devices in one namespace" two_in_one
+	point "$1: a server bound to one of two addresses" bound_to_one
 	for host in a b; do
-		point "item 10, $1: a connection to an address of the same host, $host, wildcard" \
+		point "$1: a connection to an address of the same host, $host, wildcard" \
 			same_host $host 0.0.0.0 "$([ $host = a ] && echo $IP_A || echo $IP_B)"
 	done
-	point "item 10, $1: a connection to the same host, bound" same_host b $IP_B $IP_B
-	point "item 10, $1: a connection to the same host, IPv6" same_host b :: $IP6_B
-	point "item 10, $1: from one device of a host to the other" same_host a 0.0.0.0 10.8.0.1
-	point "item 10, $1: a device added after a wildcard server started" device_later
-	point "item 10, $1: a device deleted and added under a wildcard server" device_returns
+	point "$1: a connection to the same host, bound" same_host b $IP_B $IP_B
+	point "$1: a connection to the same host, IPv6" same_host b :: $IP6_B
+	point "$1: from one device of a host to the other" same_host a 0.0.0.0 10.8.0.1
+	point "$1: a device added after a wildcard server started" device_later
+	point "$1: a device deleted and added under a wildcard server" device_returns
 	for host in a b; do
-		point "item 10, $1: netns $host deleted under traffic, name first" \
+		point "$1: netns $host deleted under traffic, name first" \
 			netns_deleted name-first $host
-		point "item 10, $1: netns $host deleted under traffic, process first" \
+		point "$1: netns $host deleted under traffic, process first" \
 			netns_deleted process-first $host
 	done
-	point "item 10, $1: netns deleted while its connections close" netns_deleted_closing
+	point "$1: netns deleted while its connections close" netns_deleted_closing
 }
 
 ktap_header
@@ -330,19 +330,19 @@ if ! has_siw; then
 	point "netns: a connection to the namespace's own loopback" own_loopback
 fi
 # the mode can change only while there is no other namespace
-point "item 10: shared mode" rdma system set netns shared
+point "shared mode" rdma system set netns shared
 wires_up
 dev_add a "$DEV_A" "$TERN_TYPE" v0a
 dev_add b "$DEV_B" "$TERN_PEER" v0b
 all_in shared
-point "item 10: a QP whose connection is over keeps no route of its netns" no_route_kept
+point "a QP whose connection is over keeps no route of its netns" no_route_kept
 topo_down
-point "item 10: exclusive mode" eventually rdma system set netns exclusive
+point "exclusive mode" eventually rdma system set netns exclusive
 wires_up
 dev_add a "$DEV_A" "$TERN_TYPE" v0a
 dev_add b "$DEV_B" "$TERN_PEER" v0b
-point "item 10, exclusive: a device is seen in its own namespace only" seen_in_its_own
+point "exclusive: a device is seen in its own namespace only" seen_in_its_own
 all_in exclusive
 topo_down
-point "item 10: back to shared mode" eventually rdma system set netns shared
+point "back to shared mode" eventually rdma system set netns shared
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 3, what the kernel shows: counters, the driver's details of each object,
+# What the kernel shows: counters, the driver's details of each object,
 # tracepoints, settings. Short, for each of it hangs on the kernel's version.
 
 . ./lib.sh
@@ -116,8 +116,8 @@ no_firmware()
 
 topo_up
 point "DDP-114, RDMAP-149: nothing loads a firmware" no_firmware
-point "item 3: counters move, and agree with the peer's" counters
-point "item 3: rdma resource show has the driver's details" details on
-point "item 3: the six tracepoints fire" tracepoints
-point "item 3: settings are kept, shown and followed" settings_hold
+point "counters move, and agree with the peer's" counters
+point "rdma resource show has the driver's details" details on
+point "the six tracepoints fire" tracepoints
+point "settings are kept, shown and followed" settings_hold
 finish

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 4: types of RNICs against each other (RFC 5044 appendix C; tables H and M
-# of checklist-mpa 3): each pair either carries data or is closed at once.
+# Types of RNICs against each other (RFC 5044 appendix C; rows H and M of
+# selftests/conformance/requirements): each pair either carries data or is closed at once.
 
 . ./lib.sh
 . ./scene.sh

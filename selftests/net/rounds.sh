@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 9: rounds of load, connect, unload leave nothing in the kernel.
+# Rounds of load, connect, unload leave nothing in the kernel.
 
 . ./lib.sh
 . ./scene.sh
@@ -106,7 +106,7 @@ namespaces_go()
 topo_up
 said="$rounds rounds of load, connect, unload"
 [ "${TERN_LANE:-}" = uml-debug ] || said+=": no leak"
-point "item 9: $said" many_rounds
-point "item 9: no namespace stays behind these rounds" namespaces_go
+point "$said" many_rounds
+point "no namespace stays behind these rounds" namespaces_go
 modprobe "$module"
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 3: each setting of the tool tern changes what it says, on the wire or in
+# Each setting of the tool tern changes what it says, on the wire or in
 # time. (What the kernel shows of it: observe.sh.)
 
 . ./lib.sh
@@ -341,46 +341,46 @@ answers_probes()
 }
 
 topo_up
-point "item 3: the Request's and Reply's default flags" frame_default
-point "item 3: crc off: C is clear in both frames" frame_crc
-point "item 3: crc on at one side only" frame_crc_of_one
+point "the Request's and Reply's default flags" frame_default
+point "crc off: C is clear in both frames" frame_crc
+point "crc on at one side only" frame_crc_of_one
 defaults
-point "item 3: markers on: M is set in both frames" frame_markers
+point "markers on: M is set in both frames" frame_markers
 defaults
-point "item 3: markers on at one side only" frame_markers_of_one
+point "markers on at one side only" frame_markers_of_one
 defaults
-point "item 3: mpa-rev 1: plain frames" frame_revision
+point "mpa-rev 1: plain frames" frame_revision
 defaults
-point "item 3: enhanced off: S is clear in both frames" frame_plain
+point "enhanced off: S is clear in both frames" frame_plain
 defaults
-point "item 3: rnic rdmac: revision 0, M and C are set" frame_rdmac
+point "rnic rdmac: revision 0, M and C are set" frame_rdmac
 defaults
-point "item 3: p2p off: A is clear" frame_p2p
+point "p2p off: A is clear" frame_p2p
 defaults
-point "item 3: rtr send: only B is offered" frame_rtr send 1 0 0
-point "item 3: rtr write: only C is offered" frame_rtr write 0 1 0
-point "item 3: rtr read: only D is offered" frame_rtr read 0 0 1
-point "item 3: rtr read,send: C is not offered" frame_rtr read,send 1 0 1
+point "rtr send: only B is offered" frame_rtr send 1 0 0
+point "rtr write: only C is offered" frame_rtr write 0 1 0
+point "rtr read: only D is offered" frame_rtr read 0 0 1
+point "rtr read,send: C is not offered" frame_rtr read,send 1 0 1
 defaults
 # RDMAP opcodes: 0 Write, 1 Read Request, 3 Send without solicited event
-point "item 3: rtr write,read,send: a Write opens" opens_with write,read,send 0 send
-point "item 3: rtr read,write: a Read opens" opens_with read,write 1 send
-point "item 3: rtr send: a Send opens" opens_with send 3 read
+point "rtr write,read,send: a Write opens" opens_with write,read,send 0 send
+point "rtr read,write: a Read opens" opens_with read,write 1 send
+point "rtr send: a Send opens" opens_with send 3 read
 defaults
-point "item 3: request-ms ends a silent client" request_timer
+point "request-ms ends a silent client" request_timer
 defaults
-point "item 3: reply-ms ends the wait for a silent server" reply_timer
+point "reply-ms ends the wait for a silent server" reply_timer
 defaults
-point "item 3: rtr-ms ends the wait for the RTR" rtr_timer
+point "rtr-ms ends the wait for the RTR" rtr_timer
 defaults
-point "item 3: close-ms ends the wait for the FIN's acknowledgement" close_timer
+point "close-ms ends the wait for the FIN's acknowledgement" close_timer
 defaults
-point "item 3: half-open bounds the startups: the oldest makes room" half_open
+point "half-open bounds the startups: the oldest makes room" half_open
 defaults
 point "MPA-118: keepalive-s of an initiator ends what its peer forgot" probed 1 0
 defaults
 point "MPA-118: keepalive-s of a responder ends what its peer forgot" probed 0 1
 defaults
-point "item 3: without keepalive-s an idle connection stays" not_probed
-point "item 3: keepalive-s spares who answers" answers_probes
+point "without keepalive-s an idle connection stays" not_probed
+point "keepalive-s spares who answers" answers_probes
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 9: whatever ends, in whatever order, ends within 5 s and leaves nothing.
+# Whatever ends, in whatever order, ends within 5 s and leaves nothing.
 # The kernel log is looked at by the runner.
 
 . ./lib.sh
@@ -416,13 +416,13 @@ link_delete_asked()
 
 late() # WHO MODULE...
 {
-	point "item 9, $1: links first" clients_late "${@:2}"
-	point "item 9, $1: link delete during traffic, the server's" link_delete_traffic "$DEV_B"
-	point "item 9, $1: link delete while a stopped client connects" link_delete_connecting_stopped
-	point "item 9, $1: link delete while a server that was asked has not answered" link_delete_asked
-	point "item 9, $1: link delete while a stopped server awaits the RTR" \
+	point "$1: links first" clients_late "${@:2}"
+	point "$1: link delete during traffic, the server's" link_delete_traffic "$DEV_B"
+	point "$1: link delete while a stopped client connects" link_delete_connecting_stopped
+	point "$1: link delete while a server that was asked has not answered" link_delete_asked
+	point "$1: link delete while a stopped server awaits the RTR" \
 		link_delete_before_rtr_stopped
-	point "item 9, $1: rmmod with a server that listens" rmmod_listening
+	point "$1: rmmod with a server that listens" rmmod_listening
 }
 
 # where tern needs a part of uverbs, that is there before it
@@ -487,47 +487,47 @@ if ! grep -q "^$module " /proc/modules; then
 fi
 topo_up
 for mode in send write read; do
-	point "item 9: kill -9 of the client during $mode" kill_during $mode client
-	point "item 9: kill -9 of the server during $mode" kill_during $mode server
+	point "kill -9 of the client during $mode" kill_during $mode client
+	point "kill -9 of the server during $mode" kill_during $mode server
 done
-point "item 9: kill -9 of the client during send, IPv6" kill_ipv6 client
-point "item 9: kill -9 of the server during send, IPv6" kill_ipv6 server
-point "item 9: kill -9 of both during traffic" kill_both
-point "item 9: kill -9 of an idle connection's client" kill_idle
-point "item 9: kill -9 while the peer's answer is awaited" kill_connecting
-point "item 9: kill -9 while an id that connects is destroyed" kill_destroying
-point "item 9: kill -9 while TCP connects to nowhere" kill_syn_sent
-point "item 9: kill -9 of a server with a half-open startup" kill_half_open
-point "item 9: kill -9 of a server that was asked and has not answered" kill_asked 0.0.0.0 $IP_B
-point "item 9: kill -9 of such a server, IPv6" kill_asked :: $IP6_B
+point "kill -9 of the client during send, IPv6" kill_ipv6 client
+point "kill -9 of the server during send, IPv6" kill_ipv6 server
+point "kill -9 of both during traffic" kill_both
+point "kill -9 of an idle connection's client" kill_idle
+point "kill -9 while the peer's answer is awaited" kill_connecting
+point "kill -9 while an id that connects is destroyed" kill_destroying
+point "kill -9 while TCP connects to nowhere" kill_syn_sent
+point "kill -9 of a server with a half-open startup" kill_half_open
+point "kill -9 of a server that was asked and has not answered" kill_asked 0.0.0.0 $IP_B
+point "kill -9 of such a server, IPv6" kill_asked :: $IP6_B
 # siw's wait has no setting
 [ "$TERN_PEER" != tern ] ||
-	point "item 9: kill -9 of a server that accepted and awaits the RTR" kill_before_rtr
-point "item 9: a peer that falls silent" peer_falls_silent
-point "item 9: link delete during traffic, the client's" link_delete_traffic "$DEV_A"
-point "item 9: link delete during traffic, the server's" link_delete_traffic "$DEV_B"
-point "item 9: link delete while all its objects are looked at" link_delete_looked_at
-point "item 9: link delete while connecting" link_delete_connecting
-point "item 9: netdev removed during traffic" netdev_delete_traffic
+	point "kill -9 of a server that accepted and awaits the RTR" kill_before_rtr
+point "a peer that falls silent" peer_falls_silent
+point "link delete during traffic, the client's" link_delete_traffic "$DEV_A"
+point "link delete during traffic, the server's" link_delete_traffic "$DEV_B"
+point "link delete while all its objects are looked at" link_delete_looked_at
+point "link delete while connecting" link_delete_connecting
+point "netdev removed during traffic" netdev_delete_traffic
 new_wires
-point "item 9: link delete while a stopped process holds a context" stopped_link_delete
-point "item 9: netdev removed while a stopped process holds a context" stopped_netdev_delete
+point "link delete while a stopped process holds a context" stopped_link_delete
+point "netdev removed while a stopped process holds a context" stopped_netdev_delete
 new_wires
-point "item 9: links deleted while both ends of traffic are stopped" stopped_traffic
+point "links deleted while both ends of traffic are stopped" stopped_traffic
 new_wires
-point "item 9: rmmod is refused while a process holds a context" rmmod_while_held
-point "item 9: rmmod is refused during traffic" rmmod_during_traffic
-point "item 9: rmmod removes devices" rmmod_removes_devices
-point "item 9: rmmod with a server that listens" rmmod_listening
+point "rmmod is refused while a process holds a context" rmmod_while_held
+point "rmmod is refused during traffic" rmmod_during_traffic
+point "rmmod removes devices" rmmod_removes_devices
+point "rmmod with a server that listens" rmmod_listening
 if [ "$TERN_TYPE-$TERN_PEER" = tern-tern ]; then
 	late "rdma_cm after the links" ib_uverbs rdma_cm rdma_ucm
 	needs_uverbs || late "rdma_cm and uverbs after the links, uverbs goes first" \
 		rdma_cm ib_uverbs rdma_ucm
-	point "item 9: the usual order again" clients_first
+	point "the usual order again" clients_first
 fi
-point "item 9: a FIN to the server lost once" lost_fin input
-point "item 9: a FIN to the client lost once" lost_fin output
-point "item 9: the FIN of a killed process lost once" lost_fin_of_dead
-point "item 9: a Terminate to the client lost once" lost_terminate output limit 30
-point "item 9: a Terminate to the server lost once" lost_terminate input swapped
+point "a FIN to the server lost once" lost_fin input
+point "a FIN to the client lost once" lost_fin output
+point "the FIN of a killed process lost once" lost_fin_of_dead
+point "a Terminate to the client lost once" lost_terminate output limit 30
+point "a Terminate to the server lost once" lost_terminate input swapped
 finish

@@ -412,20 +412,20 @@ static void ports_of_a_tcp_connection(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "item 4: private data of 0 to 255 octets, both ways", private_data },
-	{ "item 4: reject, with private data of 0 to 255 octets", reject },
-	{ "item 4: a port where nobody listens: REJECTED, ECONNREFUSED", nobody_listens },
+	{ "private data of 0 to 255 octets, both ways", private_data },
+	{ "reject, with private data of 0 to 255 octets", reject },
+	{ "a port where nobody listens: REJECTED, ECONNREFUSED", nobody_listens },
 	{ "MPA-076: connect and accept without a QP fail", no_qp },
 	{ "RDMAP-114: either side disconnects: both are told, both QPs end",
 	  disconnect_either },
-	{ "item 3: what was sent before a disconnect arrives", disconnect_delivers },
+	{ "what was sent before a disconnect arrives", disconnect_delivers },
 	{ "RDMAP-109, RDMAP-110: each end has the Reads under way that were agreed", ird_ord },
-	{ "item 4: the acceptor may speak first", server_speaks_first },
-	{ "item 4: receives posted before the connection take its first messages", posted_early },
-	{ "item 4: 16 connections at once", many_connections },
-	{ "item 4: QP and id destroyed while connecting", leave_early },
-	{ "item 4: a port that a TCP connection to elsewhere has", port_of_a_tcp_connection },
-	{ "item 4: both ports of a TCP connection: EADDRINUSE", ports_of_a_tcp_connection },
+	{ "the acceptor may speak first", server_speaks_first },
+	{ "receives posted before the connection take its first messages", posted_early },
+	{ "16 connections at once", many_connections },
+	{ "QP and id destroyed while connecting", leave_early },
+	{ "a port that a TCP connection to elsewhere has", port_of_a_tcp_connection },
+	{ "both ports of a TCP connection: EADDRINUSE", ports_of_a_tcp_connection },
 };
 
 const struct tap_theme cm_theme = { tests, ARRAY_LEN(tests) };

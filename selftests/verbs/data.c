@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Item 3, what moves data: Send, Write, Read, lists, inline, fence. */
+/* What moves data: Send, Write, Read, lists, inline, fence. */
 #include <string.h>
 
 #include "pair.h"
@@ -350,20 +350,20 @@ static void both_ways(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "item 3: Send, 1 B to 8 MiB, both ways, IPv4", send_ipv4 },
-	{ "item 3: Send, 1 B to 64 KiB, both ways, IPv6", send_ipv6 },
-	{ "item 3: RDMA Write, 1 B to 8 MiB", write_sizes },
-	{ "item 3: RDMA Read, 1 B to 8 MiB", read_sizes },
-	{ "item 3: unaligned Write and Read touch no octet beside theirs", unaligned },
-	{ "item 3: zero-length Send, Write and Read", zero_length },
-	{ "item 3: Send from and into lists", send_list },
-	{ "item 3: RDMA Write from a list", write_list },
-	{ "item 3: RDMA Read into a list", read_list },
-	{ "item 3: inline Sends of all lengths free the buffer at once", inline_send },
-	{ "item 3: inline Writes free the buffer at once", inline_write },
-	{ "item 3: a fenced Send waits for the Read before it", fence },
-	{ "item 3: 64 Reads with an ORD of 3 complete in order", many_reads },
-	{ "item 3: Writes and Reads of both sides cross each other", both_ways },
+	{ "Send, 1 B to 8 MiB, both ways, IPv4", send_ipv4 },
+	{ "Send, 1 B to 64 KiB, both ways, IPv6", send_ipv6 },
+	{ "RDMA Write, 1 B to 8 MiB", write_sizes },
+	{ "RDMA Read, 1 B to 8 MiB", read_sizes },
+	{ "unaligned Write and Read touch no octet beside theirs", unaligned },
+	{ "zero-length Send, Write and Read", zero_length },
+	{ "Send from and into lists", send_list },
+	{ "RDMA Write from a list", write_list },
+	{ "RDMA Read into a list", read_list },
+	{ "inline Sends of all lengths free the buffer at once", inline_send },
+	{ "inline Writes free the buffer at once", inline_write },
+	{ "a fenced Send waits for the Read before it", fence },
+	{ "64 Reads with an ORD of 3 complete in order", many_reads },
+	{ "Writes and Reads of both sides cross each other", both_ways },
 };
 
 const struct tap_theme data_theme = { tests, ARRAY_LEN(tests) };

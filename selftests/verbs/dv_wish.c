@@ -204,7 +204,7 @@ static void wishes_are_replaced(void)
 
 /* ---- framing ------------------------------------------------------------------------ */
 
-/* 5044 4.5, MPA-051 and 052 */
+/* RFC 5044 4.5, MPA-051 and 052 */
 static uint32_t mulpdu(uint32_t emss, bool markers)
 {
 	return emss - (6 + emss % 4) - (markers ? 4 * ((emss + 511) / 512) : 0);
@@ -268,7 +268,7 @@ static void not_enhanced(void)
 	pair_down();
 }
 
-/* 6581 9.2: A=0, and then B = C.rtr = D = 0 */
+/* RFC 6581 9.2: A=0, and then B = C.rtr = D = 0 */
 static void client_server(void)
 {
 	dv_pair(W(TERNDV_QP_P2P, .p2p = false), NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Item 3, "the kernel trusts nothing": a program that writes what it likes into
+ * The kernel trusts nothing: a program that writes what it likes into
  * the rings that it shares with tern (tern-abi.h), and rings the doorbell as it
  * likes. The kernel has to survive, the QP to go to ERROR with a completion
  * where there is one to give, and the QP beside it to be unharmed.
@@ -556,24 +556,24 @@ static void resize_twice_at_once(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "item 3: a wild producer index in the SQ: ERROR", sq_prod_wild },
-	{ "item 3: entries posted before older ones completed: ERROR", sq_lapped },
-	{ "item 3: a wild producer index in the RQ: ERROR", rq_prod_wild },
-	{ "item 3: the kernel reads neither its own indices nor flags", consumers_wild },
-	{ "item 3: a wild consumer index in the CQ: overflow, ERROR", cq_cons_wild },
-	{ "item 3: the CQ's producer index is the kernel's alone", cq_prod_wild },
-	{ "item 3: a malformed SQ entry: a completion with an error, ERROR", sqe_malformed },
+	{ "a wild producer index in the SQ: ERROR", sq_prod_wild },
+	{ "entries posted before older ones completed: ERROR", sq_lapped },
+	{ "a wild producer index in the RQ: ERROR", rq_prod_wild },
+	{ "the kernel reads neither its own indices nor flags", consumers_wild },
+	{ "a wild consumer index in the CQ: overflow, ERROR", cq_cons_wild },
+	{ "the CQ's producer index is the kernel's alone", cq_prod_wild },
+	{ "a malformed SQ entry: a completion with an error, ERROR", sqe_malformed },
 	{ "DDP-045: a list of 8 GiB in the SQ: a completion with an error", sqe_too_long },
-	{ "item 3: a malformed RQ entry: a completion with an error, ERROR", rqe_malformed },
-	{ "item 3: noise in all rings", scribble_all },
-	{ "item 3: entries that change while they are read", scribble_race },
-	{ "item 3: doorbells with bad arguments: precise errnos", doorbell_arguments },
-	{ "item 3: doorbells for QPs of other contexts", doorbell_of_others },
-	{ "item 3: doorbell after destroy: ENOENT", doorbell_after_destroy },
-	{ "item 3: the doorbell closed twice", double_close },
-	{ "item 3: a child rings the doorbell", fork_and_ring },
-	{ "item 3: children killed while they ring", fork_and_die },
-	{ "item 3: rings unmapped under the kernel", unmapped },
+	{ "a malformed RQ entry: a completion with an error, ERROR", rqe_malformed },
+	{ "noise in all rings", scribble_all },
+	{ "entries that change while they are read", scribble_race },
+	{ "doorbells with bad arguments: precise errnos", doorbell_arguments },
+	{ "doorbells for QPs of other contexts", doorbell_of_others },
+	{ "doorbell after destroy: ENOENT", doorbell_after_destroy },
+	{ "the doorbell closed twice", double_close },
+	{ "a child rings the doorbell", fork_and_ring },
+	{ "children killed while they ring", fork_and_die },
+	{ "rings unmapped under the kernel", unmapped },
 	{ "bind_mw__an_entry_of_our_own", bind_good },
 	{ "bind_mw__each_field_spoilt", bind_spoilt },
 	{ "bind_mw__entries_that_change_while_they_are_read", bind_race },
@@ -582,7 +582,7 @@ static const struct tap_test tests[] = {
 	{ "req_notify_cq__no_event_after_the_overflow", events_after_overflow },
 	{ "modify_srq__no_event_without_a_receive", limits_of_nothing },
 	{ "modify_qp__no_event_by_an_error_state_again", error_states_again },
-	{ "item 3: mappings at offsets that no queue has", wild_mappings },
+	{ "mappings at offsets that no queue has", wild_mappings },
 	{ "resize_cq__a_wild_consumer_index_is_refused", resize_cons_wild },
 	{ "resize_cq__a_false_consumer_index_uncovers_nothing", resize_cons_behind },
 	{ "resize_cq__rings_scribbled_meanwhile", resize_scribbled },

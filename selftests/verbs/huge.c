@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Item 3: messages of 2^32 - 1 octets, the most that a length can say and what
+ * Messages of 2^32 - 1 octets, the most that a length can say and what
  * query_port() claims. Run by huge.sh.
  *
  *	huge [WORD...]	only the tests whose name holds one of them
@@ -134,9 +134,9 @@ static void longest_read(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "item 3: Send of 2^32 - 1 octets", longest_send, SECONDS },
-	{ "item 3: Write of 2^32 - 1 octets", longest_write, SECONDS },
-	{ "item 3: Read of 2^32 - 1 octets", longest_read, SECONDS },
+	{ "Send of 2^32 - 1 octets", longest_send, SECONDS },
+	{ "Write of 2^32 - 1 octets", longest_write, SECONDS },
+	{ "Read of 2^32 - 1 octets", longest_read, SECONDS },
 };
 
 int main(int argc, char **argv)

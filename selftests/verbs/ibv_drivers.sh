@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 5: the provider is loaded where it is installed, and through IBV_DRIVERS where
+# The provider is loaded where it is installed, and through IBV_DRIVERS where
 # it is not: for some commands the installed one is hidden, in mounts of their own.
 
 cd ../net || exit
@@ -60,12 +60,12 @@ ping()
 topo_up
 mkdir "$TMP/copy"
 cp -L "$installed" "$copy"
-point "item 5: the installed provider is loaded" \
+point "the installed provider is loaded" \
 	loads "$installed" ibv_devinfo -d "$DEV_A"
-point "item 5: without a provider there is no device" is_hidden
-point "item 5: without a provider there is no rping" no_server
-point "item 5: a provider that is not installed is loaded through IBV_DRIVERS" \
+point "without a provider there is no device" is_hidden
+point "without a provider there is no rping" no_server
+point "a provider that is not installed is loaded through IBV_DRIVERS" \
 	loads "$copy" "${hidden[@]}" "${uninstalled[@]}" ibv_devinfo -d "$DEV_A"
-point "item 5: rping through IBV_DRIVERS, both ends" \
+point "rping through IBV_DRIVERS, both ends" \
 	ping "${hidden[@]}" "${uninstalled[@]}"
 finish

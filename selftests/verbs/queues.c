@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Item 3, the queues: signalling, events, overflow, flush, drain, SRQ. */
+/* The queues: signalling, events, overflow, flush, drain, SRQ. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -549,29 +549,29 @@ static void srq_full(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "item 3: unsignalled sends complete silently, ring after ring", unsignalled },
-	{ "item 3: sq_sig_all signals every send", signal_all },
-	{ "item 3: an unsignalled send that fails tells so", unsignalled_error },
-	{ "item 3: an armed CQ raises one event", event_once },
-	{ "item 3: a CQ armed for solicited events waits for one", event_solicited },
-	{ "item 3: an error raises the event of a CQ armed for solicited ones", event_on_error },
+	{ "unsignalled sends complete silently, ring after ring", unsignalled },
+	{ "sq_sig_all signals every send", signal_all },
+	{ "an unsignalled send that fails tells so", unsignalled_error },
+	{ "an armed CQ raises one event", event_once },
+	{ "a CQ armed for solicited events waits for one", event_solicited },
+	{ "an error raises the event of a CQ armed for solicited ones", event_on_error },
 	{ "MPA-223, RDMAP-147: CQ overflow raises CQ_ERR and ends the CQ's QPs, no other",
 	  cq_overflow },
-	{ "item 3: a full receive queue refuses with ENOMEM", recv_queue_full },
-	{ "item 3: a full send queue refuses with ENOMEM and names the request", send_queue_full },
-	{ "item 3: requests that tern cannot do: EINVAL or EOPNOTSUPP, by kind", bad_requests },
+	{ "a full receive queue refuses with ENOMEM", recv_queue_full },
+	{ "a full send queue refuses with ENOMEM and names the request", send_queue_full },
+	{ "requests that tern cannot do: EINVAL or EOPNOTSUPP, by kind", bad_requests },
 	{ "DDP-045: a message of 2^32 octets is refused", message_of_4_gib },
-	{ "item 3: disconnect flushes all receives, in order", flush_in_order },
-	{ "item 3: the peer's end flushes all receives, in order", flush_by_peer_death },
-	{ "item 3: ERROR drains the send queue, in order", drain_by_error },
-	{ "item 3: a Send that was begun and is cut off is flushed", begun_and_cut_off },
-	{ "item 3: SQD closes when what was posted is done", close_by_sqd },
-	{ "item 3: posts in ERROR are flushed at once", posts_in_error },
-	{ "item 3: a Send longer than the receive: LOC_LEN_ERR, QP to ERROR", recv_too_short },
-	{ "item 3: a Send that finds no receive ends both QPs", no_recv },
-	{ "item 3: two QPs receive from one SRQ, which outlives them", srq_two_qps },
-	{ "item 3: SRQ limit event, once", srq_limit },
-	{ "item 3: a full SRQ refuses with ENOMEM", srq_full },
+	{ "disconnect flushes all receives, in order", flush_in_order },
+	{ "the peer's end flushes all receives, in order", flush_by_peer_death },
+	{ "ERROR drains the send queue, in order", drain_by_error },
+	{ "a Send that was begun and is cut off is flushed", begun_and_cut_off },
+	{ "SQD closes when what was posted is done", close_by_sqd },
+	{ "posts in ERROR are flushed at once", posts_in_error },
+	{ "a Send longer than the receive: LOC_LEN_ERR, QP to ERROR", recv_too_short },
+	{ "a Send that finds no receive ends both QPs", no_recv },
+	{ "two QPs receive from one SRQ, which outlives them", srq_two_qps },
+	{ "SRQ limit event, once", srq_limit },
+	{ "a full SRQ refuses with ENOMEM", srq_full },
 };
 
 const struct tap_theme queue_theme = { tests, ARRAY_LEN(tests) };

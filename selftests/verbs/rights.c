@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Item 3, what memory may be touched: keys, bounds, rights on MR and QP. */
+/* What memory may be touched: keys, bounds, rights on MR and QP. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -538,29 +538,29 @@ static void iova(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "item 3: a wrong local key: LOC_PROT_ERR", local_wrong_key },
+	{ "a wrong local key: LOC_PROT_ERR", local_wrong_key },
 	{ "local_dma_lkey__is_not_for_programs", local_dma_lkey },
-	{ "item 3: a list that is bad at its end: nothing of it arrives", local_bad_end },
-	{ "item 3: such a list behind a good Send, which arrives", local_bad_end_behind },
-	{ "item 3: a local buffer out of bounds: LOC_PROT_ERR", local_bounds },
-	{ "item 3: a deregistered local key: LOC_PROT_ERR", local_deregistered },
-	{ "item 3: a local key of another PD: LOC_PROT_ERR", local_other_pd },
-	{ "item 3: LOCAL_WRITE is needed to read into and to receive into", local_write_right },
-	{ "item 3: a receive with a wrong key: LOC_PROT_ERR", recv_wrong_key },
-	{ "item 3: a wrong remote key: REM_ACCESS_ERR, nothing written", remote_wrong_key },
-	{ "item 3: remote memory out of bounds: REM_ACCESS_ERR, nothing written", remote_bounds },
-	{ "item 3: a deregistered remote key: REM_ACCESS_ERR", remote_deregistered },
-	{ "item 3: a remote key of another PD: REM_ACCESS_ERR", remote_other_pd },
-	{ "item 3: REMOTE_READ and REMOTE_WRITE are enforced on the MR", mr_rights },
-	{ "item 3: REMOTE_READ and REMOTE_WRITE are enforced on the QP", qp_rights },
+	{ "a list that is bad at its end: nothing of it arrives", local_bad_end },
+	{ "such a list behind a good Send, which arrives", local_bad_end_behind },
+	{ "a local buffer out of bounds: LOC_PROT_ERR", local_bounds },
+	{ "a deregistered local key: LOC_PROT_ERR", local_deregistered },
+	{ "a local key of another PD: LOC_PROT_ERR", local_other_pd },
+	{ "LOCAL_WRITE is needed to read into and to receive into", local_write_right },
+	{ "a receive with a wrong key: LOC_PROT_ERR", recv_wrong_key },
+	{ "a wrong remote key: REM_ACCESS_ERR, nothing written", remote_wrong_key },
+	{ "remote memory out of bounds: REM_ACCESS_ERR, nothing written", remote_bounds },
+	{ "a deregistered remote key: REM_ACCESS_ERR", remote_deregistered },
+	{ "a remote key of another PD: REM_ACCESS_ERR", remote_other_pd },
+	{ "REMOTE_READ and REMOTE_WRITE are enforced on the MR", mr_rights },
+	{ "REMOTE_READ and REMOTE_WRITE are enforced on the QP", qp_rights },
 	{ "modify_qp__init_without_rights_means_it", init_rights },
-	{ "item 3: a refused access raises QP_ACCESS_ERR at the target", access_event },
-	{ "item 3: SEND_WITH_INV of a user MR is refused", invalidate_refused },
-	{ "item 3: a fresh key at each registration", fresh_keys },
+	{ "a refused access raises QP_ACCESS_ERR at the target", access_event },
+	{ "SEND_WITH_INV of a user MR is refused", invalidate_refused },
+	{ "a fresh key at each registration", fresh_keys },
 	{ "DDP-105, DDP-118, RDMAP-153: memory that the program may not use is not registered",
 	  registrations },
-	{ "item 11: each unknown access flag of an MR has its errno", unknown_access },
-	{ "item 3: MRs at a chosen iova", iova },
+	{ "each unknown access flag of an MR has its errno", unknown_access },
+	{ "MRs at a chosen iova", iova },
 };
 
 const struct tap_theme rights_theme = { tests, ARRAY_LEN(tests) };

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 5: the system calls that polling, arming and posting cost, over the devices of
+# The system calls that polling, arming and posting cost, over the devices of
 # a and b. With arguments, only the tests whose name holds one of them.
 
 cd ../net || exit

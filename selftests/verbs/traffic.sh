@@ -39,18 +39,18 @@ netem()
 
 topo_up
 for mode in send write read mixed; do
-	point "item 3: $mode, up to 1 MiB, events, verified" \
+	point "$mode, up to 1 MiB, events, verified" \
 		traffic "" "-m $mode -x 1048576 -s 1"
 done
-point "item 3: mixed, up to 4 KiB, polling, 32 at once" \
+point "mixed, up to 4 KiB, polling, 32 at once" \
 	traffic "-e poll" "-m mixed -x 4096 -d 32 -e poll -s 2 -n $((count * 4))"
-point "item 3: mixed, solicited events only" \
+point "mixed, solicited events only" \
 	traffic "-e solicited" "-m mixed -x 65536 -e solicited -s 3"
-point "item 3: sends into an SRQ" traffic "-S" "-m send -x 65536 -s 4 -d 8"
-point "item 3: mixed, up to 8 MiB" traffic "" "-m mixed -s 5 -n 30"
-point "item 3: mixed, one at a time" traffic "" "-m mixed -x 3000 -d 1 -s 6"
-point "item 3: mixed, IPv6" traffic6
+point "sends into an SRQ" traffic "-S" "-m send -x 65536 -s 4 -d 8"
+point "mixed, up to 8 MiB" traffic "" "-m mixed -s 5 -n 30"
+point "mixed, one at a time" traffic "" "-m mixed -x 3000 -d 1 -s 6"
+point "mixed, IPv6" traffic6
 bad_network=(delay 1ms 1ms loss 1% reorder 10% duplicate 1%)
-point "item 3: mixed over a network that loses, reorders and duplicates" \
+point "mixed over a network that loses, reorders and duplicates" \
 	netem traffic "" "-m mixed -x 30000 -n 60 -s 7"
 finish

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Every object and opcode of item 3, against one pair of devices; both hosts
+ * Every object and opcode of the verbs API, against one pair of devices; both hosts
  * are played by this one process. Run by verbs.sh, which makes the hosts.
  *
  *	verbs_test [WORD...]	only the tests whose name holds one of them
