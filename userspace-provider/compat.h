@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The one place that knows how rdma-core's internal calls differ between the
  * releases we build in. CMakeLists.txt probes driver.h for the features.

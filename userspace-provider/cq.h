@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Completion queues: cq.c makes them, poll.c and cq_ex.c empty them. */
 #ifndef TERN_PROVIDER_CQ_H
 #define TERN_PROVIDER_CQ_H

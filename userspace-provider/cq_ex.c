@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Extended polling: the program walks the ring entry by entry and reads fields
  * where they lie. The entry it stands on is given back by the next step.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The doorbell: an object of the uverbs ioctl() interface that is a file of
  * its own, so that ringing it skips the parsing of a uverbs command.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* terndv.h: its structs are the program's, those of tern-abi.h the kernel's. */
 
 #include <errno.h>

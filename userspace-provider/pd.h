@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Protection domains, thread domains, and the parent domain that joins them. */
 #ifndef TERN_PROVIDER_PD_H
 #define TERN_PROVIDER_PD_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* ibv_post_send(), ibv_post_recv(), ibv_post_srq_recv(). */
 
 #include <errno.h>

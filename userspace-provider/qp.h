@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Queue pairs: qp.c makes them, post.c and wr.c post to them. */
 #ifndef TERN_PROVIDER_QP_H
 #define TERN_PROVIDER_QP_H

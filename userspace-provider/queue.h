@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* A queue that the program fills: a send queue, a receive queue or an SRQ. */
 #ifndef TERN_PROVIDER_QUEUE_H
 #define TERN_PROVIDER_QUEUE_H

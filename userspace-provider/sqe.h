@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Writing one send queue entry. Both ways to post go through here:
  * ibv_post_send() and the ibv_wr_*() calls.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Shared receive queues; post.c posts to them. */
 #ifndef TERN_PROVIDER_SRQ_H
 #define TERN_PROVIDER_SRQ_H

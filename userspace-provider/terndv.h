@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * What verbs and rdma_cm have no words for: how a QP's connection is started
  * (MPA markers and CRC, version, peer-to-peer model), and how it came out.

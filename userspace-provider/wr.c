@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The ibv_wr_*() calls: a batch is written straight into the send queue and
  * published as a whole, or not at all.

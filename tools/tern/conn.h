@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Connections: what the kernel tells of one, as a line of text or as JSON. */
 #ifndef TERN_TOOL_CONN_H
 #define TERN_TOOL_CONN_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The settings by name. Ranges are the kernel's business; it names them. */
 #include <errno.h>
 #include <stdint.h>

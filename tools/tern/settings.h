@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The settings by name: one table for parsing and printing. */
 #ifndef TERN_TOOL_SETTINGS_H
 #define TERN_TOOL_SETTINGS_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* tern: settings and connections of software RNICs. See tern(8). */
 #include <errno.h>
 #include <stdio.h>
