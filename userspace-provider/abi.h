@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * The commands whose answers carry something of ours: the core's request and
- * response with a struct of tern-abi.h behind them.
+ * The commands that tern extends: the core's request and response, followed by a
+ * struct of tern-abi.h.
  */
 #ifndef TERN_PROVIDER_ABI_H
 #define TERN_PROVIDER_ABI_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * The one place that knows how rdma-core's internal calls differ between the
- * releases we build in. CMakeLists.txt probes driver.h for the features.
+ * The differences between the rdma-core releases that the provider builds in.
+ * CMakeLists.txt probes driver.h for the features.
  */
 #ifndef TERN_PROVIDER_COMPAT_H
 #define TERN_PROVIDER_COMPAT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Life of a completion queue. */
+/* Create, resize, modify and destroy completion queues. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int bring_up(struct tern_cq *cq, struct ibv_context *ctx,
 	err = tern_ring_map(&cq->ring, ctx->cmd_fd, &resp.drv_payload.ring,
 			    sizeof(struct tern_cqe), UINT32_MAX);
 	if (err) {
-		/* ibv_cmd_destroy_cq() locks what libibverbs sets up later */
+		/* ibv_cmd_destroy_cq() takes locks that libibverbs has not set up yet */
 		verbs_init_cq(&cq->vcq.cq, ctx, NULL, NULL);
 		ibv_cmd_destroy_cq(&cq->vcq.cq);
 	}
@@ -77,7 +77,7 @@ struct ibv_cq *tern_cq_create(struct ibv_context *ctx, int cqe,
 	return cq ? &cq->vcq.cq : NULL;
 }
 
-/* An overrun is detected and fatal: nobody can ask to ignore it. */
+/* IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN is refused: an overrun is always fatal. */
 static int check_init(const struct ibv_cq_init_attr_ex *attr, bool *locks)
 {
 	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS |
@@ -122,8 +122,8 @@ struct ibv_cq_ex *tern_cq_create_ex(struct ibv_context *ctx,
 	return &cq->vcq.cq_ex;
 }
 
-/* Octets of a ring for @cqe completions: as many as the kernel will make. */
-static size_t ring_octets(int cqe)
+/* size of the ring that the kernel creates for @cqe completions */
+static size_t ring_bytes(int cqe)
 {
 	size_t entries = 1;
 
@@ -133,30 +133,30 @@ static size_t ring_octets(int cqe)
 }
 
 /*
- * Behind the command there is no way back, so whatever else may fail comes
- * first: is there address space for the new ring beside the old one?
+ * The command cannot be undone, so check first that there is address space for the
+ * new ring beside the old one.
  */
 static int replace_ring(struct tern_cq *cq, int cqe,
 			struct tern_cmd_resize_cq_resp *resp)
 {
 	struct tern_cmd_resize_cq cmd;
-	size_t octets = ring_octets(cqe);
+	size_t bytes = ring_bytes(cqe);
 	void *room;
 	int err;
 
-	room = mmap(NULL, octets, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+	room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 		    -1, 0);
 	if (room == MAP_FAILED)
 		return errno;
 	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd.ibv_cmd, sizeof(cmd),
 				&resp->ibv_resp, sizeof(*resp));
-	munmap(room, octets);
+	munmap(room, bytes);
 	return err;
 }
 
 /*
- * The kernel moves what is unpolled, and the arming, to a new ring: nobody may
- * poll or arm the old one meanwhile.
+ * The kernel moves the unpolled completions and the arming to a new ring, so no
+ * thread may poll or arm the old ring until then.
  */
 int tern_cq_resize(struct ibv_cq *ibcq, int cqe)
 {

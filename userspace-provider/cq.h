@@ -14,7 +14,7 @@
  * @vcq: what libibverbs sees
  * @ring: the entries; the kernel produces
  * @lock: guards @ring and @cur
- * @cur: the entry that an extended poll stands on, still owned by us
+ * @cur: the entry that an extended poll reads now; the kernel may not reuse it yet
  */
 struct tern_cq {
 	struct verbs_cq vcq;

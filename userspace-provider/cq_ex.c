@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * Extended polling: the program walks the ring entry by entry and reads fields
- * where they lie. The entry it stands on is given back by the next step.
+ * Extended polling: the program reads the fields of one entry at a time from the
+ * ring. The next poll, or end_poll(), releases the entry.
  */
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void give_back(struct tern_cq *cq)
 	tern_ring_release(&cq->ring);
 }
 
-/* Success keeps the lock until end_poll(). */
+/* On success the lock is held until end_poll(). */
 static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 {
 	struct tern_cq *cq = ex_to_tern_cq(ibcq);
@@ -86,7 +86,7 @@ static uint32_t read_byte_len(struct ibv_cq_ex *cq)
 	return ex_to_tern_cq(cq)->cur->byte_len;
 }
 
-/* Also the way to the invalidated key: ibv_wc_read_invalidated_rkey(). */
+/* ibv_wc_read_invalidated_rkey() calls this too. */
 static __be32 read_imm_data(struct ibv_cq_ex *cq)
 {
 	return (__force __be32)ex_to_tern_cq(cq)->cur->inv_stag;
@@ -115,7 +115,7 @@ static uint64_t read_wallclock(struct ibv_cq_ex *cq)
 	return read_timestamp(cq) + now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC);
 }
 
-/* Addresses of InfiniBand, which an RNIC does not have. */
+/* An RNIC has no InfiniBand addresses: these fields read 0. */
 static uint32_t read_none32(struct ibv_cq_ex *cq)
 {
 	return 0;
@@ -126,7 +126,7 @@ static uint8_t read_none8(struct ibv_cq_ex *cq)
 	return 0;
 }
 
-/* All are cheap: only what the device may lack depends on @wc_flags. */
+/* Only the timestamps depend on @wc_flags: all other fields cost nothing. */
 void tern_cq_set_ex_ops(struct ibv_cq_ex *cq, uint64_t wc_flags)
 {
 	cq->start_poll = start_poll;

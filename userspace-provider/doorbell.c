@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * The doorbell: an object of the uverbs ioctl() interface that is a file of
- * its own, so that ringing it skips the parsing of a uverbs command.
+ * The doorbell is a uverbs object with a file descriptor of its own. Ringing it is a
+ * plain ioctl(), without the parsing of a uverbs command.
  */
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "doorbell.h"
 #include "tern.h"
 
-/* The kernel makes the descriptor with O_CLOEXEC, as all of uverbs. */
+/* The kernel creates the descriptor with O_CLOEXEC, like all of uverbs. */
 int tern_doorbell_open(struct tern_context *ctx)
 {
 	DECLARE_COMMAND_BUFFER(cmd, TERN_OBJECT_DOORBELL,

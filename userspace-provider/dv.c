@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* terndv.h: its structs are the program's, those of tern-abi.h the kernel's. */
+/* terndv.h: translate between its structs and those of tern-abi.h. */
 
 #include <errno.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "tern.h"
 #include "terndv.h"
 
-#define SAME(wish, bit) \
-	static_assert((int)TERN_WISH_##wish == (int)TERNDV_QP_##bit, #bit)
+#define SAME(abi, bit) \
+	static_assert((int)TERN_WISH_##abi == (int)TERNDV_QP_##bit, #bit)
 SAME(MARKERS, MARKERS);
 SAME(CRC, CRC);
 SAME(VERSION, VERSION);
@@ -27,8 +27,8 @@ static_assert((int)TERN_WISH_RTR_TYPES == (int)TERNDV_RTR_TYPES, "RTR list");
 
 /* ---- the two kinds of structs ---------------------------------------------- */
 
-static void wishes_to_kernel(const struct terndv_qp_init_attr *from,
-			     struct tern_qp_wishes *to)
+static void options_to_kernel(const struct terndv_qp_init_attr *from,
+			      struct tern_qp_wishes *to)
 {
 	*to = (struct tern_qp_wishes){
 		.mask = from->comp_mask,
@@ -43,8 +43,8 @@ static void wishes_to_kernel(const struct terndv_qp_init_attr *from,
 	memcpy(to->rtr, from->rtr, sizeof(to->rtr));
 }
 
-static void wishes_from_kernel(const struct tern_qp_wishes *from,
-			       struct terndv_qp_init_attr *to)
+static void options_from_kernel(const struct tern_qp_wishes *from,
+				struct terndv_qp_init_attr *to)
 {
 	*to = (struct terndv_qp_init_attr){
 		.comp_mask = from->mask,
@@ -96,10 +96,10 @@ static void report(const struct tern_qp_report *r, struct terndv_qp_attr *attr)
 		.term_tx = r->term_tx,
 		.term_rx = r->term_rx,
 	};
-	wishes_from_kernel(&r->asked, &attr->asked);
+	options_from_kernel(&r->asked, &attr->asked);
 }
 
-/* A program may know less, or more, of a struct than we do. */
+/* The program's struct may be older and shorter, or newer and longer. */
 static void hand_out(void *to, size_t to_size, const void *from, size_t size)
 {
 	memset(to, 0, to_size);
@@ -108,7 +108,7 @@ static void hand_out(void *to, size_t to_size, const void *from, size_t size)
 
 /* ---- the kernel's methods ---------------------------------------------------- */
 
-/* a module that is older than terndv.h has none of them */
+/* a module that is older than terndv.h answers EPROTONOSUPPORT */
 static int run(struct ibv_context *ctx, struct ibv_command_buffer *cmd)
 {
 	int err = execute_ioctl(ctx, cmd);
@@ -116,15 +116,15 @@ static int run(struct ibv_context *ctx, struct ibv_command_buffer *cmd)
 	return err == EPROTONOSUPPORT ? EOPNOTSUPP : err;
 }
 
-static int set_wishes(struct ibv_qp *qp,
-		      const struct terndv_qp_init_attr *wishes)
+static int set_options(struct ibv_qp *qp,
+		       const struct terndv_qp_init_attr *options)
 {
 	DECLARE_COMMAND_BUFFER(cmd, TERN_OBJECT_DV, TERN_METHOD_DV_WISH, 2);
 	struct tern_qp_wishes w;
 
-	if (!check_comp_mask(wishes->comp_mask, TERN_WISH_ALL))
+	if (!check_comp_mask(options->comp_mask, TERN_WISH_ALL))
 		return EOPNOTSUPP;
-	wishes_to_kernel(wishes, &w);
+	options_to_kernel(options, &w);
 	fill_attr_in_obj(cmd, TERN_ATTR_DV_WISH_QP, qp->handle);
 	fill_attr_in_ptr(cmd, TERN_ATTR_DV_WISH_IN, &w);
 	return run(qp->context, cmd);
@@ -179,15 +179,15 @@ int terndv_query_device(struct ibv_context *context,
 		.max_pd = d.max_pd,
 		.max_pd_enhanced = d.max_pd_enhanced,
 	};
-	wishes_from_kernel(&d.settings, &a.settings);
+	options_from_kernel(&d.settings, &a.settings);
 	hand_out(attr, size, &a, sizeof(a));
 	return 0;
 }
 
-/* Nobody else knows the QP yet, so the wishes may follow its creation. */
+/* No one else knows the QP yet, so its options may be set after its creation. */
 struct ibv_qp *terndv_create_qp(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr,
-				const struct terndv_qp_init_attr *wishes)
+				const struct terndv_qp_init_attr *options)
 {
 	const struct ibv_qp_cap cap = attr->cap;
 	struct ibv_qp *qp;
@@ -200,7 +200,7 @@ struct ibv_qp *terndv_create_qp(struct ibv_context *context,
 	qp = tern_qp_create_ex(context, attr);
 	if (!qp)
 		return NULL;
-	err = set_wishes(qp, wishes);
+	err = set_options(qp, options);
 	if (!err)
 		return qp;
 	tern_qp_destroy(qp);
@@ -210,11 +210,11 @@ struct ibv_qp *terndv_create_qp(struct ibv_context *context,
 }
 
 int terndv_modify_qp(struct ibv_qp *qp,
-		     const struct terndv_qp_init_attr *wishes)
+		     const struct terndv_qp_init_attr *options)
 {
 	if (!tern_is_ours(qp->context->device))
 		return EOPNOTSUPP;
-	return set_wishes(qp, wishes);
+	return set_options(qp, options);
 }
 
 int terndv_query_qp(struct ibv_qp *qp, struct terndv_qp_attr *attr, size_t size)

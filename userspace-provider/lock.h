@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * The lock of one queue. A program that promises to use the queue from one
- * thread at a time (a thread domain, or a single-threaded CQ) pays nothing.
+ * The lock of one queue. It is skipped when the program promises to use the queue
+ * from one thread at a time (a thread domain, or a single-threaded CQ).
  */
 #ifndef TERN_PROVIDER_LOCK_H
 #define TERN_PROVIDER_LOCK_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Which devices are ours, and opening one. */
+/* Match devices of tern and open them. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static const struct verbs_context_ops context_ops = {
 	.resize_cq = tern_cq_resize,
 };
 
-static int say_hello(struct tern_context *ctx)
+static int get_context(struct tern_context *ctx)
 {
 	struct tern_cmd_alloc_ucontext_resp resp = {};
 	struct tern_cmd_alloc_ucontext cmd;
@@ -85,7 +85,7 @@ static int say_hello(struct tern_context *ctx)
 	return 0;
 }
 
-/* The core gave us @cmd_fd; it goes with the context, also when we fail. */
+/* The context owns @cmd_fd from here on, and closes it on failure too. */
 static struct verbs_context *context_alloc(struct ibv_device *dev, int cmd_fd,
 					   void *private_data)
 {
@@ -97,7 +97,7 @@ static struct verbs_context *context_alloc(struct ibv_device *dev, int cmd_fd,
 	if (!ctx)
 		return NULL;
 
-	err = say_hello(ctx);
+	err = get_context(ctx);
 	if (err)
 		goto err_uninit;
 	err = tern_doorbell_open(ctx);

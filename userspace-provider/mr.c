@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Memory regions and windows: all state is the kernel's. */
+/* Memory regions and windows: the kernel keeps all their state. */
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "mr.h"
 
-/* @mr, or NULL and errno when the command that makes it failed */
+/* return @mr, or free it and set errno when the command that creates it failed */
 static struct ibv_mr *made(struct verbs_mr *mr, int err)
 {
 	if (!err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* Memory regions and windows: all state is the kernel's. */
+/* Memory regions and windows: the kernel keeps all their state. */
 #ifndef TERN_PROVIDER_MR_H
 #define TERN_PROVIDER_MR_H
 

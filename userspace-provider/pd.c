@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Protection domains, thread domains, and the parent domain that joins them. */
+/* Protection domains, thread domains, and parent domains, which join the two. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ int tern_td_dealloc(struct ibv_td *ibtd)
 	return 0;
 }
 
-/* Our queues are the kernel's memory: a program's allocator has no use. */
+/* The kernel allocates the queues, so the program's allocators are refused. */
 struct ibv_pd *tern_pd_alloc_parent(struct ibv_context *ctx,
 				    struct ibv_parent_domain_init_attr *attr)
 {

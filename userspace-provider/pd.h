@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* Protection domains, thread domains, and the parent domain that joins them. */
+/* Protection domains, thread domains, and parent domains, which join the two. */
 #ifndef TERN_PROVIDER_PD_H
 #define TERN_PROVIDER_PD_H
 
@@ -9,7 +9,7 @@
 #include <infiniband/driver.h>
 
 /**
- * struct tern_td - a promise to use what belongs to it from one thread
+ * struct tern_td - a promise to use its objects from one thread at a time
  * @td: what libibverbs sees
  * @users: parent domains that hold it
  */
@@ -20,7 +20,7 @@ struct tern_td {
 
 /**
  * struct tern_pd - a protection domain, or a parent domain around one
- * @pd: what libibverbs sees; a parent domain has the handle of @inner
+ * @pd: what libibverbs sees; a parent domain has the handle of its @inner
  * @inner: the protection domain of a parent domain, else NULL
  * @td: the thread domain of a parent domain, or NULL
  * @users: parent domains around this one
@@ -37,7 +37,7 @@ static inline struct tern_pd *to_tern_pd(struct ibv_pd *pd)
 	return container_of(pd, struct tern_pd, pd);
 }
 
-/* Do queues created under @pd need locks? */
+/* do queues created in @pd need locks? */
 static inline bool tern_pd_locks(struct ibv_pd *pd)
 {
 	return !to_tern_pd(pd)->td;

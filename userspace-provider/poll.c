@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Taking completions from a ring, and arming it, without a system call. */
+/* Poll and arm a completion queue without a system call. */
 
 #include <errno.h>
 
@@ -67,8 +67,8 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 }
 
 /*
- * Are there completions that no event was raised for? The barrier of the caller
- * orders this look after the arming.
+ * Are there completions that no event was raised for? The caller's barrier orders
+ * this check after the arming.
  */
 static bool unannounced(const struct tern_ring *ring)
 {
@@ -79,10 +79,10 @@ static bool unannounced(const struct tern_ring *ring)
 }
 
 /*
- * The word is only raised: asking for solicited events leaves an earlier
- * request for any event in force. The program polls once more afterwards, as
- * verbs tell it to; the barrier orders that poll after the arming. For programs
- * that wait without that poll, the kernel announces what is there already.
+ * Arming for solicited events does not replace an earlier arming for any event. The
+ * verbs API tells the program to poll once more afterwards; the barrier orders that
+ * poll after the arming. For programs that wait without that poll, the kernel raises
+ * the event for the completions that are there already.
  */
 int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 {

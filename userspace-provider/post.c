@@ -68,9 +68,9 @@ static int fill_send(const struct tern_qp *qp, struct tern_sqe *sqe,
 }
 
 /*
- * Hand over all entries before @next, drop the SQ's lock, and ring unless a
- * drain is running that will see them. The lock is not held across the
- * doorbell: the kernel may send in it.
+ * Publish all entries before @next and release the lock of the SQ. Ring the doorbell
+ * unless TERN_RING_BUSY says that a drain will see them. The lock is not held across
+ * the doorbell, in which the kernel may send.
  */
 int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next)
 {
@@ -86,7 +86,7 @@ int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next)
 	return call ? tern_doorbell_ring(qp->vqp.qp.context, qp->qpn) : 0;
 }
 
-/* What precedes a bad request is posted, as verbs has it. */
+/* The requests before a bad one are posted, as the verbs API demands. */
 int tern_qp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr)
 {
@@ -132,7 +132,7 @@ static int fill_bind(const struct tern_qp *qp, struct tern_sqe *sqe,
 				   &bind->bind_info);
 }
 
-/* A type 1 window gets a new key by each bind, of our choice. */
+/* Each bind gives a type 1 window a new key, which the provider chooses. */
 int tern_qp_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		    struct ibv_mw_bind *bind)
 {
@@ -168,7 +168,7 @@ static int fill_recv(const struct tern_queue *rq, struct tern_rqe *rqe,
 	return 0;
 }
 
-/* Post until the list ends or a request is bad; tell if the kernel waits. */
+/* Post the list up to a bad request; @kick: the kernel wants a doorbell. */
 static int post_recvs(struct tern_queue *rq, struct ibv_recv_wr *wr,
 		      struct ibv_recv_wr **bad_wr, bool *kick)
 {
@@ -218,7 +218,7 @@ int tern_qp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	return ring_err;
 }
 
-/* An SRQ never flushes: it asks for no doorbell. */
+/* An SRQ is never flushed, so it needs no doorbell. */
 int tern_srq_post_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad_wr)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Life of a queue pair. */
+/* Create, modify, query and destroy queue pairs. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static int bring_up(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr)
 	struct tern_cmd_create_qp cmd;
 	int err;
 
-	/* this command refuses the field; check_init() found it empty */
+	/* this command refuses create_flags; check_init() has checked that they are 0 */
 	known.comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	err = ibv_cmd_create_qp_ex(attr->pd->context, &qp->vqp, &known,
 				   &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
@@ -72,7 +72,7 @@ static int check_init(const struct ibv_qp_init_attr_ex *attr)
 	if (attr->qp_type != IBV_QPT_RC ||
 	    !check_comp_mask(attr->comp_mask, INIT_ATTRS))
 		return EOPNOTSUPP;
-	/* the field may be there, but no flag is known */
+	/* no create flag is supported */
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
 	    attr->create_flags)
 		return EOPNOTSUPP;
@@ -101,7 +101,7 @@ struct ibv_qp *tern_qp_create_ex(struct ibv_context *ctx,
 	err = bring_up(qp, attr);
 	if (err)
 		goto err_free;
-	/* creating the base clears it */
+	/* ibv_cmd_create_qp_ex() clears the bit */
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		qp->vqp.comp_mask |= VERBS_QP_EX;
 	return &qp->vqp.qp;

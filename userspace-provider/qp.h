@@ -13,10 +13,10 @@ struct tern_wr_op;
 /**
  * struct tern_wr_batch - the work requests between ibv_wr_start() and
  *	ibv_wr_complete()
- * @sqe: the last one begun, whose data the setters set, or NULL
+ * @sqe: the entry that the setters fill, the last one begun, or NULL
  * @op: its row in the table of opcodes
  * @next: index of the next entry
- * @err: the first error; the whole batch is dropped then
+ * @err: the first error, which drops the whole batch
  */
 struct tern_wr_batch {
 	struct tern_sqe *sqe;
@@ -31,9 +31,9 @@ struct tern_wr_batch {
  * @sq: send queue
  * @rq: receive queue; unused with an SRQ
  * @batch: guarded by @sq's lock
- * @qpn: argument of the doorbell
- * @max_inline: octets of inline payload
- * @always: enum tern_wr_flags that every send gets
+ * @qpn: QP number, the argument of the doorbell
+ * @max_inline: largest inline payload in bytes
+ * @always: enum tern_wr_flags added to each send
  */
 struct tern_qp {
 	struct verbs_qp vqp;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* What a device, its port and its clock say about themselves. */
+/* Query a device, its port and its clock. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,9 +39,9 @@ int tern_port_query(struct ibv_context *ctx, uint8_t port,
 }
 
 /*
- * Completions are stamped with CLOCK_MONOTONIC in nanoseconds: that is the
- * device's clock. Like every provider we return ticks, all in tv_nsec, so that
- * they compare with ibv_wc_read_completion_ts().
+ * The device's clock is CLOCK_MONOTONIC in nanoseconds, as in the timestamps of
+ * completions. Like other providers, return all ticks in tv_nsec, comparable with
+ * ibv_wc_read_completion_ts().
  */
 int tern_clock_query(struct ibv_context *ctx, struct ibv_values_ex *values)
 {

@@ -5,9 +5,9 @@
 #include "queue.h"
 
 /*
- * @max_wr and @max_sge are what the kernel granted; a ring may have more
- * entries than that, but nobody gets to use them. @list_offset is where the
- * list starts in an entry.
+ * @max_wr and @max_sge are what the kernel granted. The ring may have more entries
+ * than @max_wr: the rest stays unused. @list_offset is the offset of the
+ * scatter/gather list in an entry.
  */
 int tern_queue_create(struct tern_queue *queue, int cmd_fd,
 		      const struct tern_uring *uring, uint32_t list_offset,

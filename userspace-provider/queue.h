@@ -8,10 +8,10 @@
 #include "ring.h"
 
 /**
- * struct tern_queue - where work requests go
- * @ring: the entries; we produce
+ * struct tern_queue - a queue of work requests
+ * @ring: the entries; the provider produces
  * @lock: guards @ring
- * @max_sge: elements of a scatter/gather list that an entry may have
+ * @max_sge: longest scatter/gather list of an entry
  */
 struct tern_queue {
 	struct tern_ring ring;

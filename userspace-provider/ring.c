@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Mapping a queue, and looking twice at what the kernel said about it. */
+/* Map a queue, and check the sizes that the kernel reported. */
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -15,18 +15,18 @@ static_assert(sizeof(struct tern_cqe) == TERN_CACHELINE,
 
 static bool plausible(const struct tern_uring *uring, uint32_t min_stride)
 {
-	uint64_t octets = TERN_RING_DATA +
-			  (uint64_t)uring->entries * uring->stride;
+	uint64_t bytes = TERN_RING_DATA +
+			 (uint64_t)uring->entries * uring->stride;
 
 	return uring->entries && !(uring->entries & (uring->entries - 1)) &&
 	       uring->stride >= min_stride &&
 	       uring->stride % TERN_CACHELINE == 0 &&
-	       uring->size >= octets && uring->size <= SIZE_MAX;
+	       uring->size >= bytes && uring->size <= SIZE_MAX;
 }
 
 /*
- * A new queue starts empty, and a resized CQ starts at its consumer index, so
- * that index is the start for both roles.
+ * The consumer index is where both roles start: a new queue is empty, and a resized
+ * CQ continues there.
  */
 int tern_ring_attach(struct tern_ring *ring, void *base,
 		     const struct tern_uring *uring, uint32_t min_stride,
@@ -46,8 +46,8 @@ int tern_ring_attach(struct tern_ring *ring, void *base,
 }
 
 /*
- * A child of fork() is not to share a ring with its parent: as for registered
- * memory, libibverbs knows whether the program and the kernel need that.
+ * Keep the ring out of a child of fork(). libibverbs decides, as for registered
+ * memory, whether this program and kernel need that.
  */
 int tern_ring_map(struct tern_ring *ring, int cmd_fd,
 		  const struct tern_uring *uring, uint32_t min_stride,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * One queue shared with the kernel: our side of the rules in tern-abi.h.
+ * One queue shared with the kernel: the provider's side of the rules in tern-abi.h.
  *
- * Our own index lives in private memory and is never read back from the
- * mapping, and the kernel's index is checked for range: when the device is
- * gone the mapping may be replaced by zeroes, and then a queue only looks full
- * (producer) or broken (consumer).
+ * The provider keeps its own index in private memory and checks the range of the
+ * kernel's: when the device is removed, zero pages may replace the mapping, and a
+ * queue then only looks full (producer) or broken (consumer).
  */
 #ifndef TERN_PROVIDER_RING_H
 #define TERN_PROVIDER_RING_H
@@ -19,12 +18,12 @@
 /**
  * struct tern_ring - a mapped queue
  * @hdr: the mapping: control words, then the entries
- * @size: octets mapped
+ * @size: bytes mapped
  * @mask: entries - 1
- * @stride: octets from one entry to the next
+ * @stride: bytes from one entry to the next
  * @limit: entries that may be in flight, at most mask + 1
- * @index: our index: next to publish (SQ, RQ, SRQ) or to consume (CQ)
- * @peer: the kernel's index when we last looked
+ * @index: the provider's index: next to publish (SQ, RQ, SRQ) or to consume (CQ)
+ * @peer: the kernel's index when it was last read
  */
 struct tern_ring {
 	struct tern_ring_hdr *hdr;
@@ -52,8 +51,8 @@ static inline void *tern_ring_entry(const struct tern_ring *ring,
 }
 
 /*
- * Producer: is there no room for an entry at @next? The kernel's cache line is
- * touched only when what we remember of it says so.
+ * Producer: is there no room for an entry at @next? The kernel's cache line is read
+ * only when @peer says that the ring is full.
  */
 static inline bool tern_ring_full(struct tern_ring *ring, uint32_t next)
 {
@@ -63,14 +62,14 @@ static inline bool tern_ring_full(struct tern_ring *ring, uint32_t next)
 	return next - ring->peer >= ring->limit;
 }
 
-/* Producer: hand over all entries before @next. */
+/* Producer: publish all entries before @next. */
 static inline void tern_ring_publish(struct tern_ring *ring, uint32_t next)
 {
 	ring->index = next;
 	__atomic_store_n(&ring->hdr->prod, next, __ATOMIC_RELEASE);
 }
 
-/* Producer: what the kernel asks of us, after a publication. */
+/* Producer: what the kernel asks for; call this after publishing. */
 static inline uint32_t tern_ring_flags(const struct tern_ring *ring)
 {
 	/* pairs with the kernel's barrier between its @flags and @prod */
@@ -78,14 +77,14 @@ static inline uint32_t tern_ring_flags(const struct tern_ring *ring)
 	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED);
 }
 
-/* Consumer: entries waiting; more than mask + 1 when the ring is broken. */
+/* Consumer: entries to consume; more than mask + 1 when the ring is broken. */
 static inline uint32_t tern_ring_avail(struct tern_ring *ring)
 {
 	ring->peer = __atomic_load_n(&ring->hdr->prod, __ATOMIC_ACQUIRE);
 	return ring->peer - ring->index;
 }
 
-/* Consumer: give back all entries before our index. */
+/* Consumer: release all entries before @index. */
 static inline void tern_ring_release(struct tern_ring *ring)
 {
 	__atomic_store_n(&ring->hdr->cons, ring->index, __ATOMIC_RELEASE);

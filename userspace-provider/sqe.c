@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Writing one send queue entry. */
+/* Write one send queue entry. */
 
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static_assert(sizeof(struct ibv_sge) == sizeof(struct tern_sge) &&
 		      offsetof(struct tern_sge, length) &&
 	      offsetof(struct ibv_sge, lkey) ==
 		      offsetof(struct tern_sge, lkey),
-	      "lists are copied as they are");
+	      "lists are copied without conversion");
 
 static const struct tern_wr_op ops[] = {
 	[IBV_WR_SEND] = {
@@ -50,7 +50,7 @@ int tern_sqe_op(enum ibv_wr_opcode opcode, const struct tern_wr_op **op)
 	return (*op)->opcode ? 0 : EOPNOTSUPP;
 }
 
-/* A solicited event asked of an opcode that can raise none means nothing. */
+/* IBV_SEND_SOLICITED is ignored for opcodes that cannot raise an event. */
 static uint32_t translate(const struct tern_wr_op *op, unsigned int send_flags)
 {
 	uint32_t flags = 0;
@@ -65,7 +65,7 @@ static uint32_t translate(const struct tern_wr_op *op, unsigned int send_flags)
 	return flags;
 }
 
-/* Whether the payload is inline shows when it is set, not in @send_flags. */
+/* IBV_SEND_INLINE is not stored: tern_sqe_add_inline() sets TERN_WR_INLINE. */
 int tern_sqe_begin(const struct tern_qp *qp, struct tern_sqe *sqe,
 		   const struct tern_wr_op *op, uint64_t wr_id,
 		   unsigned int send_flags)
@@ -110,9 +110,9 @@ int tern_sqe_add_inline(const struct tern_qp *qp, struct tern_sqe *sqe,
 }
 
 /*
- * Each type has its own way to be bound. The window is named by the new key, so
- * that must be one of its keys. Whether region, range and rights are good is for
- * the kernel to say, when the request's turn comes.
+ * ibv_bind_mw() binds windows of type 1, posted requests those of type 2. The entry
+ * names the window by its new key, so @rkey must be a key of the window. The kernel
+ * checks region, range and rights when it executes the request.
  */
 int tern_sqe_set_window(struct tern_sqe *sqe, enum ibv_mw_type type,
 			const struct ibv_mw *mw, uint32_t rkey,
@@ -121,7 +121,7 @@ int tern_sqe_set_window(struct tern_sqe *sqe, enum ibv_mw_type type,
 	if (mw->type != type || (rkey ^ mw->rkey) >> 8 ||
 	    info->mw_access_flags & ~WINDOW_ACCESS)
 		return EINVAL;
-	/* no region and no length unbind, and only type 1 is unbound so */
+	/* a length of 0 unbinds a window of type 1, and is invalid for type 2 */
 	if (info->length ? !info->mr : type != IBV_MW_TYPE_1)
 		return EINVAL;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * Writing one send queue entry. Both ways to post go through here:
- * ibv_post_send() and the ibv_wr_*() calls.
+ * Write one send queue entry, for both ways to post: ibv_post_send() and the
+ * ibv_wr_*() calls.
  */
 #ifndef TERN_PROVIDER_SQE_H
 #define TERN_PROVIDER_SQE_H
@@ -11,9 +11,9 @@
 #include <rdma/tern-abi.h>
 
 /**
- * enum tern_wr_traits - what a work request of an opcode may have
+ * enum tern_wr_traits - what an opcode allows in a work request
  * @TERN_WR_HAS_DATA: a scatter/gather list
- * @TERN_WR_HAS_INLINE: or its payload in the entry
+ * @TERN_WR_HAS_INLINE: inline payload instead
  * @TERN_WR_HAS_SOLICITED: a solicited event at the peer
  * @TERN_WR_HAS_REMOTE: a buffer at the peer
  * @TERN_WR_HAS_KEY: a key to invalidate
@@ -29,8 +29,8 @@ enum tern_wr_traits {
 };
 
 /**
- * struct tern_wr_op - one opcode of verbs
- * @opcode: enum tern_wr_opcode, or 0: known but not offered
+ * struct tern_wr_op - an opcode of the verbs API
+ * @opcode: enum tern_wr_opcode, or 0 if tern does not offer it
  * @traits: enum tern_wr_traits
  */
 struct tern_wr_op {

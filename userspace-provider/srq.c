@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Life of a shared receive queue. */
+/* Create, modify, query and destroy shared receive queues. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ struct ibv_srq *tern_srq_create(struct ibv_pd *pd,
 	return &srq->srq;
 }
 
-/* The ring is mapped once: only the limit can change. */
+/* The ring is mapped once and cannot be resized: only the limit can change. */
 int tern_srq_modify(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct ibv_modify_srq cmd = {};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* The context of a process on one device. */
+/* The context of a process for one device. */
 #ifndef TERN_PROVIDER_TERN_H
 #define TERN_PROVIDER_TERN_H
 
@@ -11,7 +11,7 @@
 /**
  * struct tern_context - an open device
  * @vctx: what libibverbs sees
- * @doorbell: descriptor that makes the kernel look at a QP's queues
+ * @doorbell: file descriptor of the doorbell
  */
 struct tern_context {
 	struct verbs_context vctx;
@@ -23,7 +23,7 @@ static inline struct tern_context *to_tern_context(struct ibv_context *ctx)
 	return container_of(ctx, struct tern_context, vctx.context);
 }
 
-/* a device that this provider drives */
+/* is this device driven by this provider? */
 bool tern_is_ours(struct ibv_device *device);
 
 int tern_device_query(struct ibv_context *ctx,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * What verbs and rdma_cm have no words for: how a QP's connection is started
- * (MPA markers and CRC, version, peer-to-peer model), and how it came out.
+ * What the APIs of libibverbs and librdmacm cannot express: how a QP's connection is
+ * started (MPA markers and CRC, version, peer-to-peer model), and what was agreed on.
  * Programs link with -ltern; see terndv(7).
  */
 #ifndef TERNDV_H
@@ -19,14 +19,14 @@ extern "C" {
 #endif
 
 /**
- * enum terndv_error - what is returned, or left in errno, for wishes
+ * enum terndv_error - errors of functions that set options
  * @TERNDV_ERR_VERSION: version not supported
  * @TERNDV_ERR_MARKERS: disabling markers not supported
  * @TERNDV_ERR_STATE: the QP is, or was, connected, or is connecting
  *
- * Others: EINVAL for values out of range and wishes that contradict each other,
- * EOPNOTSUPP for what library or kernel do not know, and for a device that is
- * not tern's.
+ * Others: EINVAL for values out of range and options that contradict each other,
+ * EOPNOTSUPP for what the library or the kernel does not know, and for a device of
+ * another driver.
  */
 enum terndv_error {
 	TERNDV_ERR_VERSION = EPFNOSUPPORT,
@@ -37,9 +37,9 @@ enum terndv_error {
 /**
  * enum terndv_rtr - Ready-to-receive types of the peer-to-peer model
  * @TERNDV_RTR_NONE: ends a list
- * @TERNDV_RTR_WRITE: an RDMA Write of no octets
- * @TERNDV_RTR_READ: an RDMA Read of no octets
- * @TERNDV_RTR_SEND: a Send of no octets
+ * @TERNDV_RTR_WRITE: a zero-length RDMA Write
+ * @TERNDV_RTR_READ: a zero-length RDMA Read
+ * @TERNDV_RTR_SEND: a zero-length Send
  */
 enum terndv_rtr {
 	TERNDV_RTR_NONE,
@@ -51,8 +51,7 @@ enum terndv_rtr {
 #define TERNDV_RTR_TYPES 3
 
 /**
- * enum terndv_qp_init_attr_mask - which fields of struct terndv_qp_init_attr
- *	are meant
+ * enum terndv_qp_init_attr_mask - which fields of struct terndv_qp_init_attr are set
  */
 enum terndv_qp_init_attr_mask {
 	TERNDV_QP_MARKERS = 1 << 0,
@@ -66,10 +65,10 @@ enum terndv_qp_init_attr_mask {
 };
 
 /**
- * struct terndv_qp_init_attr - wishes for a QP's connection; where none is
- *	said the device's settings hold
+ * struct terndv_qp_init_attr - options of a QP's connection; the settings of the
+ *	device hold for those that are not set
  * @comp_mask: enum terndv_qp_init_attr_mask
- * @markers: receive with MPA markers (what we send is the peer's wish)
+ * @markers: receive with MPA markers (the peer decides whether we send with them)
  * @crc: ask for CRC; it is on when either end asks
  * @p2p: as initiator: ask for the peer-to-peer model (RFC 6581), and fail
  *	without it; implies @enhanced
@@ -98,15 +97,15 @@ struct terndv_qp_init_attr {
 
 /**
  * struct terndv_device_attr - a device
- * @settings: what a QP without wishes has: marker preference and so on
- * @selectable: enum terndv_qp_init_attr_mask: what QPs may differ in
+ * @settings: options of a QP that sets none
+ * @selectable: enum terndv_qp_init_attr_mask: options that a QP may set
  * @versions: DDP and RDMAP versions that a QP may have, 1 << version
  * @mpa_revs: MPA revisions, 1 << revision
  * @rtr_types: 1 << enum terndv_rtr
  * @max_rtr_timeout_ms: longest @rtr_timeout_ms
  * @max_ird: most inbound Reads at once
  * @max_ord: most outbound Reads at once
- * @max_pd: octets of private data that a frame has room for
+ * @max_pd: bytes of private data that a frame has room for
  * @max_pd_enhanced: likewise, when it is enhanced
  */
 struct terndv_device_attr {
@@ -138,13 +137,13 @@ enum terndv_mpa_bits {
 
 /**
  * struct terndv_mpa_frame - one end's frame of the startup, as on the wire
- * @there: it was sent, or came; else all is zero
+ * @there: it was sent or received; else all fields are zero
  * @enhanced: @ird and @ord were in it
  * @rev: revision
  * @flags: enum terndv_mpa_bits
  * @ird: enum terndv_mpa_bits, and the number of Reads in the lower 14
  * @ord: likewise
- * @pd_len: octets of the program's private data
+ * @pd_len: bytes of the program's private data
  */
 struct terndv_mpa_frame {
 	bool there;
@@ -157,15 +156,15 @@ struct terndv_mpa_frame {
 };
 
 /**
- * struct terndv_qp_attr - what a QP asked for, and got
- * @asked: its wishes
+ * struct terndv_qp_attr - options of a QP, and what was agreed on
+ * @asked: its options
  * @own: our frame of the last startup, also when that failed
  * @peer: the peer's
  * @initiator: we sent the Request
- * @retried: this is the plain attempt behind an enhanced one
+ * @retried: this is the plain attempt after an enhanced one
  * @term_sent: @term_tx is valid
  * @term_received: @term_rx is valid
- * @connected: it is, or was, connected, and what follows is valid
+ * @connected: it is, or was, connected, and the fields below are valid
  * @crc: CRC in both directions
  * @tx_markers: we send markers
  * @rx_markers: we receive markers
@@ -204,11 +203,11 @@ struct terndv_qp_attr {
 	uint32_t term_rx;
 };
 
-/* is this device tern's? */
+/* is this a device of tern? */
 bool terndv_is_supported(struct ibv_device *device);
 
 /**
- * terndv_query_device() - what QPs of a device may wish
+ * terndv_query_device() - options and limits of the QPs of a device
  * @context: an open device
  * @attr: filled in
  * @size: of *@attr
@@ -219,29 +218,29 @@ int terndv_query_device(struct ibv_context *context,
 			struct terndv_device_attr *attr, size_t size);
 
 /**
- * terndv_create_qp() - ibv_create_qp_ex() with wishes
+ * terndv_create_qp() - ibv_create_qp_ex() with options
  * @context: an open device
  * @attr: as for ibv_create_qp_ex()
- * @wishes: enum terndv_error is in errno when they cannot be granted
+ * @options: when they cannot be granted, errno has one of enum terndv_error
  *
  * Return: the QP, or NULL with errno set.
  */
 struct ibv_qp *terndv_create_qp(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr,
-				const struct terndv_qp_init_attr *wishes);
+				const struct terndv_qp_init_attr *options);
 
 /**
- * terndv_modify_qp() - replace the wishes of a QP, all of them
+ * terndv_modify_qp() - replace all options of a QP
  * @qp: idle: before rdma_connect() or rdma_accept()
- * @wishes: an empty comp_mask gives the device's settings back
+ * @options: an empty comp_mask restores the settings of the device
  *
  * Return: 0 or an errno, see enum terndv_error.
  */
 int terndv_modify_qp(struct ibv_qp *qp,
-		     const struct terndv_qp_init_attr *wishes);
+		     const struct terndv_qp_init_attr *options);
 
 /**
- * terndv_query_qp() - what a QP asked for and got
+ * terndv_query_qp() - options of a QP, and what was agreed on
  * @qp: in any state
  * @attr: filled in
  * @size: of *@attr

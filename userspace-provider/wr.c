@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * The ibv_wr_*() calls: a batch is written straight into the send queue and
- * published as a whole, or not at all.
+ * The ibv_wr_*() calls write a batch into the send queue and publish all of it, or
+ * nothing.
  */
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void fail(struct tern_wr_batch *batch, int err)
 		batch->err = err;
 }
 
-/* The entry of the next request, or NULL once the batch has failed. */
+/* the entry of the next request, or NULL if the batch has failed */
 static struct tern_sqe *begin(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode)
 {
 	struct tern_qp *qp = ex_to_tern_qp(ibqp);
