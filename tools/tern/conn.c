@@ -13,14 +13,14 @@
 
 #define DEPTH_MASK	0x3fff
 
-/* a triplet and the flags of a frame, "-" or null for none */
+/* room for a triplet or the flags of a frame */
 #define TEXT		24
 
 /**
  * struct conn - a connection's attributes
- * @tb: its own
- * @own, @peer: the frames', all NULL without one
- * @agreed: those of what was agreed on, all NULL before
+ * @tb: attributes of the connection
+ * @own, @peer: attributes of the frames, all NULL without a frame
+ * @agreed: what was agreed on, all NULL before that
  */
 struct conn {
 	struct nlattr *tb[TERN_A_CONN_MAX + 1];
@@ -81,7 +81,7 @@ static const char *triplet(struct nlattr *attr, char *buf)
 	return buf;
 }
 
-static const char *octet(struct nlattr *attr, char *buf)
+static const char *hex_byte(struct nlattr *attr, char *buf)
 {
 	if (!attr)
 		return NULL;
@@ -101,7 +101,7 @@ static const char *rtr_name(const struct conn *c)
 	return rtr ? setting_rtr_name(number(rtr)) : NULL;
 }
 
-/* the control flags of a frame that is enhanced: those of "ABCD" that are set */
+/* the control flags of an enhanced frame: those of "ABCD" that are set */
 static const char *control(struct nlattr **frame, char *buf)
 {
 	uint32_t ird = number(frame[TERN_A_FRAME_IRD]);
@@ -214,7 +214,7 @@ static void json_switch(const char *key, struct nlattr *attr)
 	       !attr ? "null" : number(attr) ? "true" : "false");
 }
 
-/* no word of ours holds what JSON would want escaped */
+/* our words need no escaping */
 static void json_word(const char *key, const char *word)
 {
 	if (word)
@@ -228,7 +228,7 @@ static void json_frame(const char *whose, struct nlattr **frame)
 	char key[32], buf[TEXT];
 
 	snprintf(key, sizeof(key), "%s_flags", whose);
-	json_word(key, octet(frame[TERN_A_FRAME_FLAGS], buf));
+	json_word(key, hex_byte(frame[TERN_A_FRAME_FLAGS], buf));
 	snprintf(key, sizeof(key), "%s_rev", whose);
 	json_number(key, frame[TERN_A_FRAME_REV], UINT32_MAX);
 	snprintf(key, sizeof(key), "%s_ird", whose);
@@ -258,7 +258,7 @@ static void json_who(const struct conn *c)
 	json_number("remote_port", tb[TERN_A_CONN_REMOTE_PORT], UINT32_MAX);
 }
 
-/* the revision of the connection is the Reply's */
+/* the revision of the connection is that of the Reply */
 static struct nlattr *reply_rev(struct conn *c)
 {
 	if (!c->tb[TERN_A_CONN_AGREED])

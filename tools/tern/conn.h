@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* Connections: what the kernel tells of one, as a line of text or as JSON. */
+/* Print what the kernel reports of a connection, as a line of text or as JSON. */
 #ifndef TERN_TOOL_CONN_H
 #define TERN_TOOL_CONN_H
 
@@ -15,8 +15,8 @@ void conn_print_head(void);
  * conn_print() - one connection
  * @hdr: message of the kernel: TERN_CMD_CONN_GET or TERN_CMD_CONN_NTF
  * @all: those that ended, too
- * @before: printed in front of it
- * @json: as a JSON object, without a newline behind it
+ * @before: printed before it
+ * @json: as a JSON object, without a newline after it
  *
  * Return: true when it was printed.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* The settings by name. Ranges are the kernel's business; it names them. */
+/* The settings by name. The kernel checks the ranges. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum kind { NUMBER, SWITCH, RTR, WORD };
 
-/* a value of kind WORD is the number of its word */
+/* the value of a setting of kind WORD is the index of its word */
 static const char *const rnic_words[] = {
 	[TERN_RNIC_TYPE_NON_PERMISSIVE] = "non-permissive",
 	[TERN_RNIC_TYPE_PERMISSIVE] = "permissive",

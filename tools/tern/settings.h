@@ -18,7 +18,7 @@ struct nlattr;
  * @name: as the user wrote it, '-' and '_' alike
  * @value: as the user wrote it
  *
- * Return: 0; -1 with an error told on stderr.
+ * Return: 0, or -1 with a message on stderr.
  */
 int setting_put(struct nl_msg *msg, const char *name, const char *value);
 
@@ -29,16 +29,16 @@ void settings_print(struct nlattr *nest, bool json);
  * setting_blame() - name the setting that the kernel refused
  * @dev: device
  * @attr: its attribute number
- * @why: the kernel's words
+ * @why: the kernel's message
  *
- * Return: true when it was told on stderr.
+ * Return: true when a message was printed on stderr.
  */
 bool setting_blame(const char *dev, int attr, const char *why);
 
 /* name of an RTR type, "?" for an unknown one */
 const char *setting_rtr_name(uint32_t type);
 
-/* @s as a JSON string: names of devices hold nothing worse than " and \ */
+/* print @s as a JSON string; names of devices have no control characters */
 void print_quoted(const char *s);
 
 #endif /* TERN_TOOL_SETTINGS_H */

@@ -22,17 +22,17 @@ static const char usage[] =
 	"       tern [--json] monitor\n";
 
 /**
- * struct talk - a conversation with the family
+ * struct talk - a request to the netlink family and its answer
  * @sk: socket
  * @family: number of the family
  * @json: print JSON
  * @all: ended connections, too
  * @shown: devices or connections printed
  * @error: the kernel's answer: 0 or a negative errno
- * @text: the kernel's words for it, "" if it has none
- * @offset: octets in the request before the attribute to blame, 0 for none
+ * @text: the kernel's message, "" if there is none
+ * @offset: offset of the refused attribute in the request, 0 for none
  * @done: the answer is complete
- * @gone: the family is no more
+ * @gone: the family was unregistered
  */
 struct talk {
 	struct nl_sock *sk;
@@ -72,7 +72,7 @@ static int open_talk(struct talk *c)
 	return 0;
 }
 
-/* the kernel's words, and the place, are @skip octets behind the header */
+/* the kernel's message and offset are @skip bytes after the header */
 static void keep_text(struct talk *c, struct nlmsghdr *hdr, size_t skip)
 {
 	struct nlattr *attr;
@@ -109,7 +109,7 @@ static int on_end(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* a dump that failed says so in its last message */
+/* the last message of a dump says whether it failed */
 static int on_finish(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *hdr = nlmsg_hdr(msg);
@@ -143,7 +143,7 @@ static int converse(struct talk *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_m
 	return c->error ? c->error : ret < 0 && !c->done ? -EIO : 0;
 }
 
-/* @attr: the attribute that @dev is */
+/* @attr: the attribute that holds @dev */
 static struct nl_msg *new_request(const struct talk *c, int cmd, int flags,
 				  int attr, const char *dev)
 {
@@ -158,7 +158,7 @@ static struct nl_msg *new_request(const struct talk *c, int cmd, int flags,
 	return NULL;
 }
 
-/* one line: whose fault, the kernel's words, the errno's */
+/* one line: the device, the kernel's message, the errno's text */
 static void tell(const struct talk *c, const char *dev, int ret)
 {
 	fprintf(stderr, "tern: %s%s%s%s%s\n", dev ? dev : "", dev ? ": " : "",
@@ -207,7 +207,7 @@ static int on_device(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* send @msg and print what comes, a list; @msg is freed */
+/* send @msg, free it, and print the answer as a list */
 static int list(struct talk *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t each,
 		const char *dev)
 {
@@ -256,8 +256,8 @@ static int show_connections(struct talk *c, const char *dev)
 	return list(c, msg, on_conn, dev);
 }
 
-/* generic netlink's own news */
-static bool tells_of_our_end(struct nlmsghdr *hdr)
+/* a notification of generic netlink itself: was our family unregistered? */
+static bool family_unregistered(struct nlmsghdr *hdr)
 {
 	struct nlattr *attrs[CTRL_ATTR_MAX + 1];
 	const struct genlmsghdr *genl = nlmsg_data(hdr);
@@ -274,7 +274,7 @@ static int on_event(struct nl_msg *msg, void *arg)
 	struct talk *c = arg;
 
 	if (hdr->nlmsg_type == GENL_ID_CTRL) {
-		c->gone |= tells_of_our_end(hdr);
+		c->gone |= family_unregistered(hdr);
 		return NL_OK;
 	}
 	if (conn_print(hdr, true, "", c->json) && c->json)
@@ -293,7 +293,8 @@ static int join(struct talk *c, const char *family, const char *name)
 	return ret;
 }
 
-/* until it is killed, or the module goes; the kernel drops what we are too slow for */
+/* run until killed, or until the module is unloaded; the kernel drops events when we
+ * read too slowly */
 static int monitor(struct talk *c)
 {
 	int ret = join(c, "nlctrl", "notify");
@@ -331,7 +332,7 @@ static int put_settings(struct nl_msg *msg, int n, char **words)
 	return 0;
 }
 
-/* is it a setting that the kernel refused? then say which */
+/* if the kernel refused a setting, print which */
 static bool blame_setting(const struct talk *c, struct nl_msg *msg,
 			  const char *dev)
 {
@@ -347,7 +348,7 @@ static bool blame_setting(const struct talk *c, struct nl_msg *msg,
 	return setting_blame(dev, nla_type(attr), c->text);
 }
 
-/* @words are pairs of name and value; all of them are set, or none */
+/* @words are pairs of name and value; the kernel sets all of them or none */
 static int set(struct talk *c, const char *dev, int n, char **words)
 {
 	struct nl_msg *msg;
@@ -385,7 +386,7 @@ static int run(struct talk *c, int argc, char **argv)
 	return 2;
 }
 
-/* take the options out, wherever they are; Return: how many words are left */
+/* remove the options, wherever they are; Return: how many words are left */
 static int take_options(struct talk *c, int argc, char **argv)
 {
 	int i, n = 0;

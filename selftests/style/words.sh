@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Words that made comments hard to read, and what to say instead. They may not come
+# back into what has been rewritten: the list of folders only grows.
+#
+#	words.sh [TOP]
+set -euo pipefail
+
+cd "${1:-$(dirname "$0")/../..}"
+converted=(CONTRIBUTING.rst userspace-provider tools)
+# a setting, a field of a frame, the byte of an RFC's layout
+self=selftests/style/words.sh
+allowed='early[-_\\]+octets|EARLY_OCTETS|[Oo]ctet [0-9]|tern_qp_wishes'
+
+# pattern: what to say instead
+words()
+{
+	cat <<'EOF'
+behind: after (order and time), below (layers), in (queues)
+anew: again
+judges?|judged|judging: check
+octets?: byte, outside the layouts of the RFCs
+wish|wishes|wished: option, request, setting
+meanwhile: until then, while it runs
+somebody|whoever|whom: name who it is
+lest: so that ... not
+anyhow: in any case
+no more: no longer, not
+EOF
+}
+
+failed=0
+while IFS=: read -r pattern instead; do
+	found=$(git grep -InwiE "$pattern" -- "${converted[@]}" ":!$self" | grep -vE "$allowed" || true)
+	[ -n "$found" ] || continue
+	echo "# say:$instead"
+	printf '%s\n' "$found" | head -n 20 | sed 's/^/#   /'
+	failed=1
+done < <(words)
+[ $failed = 0 ] || echo -n 'not '
+echo "ok 1 - words__are_plain"
+exit $failed
