@@ -7,10 +7,14 @@
 set -euo pipefail
 
 cd "${1:-$(dirname "$0")/../..}"
-converted=(CONTRIBUTING.rst userspace-provider tools)
+# architecture, locking and states follow the layout of the driver, requirements the RFCs
+converted=(CONTRIBUTING.rst README.md Documentation
+	:!Documentation/{architecture,locking,states,requirements}.rst
+	:!Documentation/netlink userspace-provider tools)
 # a setting, a field of a frame, the byte of an RFC's layout
 self=selftests/style/words.sh
-allowed='early[-_\\]+octets|EARLY_OCTETS|[Oo]ctet [0-9]|tern_qp_wishes'
+allowed='early[-_\\]+octets|EARLY_OCTETS|[Oo]ctets? [0-9]|[0-9] octets|low octet|tern_qp_wishes'
+allowed+='|sock_open  charge  wishes|__[a-z_]*behind'
 
 # pattern: what to say instead
 words()
