@@ -30,8 +30,8 @@ rows=(
 
 mapfile -t rows < <(printf '%s\n' "${rows[@]}" | wanted_rows)
 
-# perftest's own figures need a CPU clock that UML has not: with -D it counts
-# the iterations in the middle half of the time, which is all we take from it.
+# perftest's own figures need a CPU clock, which UML lacks. With -D it counts the
+# iterations in the middle half of the time: only that count is used.
 iterations()
 {
 	local tool=$1 bind_a=() bind_b=()

@@ -27,8 +27,8 @@ kind() { echo "${1%%-*}"; }
 # those that have a device; its netdev is v0a, v0b
 hosts="a b"
 
-# one_host MTU: a and b are names of this very host, with a device at b, and what
-# they say to each other goes by lo
+# one_host MTU: a and b are both this host, with a device at b, and their traffic goes
+# over lo
 one_host()
 {
 	topo_down
@@ -63,11 +63,11 @@ down()
 		rdma link delete "dev_$host"
 	done
 	[ "$TERN_PEER" != siw ] || rmmod siw
-	# plain TCP is what is left, and who listens is asked of it
+	# the rest is plain TCP, whose listeners ss shows
 	TERN_PEER=tcp
 }
 
-# of the rows on stdin, those that are to be measured
+# select the rows to measure from stdin
 wanted_rows() { grep -E "^(${TERN_SET_BENCH_ROWS:-.})"; }
 
 # every_round WHERE CANDIDATE...: measure each in every round, then the table
@@ -102,7 +102,7 @@ tcp_lat()
 	local daemon=$!
 	eventually listening 19765
 	in_a qperf -uu -t "$seconds" -m 8 "$IP_B" tcp_lat >"$TMP/qperf" || true
-	# it may have ended with its client
+	# the server may have ended with its client
 	kill $daemon 2>/dev/null || true
 	wait $daemon 2>/dev/null || true
 	awk '$1 == "latency" { u = $4; v = $3; print u == "ms" ? v * 1000 : u == "ns" ? v / 1000 : v }' "$TMP/qperf"
@@ -114,8 +114,8 @@ median()
 	sort -g "$1" | awk '{ v[NR] = $1 } END { printf "%.1f", v[int((NR + 1) / 2)] }'
 }
 
-# ratio OURS THEIRS BETTER: over 1 is better for us; rounded down, since 0.949 is not
-# within 5%
+# ratio OURS THEIRS BETTER: over 1 means that ours is better; rounded down, since 0.949
+# is not within 5%
 ratio()
 {
 	if [ "$1" = - ] || [ "$2" = - ]; then echo -; return; fi

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What `make demo` shows inside the guest: two hosts, a device in each, rping
-# and ib_write_bw between them, and the bandwidth of the alternatives.
+# `make demo` inside the guest: two hosts, a device in each, rping and ib_write_bw
+# between them, and the bandwidth of siw and TCP.
 
 . "$(dirname "$0")/compare.sh"
 
@@ -17,7 +17,7 @@ title()
 	printf '\n== %s\n' "$*"
 }
 
-# show COMMAND...: as typed, then what it says.
+# show COMMAND...: print the command, then its output.
 show()
 {
 	echo "\$ $*"

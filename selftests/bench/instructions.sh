@@ -7,14 +7,14 @@
 #
 #	TERN_ACCEL=icount selftests/lab/run --plain bench:instructions.sh
 #
-# First over veth with MTU 1500, two namespaces; then to an address of the same
+# First it runs over veth with MTU 1500, two namespaces; then to an address of the same
 # host, over lo, in one namespace, where rxe works too. TERN_SET_BENCH_ROUNDS (5),
 # TERN_SET_BENCH_ROWS (a regular expression), TERN_SET_BENCH_CANDIDATES.
 
 . "$(dirname "$0")/compare.sh"
 
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
-# the event tools stop for want of credits unless each Send is signalled (-Q 1)
+# the tools with events run out of credits and stop unless each Send is signalled (-Q 1)
 rows=(
 	"write-64K MiB/s high ib_write_bw -s 65536 -n 300"
 	"send-64K MiB/s high ib_send_bw -s 65536 -n 300 -e -Q 1"
@@ -26,7 +26,7 @@ rows=(
 	"read-lat-8 us low ib_read_lat -s 8 -n 1000 -e"
 )
 
-# place veth|lo: after it, a and b are two hosts, or two names of this one
+# place veth|lo: make a and b two hosts, or two names of this host
 place()
 {
 	where=$1

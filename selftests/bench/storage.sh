@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # NFS, NVMe over Fabrics and iSCSI by RDMA over tern and siw, and by TCP, in one
-# boot: fio, O_DIRECT, on memory, so that the transport is what limits. In
-# instructions, as instructions.sh (which says more about that):
+# boot: fio, O_DIRECT, on memory, so that the transport is the limit. The unit is
+# instructions, see instructions.sh:
 #
 #	TERN_ACCEL=icount selftests/lab/run --plain bench:storage.sh
 #
 # Both ends are in the initial netns, since the block layers know no other; they
 # talk over lo with the MTU of Ethernet. Every candidate in every round, medians;
-# a figure that cannot be had has its reason below the table.
+# a figure that cannot be measured has its reason below the table.
 # TERN_SET_BENCH_ROUNDS (3), TERN_SET_BENCH_CANDIDATES, TERN_SET_BENCH_LAYERS
 # ("nfs nvme iser"), TERN_SET_BENCH_ROWS (a regular expression),
 # TERN_SET_BENCH_MS (500 per figure).
@@ -37,7 +37,7 @@ TARGET=/sys/kernel/config/target
 TPG=$TARGET/iscsi/$IQN/tpgt_1
 export EXPORT=/srv/share MOUNTPOINT=/run/share CLIENTS=10.7.0.0/24 SERVER=$IP_B
 
-# ---- what there is to be served, once --------------------------------------
+# ---- set up what is served, once ------------------------------------------
 
 share_up()
 {
@@ -57,7 +57,7 @@ disk_up()
 	mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
 }
 
-# what targetcli does, without its ten seconds of Python
+# the same as targetcli, without its ten seconds of Python
 iscsi_target_up()
 {
 	modprobe -a iscsi_target_mod target_core_iblock sd_mod
@@ -75,7 +75,7 @@ iscsi_target_up()
 
 # ---- the layers: LAYER_up rdma|tcp leaves a path to read and write in $TMP/path -
 
-# listeners by address: siw's on a wildcard would hear v0b only, and these come by lo
+# listen on addresses: on a wildcard siw would listen at v0b only, not at lo
 nfs_up()
 {
 	local how=proto=$1
@@ -161,10 +161,10 @@ iser_down()
 
 # ---- figures ----------------------------------------------------------------
 
-# within SECONDS COMMAND...: its status in $status, 124 after that time: what hangs in
-# the kernel is left behind. Many seconds: while the guest waits for its disk, the
-# virtual clock runs on. Returns 0, as all who call it: `set -e` would be off inside
-# anything that `||` follows.
+# within SECONDS COMMAND...: put its status into $status, 124 after that time; a command
+# that hangs in the kernel is abandoned. Allow many seconds: the virtual clock runs on
+# while the guest waits for its disk. Return 0, as all callers do: `set -e` would be off
+# inside a command that `||` follows.
 within()
 {
 	local seconds=$1 job timer ended
@@ -193,16 +193,16 @@ run()
 		--runtime="${milliseconds}ms" --minimal "${@:2}" >"$TMP/fio"
 }
 
-# run_row OPTIONS...: with its octets over RDMA, where RDMA is wanted
+# run_row OPTIONS...: and check that its bytes went over RDMA, for a row of RDMA
 run_row()
 {
 	local least before
 
-	before=$(octets)
+	before=$(sent_bytes)
 	run "$(<"$TMP/path")" "$@"
 	case $candidate in
 	tern*)	least=$(awk -F';' '/^3;/ { printf "%d", ($6 + $47) * 1024 }' "$TMP/fio")
-		[ $(($(octets) - before)) -ge "$least" ] ;;
+		[ $(($(sent_bytes) - before)) -ge "$least" ] ;;
 	siw*)	rdma resource show qp | has "link $COUNTED/1 .* state RTS " ;;
 	esac
 }
@@ -214,7 +214,7 @@ figure()
 		/^3;/ { print unit == "MiB/s" ? ($7 + $48) / 1024 : ($8 + $49) / 1000 }' "$TMP/fio"
 }
 
-# failed WHAT: the reason is kept for the end, where it happened first
+# failed WHAT: keep the first reason, to print it at the end
 failed()
 {
 	local why="status $status"
@@ -229,7 +229,7 @@ failed()
 	} >>"$TMP/reasons"
 }
 
-# rows_of LAYER: as far as they go
+# rows_of LAYER: measure until one fails
 rows_of()
 {
 	local row name unit options
@@ -260,7 +260,7 @@ measure_device()
 {
 	local layer
 
-	# for down: up's own is lost with its process
+	# down needs it: the variable of up is lost with its process
 	TERN_PEER=$(kind "$candidate")
 	within 300 up "$candidate"
 	[ "$status" = 0 ] || { failed "device begins"; return 0; }

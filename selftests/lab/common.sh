@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What every lab script shares: the cache, progress lines, host packages,
-# the mirror, and root in a mount namespace of its own. Sourced, not run.
+# Sourced by every lab script: the cache, progress lines, host packages, the mirror, and
+# root in a mount namespace of its own.
 
 set -euo pipefail
 
@@ -9,7 +9,7 @@ LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$LAB/../.." && pwd)
 TERN_CACHE=${TERN_CACHE:-$HOME/.cache/tern}
 mkdir -p "$TERN_CACHE"
-# A user's has no chroot, mke2fs or depmod in it.
+# The PATH of a user lacks chroot, mke2fs and depmod.
 PATH=$PATH:/usr/sbin:/sbin
 # Everything that the tree holds is made by these; their text is its key.
 export LAB TOP TERN_CACHE PATH
@@ -75,8 +75,8 @@ install_missing()
 		'apt-get -q update && apt-get -qy install --no-install-recommends "$@"' sh "${missing[@]}"
 }
 
-# in_ns CMD...: root with mounts of its own, which end with the command, so
-# that nothing is ever left mounted. A user gets a user namespace where the
+# in_ns CMD...: run CMD as root with its own mounts, which end with it, so that nothing
+# is left mounted. A user gets a user namespace where the
 # machine allows one, and sudo where not. The namespace maps a range of ids, which
 # takes newuidmap; without it every step would need sudo.
 in_ns()

@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Sourced by `check`: second runs. A point that failed is run once more, alone, when
-# all parts are over. If it passes then, it is FLAKY, and the run goes on; the third
-# FLAKY point fails it. What is never run again: what `results` calls final, the parts
-# in $never_again, and a name that is in the list of those that were FLAKY before.
+# Sourced by `check`: second runs. When all parts are over, each failed point is run once
+# more, alone. If it passes then, it is FLAKY, and the run goes on; the third FLAKY point
+# fails the run. Never run again are failures that `results` calls final, the parts in
+# $never_again, and points in the list of those that were FLAKY before.
 #
-# $TERN_FLAKY names a file to which the names of FLAKY points are appended: several
-# calls of check that are one run have it in common (.ci/run).
+# The names of FLAKY points are appended to the file $TERN_FLAKY, which several calls of
+# check share when they are one run (.ci/run).
 
-# this folder, that of the logs, selftests/flaky
+# needs: this folder, the folder of the logs, selftests/flaky
 : "${runner:?}" "${logs:?}" "${flaky_list:?}" "${never_again?}"
 narrow=''	# arguments that pick some points of a unit, for the parts
 flaky_most=2	# FLAKY points that a run may have
 units_most=6	# more that failed are no chance, and are not run again
 
-# lines of LIST that name no cause: NAME, a tab, the cause
+# print lines of LIST without a cause; the form is NAME, a tab, the cause
 flaky_without_cause()
 {
 	awk -F'\t' '!/^#/ && !/^$/ && (NF != 2 || $1 == "" || $2 == "")' "$1"
 }
 
-# flaky_cause NAME: why it was FLAKY before, if it was
+# flaky_cause NAME: its cause in the list, if it was FLAKY before
 flaky_cause()
 {
 	awk -F'\t' -v name="$1" '!/^#/ && $1 == name { print $2; exit }' "$flaky_list"
 }
 
-# full_name PART UNIT POINT: by which a point is known in the list: the script's name,
-# or the part's, before it
+# full_name PART UNIT POINT: the name of a point in the list, which begins with that of
+# the script or part
 full_name()
 {
 	local unit=$2
@@ -36,7 +36,7 @@ full_name()
 	echo "$unit${3:+: $3}"
 }
 
-# failed_points PART: "UNIT<tab>POINT<tab>WHY", WHY being why it is not run again
+# failed_points PART: "UNIT<tab>POINT<tab>WHY"; WHY: the reason not to run it again
 failed_points()
 {
 	local unit point why cause
@@ -55,8 +55,8 @@ failed_points()
 		done
 }
 
-# argument UNIT POINT: what picks the point, of programs that can; those of verbs run
-# each test that has the word in its name, PROGRAM.NAME
+# argument UNIT POINT: the argument that selects the point, for programs that have one;
+# those of verbs run each test whose name, PROGRAM.NAME, has the word
 argument()
 {
 	case $1 in
@@ -72,7 +72,7 @@ longest_word()
 	tr ' ' '\n' <<<"$1" | awk 'length > length(best) { best = $0 } END { print best }'
 }
 
-# arguments UNIT POINT...: for all of them, or nothing, which means all of the unit
+# arguments UNIT POINT...: the arguments for all, or nothing, which means the whole unit
 arguments()
 {
 	local unit=$1 point word words=()
@@ -80,7 +80,7 @@ arguments()
 	shift
 	for point; do
 		word=$(argument "$unit" "$point")
-		# a space would make it several, and a quote end what carries it
+		# a space would split it, and a quote would end the string around it
 		if [[ -z $word || $word == *[\'\ ]* || $point == "Bail out!"* ]]; then
 			return
 		fi
@@ -89,7 +89,7 @@ arguments()
 	echo "${words[*]}"
 }
 
-# excerpt LOG UNIT POINT: what was said about the point, and then by the kernel
+# excerpt LOG UNIT POINT: the output about the point, then that of the kernel
 excerpt()
 {
 	awk -v unit="$2" -v point="$3" '
@@ -126,7 +126,7 @@ excerpt()
 		END { if (mine) show() }' "$1"
 }
 
-# console PATH_WITHOUT_SUFFIX: where the consoles of its guests are, if it had any
+# console PATH_WITHOUT_SUFFIX: the paths of the consoles of its guests, if any
 console()
 {
 	local file
@@ -136,7 +136,7 @@ console()
 	done
 }
 
-# tell_flaky PART UNIT POINT SECOND: both runs of it
+# tell_flaky PART UNIT POINT SECOND: print both runs
 tell_flaky()
 {
 	local name
@@ -151,7 +151,7 @@ tell_flaky()
 		"$name"
 }
 
-# passes_now LOG POINT: and not by being skipped; the unit as a whole did
+# passes_now LOG POINT: the point passed without being skipped, and so did the unit
 passes_now()
 {
 	case $2 in
@@ -160,7 +160,7 @@ passes_now()
 	esac
 }
 
-# run_again PART UNIT POINT...: alone, with its log and consoles in places of their own
+# run_again PART UNIT POINT...: run it alone, with its log and consoles kept apart
 run_again()
 {
 	local part=$1 unit=$2 point status=0 only=()
@@ -188,14 +188,14 @@ run_again()
 	done
 }
 
-# units PART: of its points that failed, those where nothing is final
+# units PART: the units with failed points none of which is final
 units()
 {
 	awk -F'\t' '{ if (!($1 in bad)) { order[++n] = $1; bad[$1] = 0 } if ($3 != "") bad[$1] = 1 }
 		END { for (i = 1; i <= n; i++) if (!bad[order[i]]) print order[i] }' "$logs/$1.failed"
 }
 
-# second_runs PART...: of the parts that failed
+# second_runs PART...: run failed points of these parts again
 second_runs()
 {
 	local part unit points=() due=() entry

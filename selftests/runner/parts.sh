@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Sourced after again.sh by `check`: run parts, one after the other or beside these,
-# give what failed a second run, and add up. A part is a function part_NAME [UNIT] that
-# writes TAP; with a UNIT (see results) it runs that alone, and of that what $narrow
-# names. Its log is $logs/NAME.log, its guests' consoles are in $logs/NAME.
+# Sourced after again.sh by `check`: run the parts, one after the other or in the
+# background, run failed points again, and add up. A part is a function part_NAME [UNIT]
+# that writes TAP; with a UNIT (see results) it runs only that, narrowed by $narrow. Its
+# log is $logs/NAME.log, the consoles of its guests are in $logs/NAME.
 
-# as in again.sh; parts that run in the background; parts that may skip nothing
+# needs: as in again.sh; the parts to run in the background; parts that may not skip
 : "${runner:?}" "${logs:?}" "${flaky_list:?}" "${beside?}" "${all_of_it?}"
 passed=0 failed=0 skipped=0 flaky=0 costs='' broken=() begun=''
 
@@ -17,8 +17,8 @@ point()
 	if "$@"; then echo "ok - $name"; else echo "not ok - $name"; return 1; fi
 }
 
-# count LOG STATUS: a guest's verdict if there is one, else TAP lines; a bad
-# status with no failed point is a failure too.
+# count LOG STATUS: use the guest's verdict if there is one, else count lines of TAP; a
+# bad status without a failed point is a failure too.
 count()
 {
 	awk -v status="$2" '
@@ -38,14 +38,14 @@ skipped_whole()
 	grep -E '^ok [0-9]+ selftests: .*# SKIP' "$1" | grep -vE ' (ipsec|smb)\.sh '
 }
 
-# one_part NAME: its guests keep their consoles apart from others'
+# one_part NAME: run it, with the consoles of its guests kept apart
 one_part()
 {
 	rm -rf "${logs:?}/$1"
 	TERN_RUN_LOGS=$logs/$1 "part_$1"
 }
 
-# begin PART...: one after the other in the background, for run_part to wait for.
+# begin PART...: run them one after the other in the background; run_part waits for them.
 begin()
 {
 	begun=" $* "
@@ -59,7 +59,7 @@ begin()
 	trap 'end_tree $begun_pid' EXIT
 }
 
-# end_tree PID: it and its children, theirs first
+# end_tree PID: end its children, then the process
 end_tree()
 {
 	local child
@@ -70,7 +70,7 @@ end_tree()
 	kill "$1" 2>/dev/null || true
 }
 
-# faults_of_part PART STATUS: what is wrong with it beside its points, as TAP
+# faults_of_part PART STATUS: print failures of the part other than its points, as TAP
 faults_of_part()
 {
 	local log=$logs/$1.log p f s rows
@@ -110,7 +110,7 @@ run_part()
 	faults_of_part "$1" $status >"$log.more"
 	tee -a "$log" <"$log.more"
 	rm "$log.more"
-	# a guest that died counts as one, whatever failed in it before
+	# a guest that died counts as one failure, in addition to those before
 	rows=$("$runner/results" "$log" | grep -c ^fail || true)
 	[ "$rows" -le "$f" ] || f=$rows
 	[ "$f" = 0 ] || broken+=("$1")
@@ -119,7 +119,7 @@ run_part()
 		"$1" "$seconds" "$p" "$f" "$s")
 }
 
-# run_parts PART...: all of them; the last line and the status are the verdict
+# run_parts PART...: run them all; the last line and the status are the verdict
 run_parts()
 {
 	local part t0 aside=() more=''
@@ -138,12 +138,12 @@ run_parts()
 	for part in $beside; do
 		[[ " $* " != *" $part "* ]] || aside+=("$part")
 	done
-	# what is alone has nothing to run beside
+	# a single part runs in the foreground
 	if [ ${#aside[@]} -gt 0 ] && [ $# -gt ${#aside[@]} ]; then begin "${aside[@]}"; fi
 	for part; do
 		run_part "$part"
 	done
-	# each failed point, with the end of what it said
+	# print each failed point with the end of its output
 	for part in "${broken[@]}"; do
 		grep -E -B 5 '^(# )?not ok ' "$logs/$part.log" | sed "s/^/$part: /" || true
 		failed_points "$part" >"$logs/$part.failed"

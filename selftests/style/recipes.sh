@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What Documentation/recipes tells its readers to type is what a test runs: each
-# block with a :name: is named, behind its file, by a script of selftests/ulp.
+# The tests run the commands of Documentation/recipes: a script of selftests/ulp names
+# each block that has a :name:, as FILE NAME.
 #
 #	recipes.sh [TOP]
 set -euo pipefail

@@ -6,9 +6,9 @@
 #
 #	style.sh CHECKPATCH	the script of a kernel source
 #
-# checkpatch cannot parse what TRACE_EVENT() and X-macros are made of, and asks
-# programs for what only the kernel has; for those files the checks named here are
-# left out, and no others. What nl_gen.[ch] say is the generator's.
+# checkpatch cannot parse the insides of TRACE_EVENT() and X-macros, and asks programs to
+# use what only the kernel has. For those files only the checks named here are left out.
+# nl_gen.[ch] are generated, and not checked.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -56,7 +56,7 @@ common='EMBEDDED_FILENAME,LONG_LINE_COMMENT'
 trace="$common,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,SPACING"
 xmacro="$common,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,BRACKET_SPACE"
 
-# What a program has no choice in, or a reason for:
+# Checks that do not apply to programs:
 # - the kernel's helpers and its errno: u32, __printf, ARRAY_SIZE, BIT, kstrto;
 #   -ENOSYS and -1 are what a libc and a provider return
 program=$common,PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,BIT_MACRO
@@ -70,7 +70,7 @@ program+=,PARENTHESIS_ALIGNMENT,SPLIT_STRING,EMBEDDED_FUNCTION_NAME
 program+=,QUOTED_WHITESPACE_BEFORE_NEWLINE
 # - names that libFuzzer and C11 chose, arrays that are declared in a header
 program+=,CAMELCASE,STATIC_CONST_CHAR_ARRAY
-# - comments of two lines that begin and end in their text
+# - comments of two lines that begin and end on a line with text
 program+=,BLOCK_COMMENT_STYLE
 
 checkpatch_kernel()
@@ -93,7 +93,7 @@ checkpatch_programs()
 	run_checkpatch "$program" "${files[@]}"
 }
 
-# Those that are run, by their first line, and those that are sourced.
+# scripts that are run, found by their first line, and those that are sourced
 shell_scripts()
 {
 	all_files | while read -r f; do
@@ -122,7 +122,8 @@ long_files()
 		xargs wc -l | awk '$1 > 630 && $2 != "total" { print $2 ": " $1 " lines" }'
 }
 
-# one expression for all but the netlink spec and what is generated from it (COPYING)
+# every file has the one licence expression, except the netlink spec and what is
+# generated from it (COPYING)
 wrong_licence()
 {
 	local expression
@@ -143,8 +144,8 @@ wrong_licence()
 		xargs grep -L 'Copyright .* The tern authors' | sed 's/$/: no copyright line/' || true
 }
 
-# grep -q at the end of a pipe: what writes may get SIGPIPE, and pipefail makes
-# that the result, now and then
+# grep -q at the end of a pipe: the writer sometimes gets SIGPIPE, which pipefail makes
+# the result
 quiet_greps()
 {
 	# shellcheck disable=SC2016 # perl's own

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * One bug for each checker of the checked kernel, so that the lane can be seen
- * to find them (uml-selftest). Never part of anything else.
+ * One bug for each checker of the checked kernel: uml-selftest checks that the lane finds
+ * them. Nothing else uses this module.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
