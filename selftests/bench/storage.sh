@@ -198,11 +198,11 @@ run_row()
 {
 	local least before
 
-	before=$(sent_bytes)
+	before=$(fpdu_bytes)
 	run "$(<"$TMP/path")" "$@"
 	case $candidate in
 	tern*)	least=$(awk -F';' '/^3;/ { printf "%d", ($6 + $47) * 1024 }' "$TMP/fio")
-		[ $(($(sent_bytes) - before)) -ge "$least" ] ;;
+		[ $(($(fpdu_bytes) - before)) -ge "$least" ] ;;
 	siw*)	rdma resource show qp | has "link $COUNTED/1 .* state RTS " ;;
 	esac
 }

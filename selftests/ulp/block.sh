@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # what it sets is read by those that source it
-# Sourced by the tests of block storage, behind net/lib.sh and lib.sh. These
+# Sourced by the tests of block storage, after net/lib.sh and lib.sh. These
 # layers know the initial netns only, so either the two ends are two machines
-# (TERN_ROLE says which one this is), or one kernel talks to itself:
+# (TERN_ROLE is the role of this one), or one kernel talks to itself:
 #
 #	 client                           server          both (no TERN_ROLE)
 #	+-----------------+   wire   +-----------------+  +--------------------+
@@ -11,24 +11,24 @@
 #	|        10.7.0.1 | MTU 1500 | 10.7.0.2        |  | 10.7.0.2, by lo    |
 #	+-----------------+          +-----------------+  +--------------------+
 #
-# A test defines its functions and calls hosts_up, which on a server never comes
-# back: it runs the functions that the client names with `server`.
+# A test defines its functions and calls hosts_up. On a server that never returns: it
+# runs the functions that the client names with `server`.
 
 CONTROL=7
 PING=9
 COUNTED=tern0
 DISK=/dev/nullb0
 SIZE=$((8 << 20))
-# Load lasts so long that an event of a few seconds falls into it.
+# The load lasts longer than an event of a few seconds.
 LOAD=$((6 * TERN_TIMEOUT_SCALE))
 trap 'hosts_down; on_exit' EXIT
 
 # ---- the two ends ---------------------------------------------------------
 
-# In one kernel a device that goes is both ends', and neither's alone.
+# In one kernel both ends have the same device, so it cannot be removed at one end only.
 two_machines() { [ -n "${TERN_ROLE:-}" ]; }
 
-# server FUNCTION ARG...: there.
+# server FUNCTION ARG...: run it on the server.
 server()
 {
 	local line
@@ -51,8 +51,8 @@ both()
 	[ -z "${TERN_ROLE:-}" ] || "$@"
 }
 
-# serve: a line is a command; the answer is what it wrote, indented, and its
-# status. Ends the test on this machine.
+# serve: each line is a command; the answer is its output, indented, and its status. It
+# ends the test on this machine.
 serve()
 {
 	local line status
@@ -124,7 +124,7 @@ hosts_down()
 	return $status
 }
 
-# ---- what a test asks for -------------------------------------------------
+# ---- steps for tests ------------------------------------------------------
 
 # counter NAME: of tern0 on this machine.
 counter()
@@ -132,8 +132,8 @@ counter()
 	rdma statistic show link tern0/1 | awk -v name="$1" '$1 == name { print $2 }'
 }
 
-# by_rdma OCTETS COMMAND...: so many at least went over tern meanwhile, and
-# nothing went wrong on the way.
+# by_rdma BYTES COMMAND...: at least that many bytes go over tern while it runs, without
+# a bad FPDU.
 by_rdma()
 {
 	over_tern "$@"
@@ -141,7 +141,7 @@ by_rdma()
 	both unharmed
 }
 
-# has_crc: the connections have one, else none of them could be bad.
+# has_crc: the connections use CRC; without it no FPDU could be bad.
 has_crc()
 {
 	rdma -d resource show qp -dd >"$TMP/qp"
@@ -149,7 +149,7 @@ has_crc()
 	not grep 'drv_mpa_crc off' "$TMP/qp"
 }
 
-# unharmed: no FPDU was bad, since the last time that a connection was cut.
+# unharmed: no FPDU was bad since the last connection was cut.
 unharmed()
 {
 	local name
@@ -168,33 +168,33 @@ verify()
 	cut -c1-120 "$TMP/fio"
 }
 
-# load DEVICE: the same without end, in the background; $loader is its process.
+# load DEVICE: the same in the background, without end; $loader is its process.
 load()
 {
 	fio --name=load --filename="$1" --size=$SIZE --direct=1 --rw=randwrite --bs=4k \
 		--ioengine=libaio --iodepth=16 --verify=crc32c --verify_backlog=64 \
 		--time_based --runtime=$LOAD >"$TMP/load" 2>&1 &
 	loader=$!
-	eventually moved "$(octets)"
+	eventually moved "$(fpdu_bytes)"
 }
 
-moved() { [ "$(octets)" -gt $(($1 + SIZE / 16)) ]; }
+moved() { [ "$(fpdu_bytes)" -gt $(($1 + SIZE / 16)) ]; }
 
-# load_runs: it has not ended yet.
+# load_runs: the load has not ended yet.
 load_runs()
 {
 	kill -0 $loader || { echo "the load ended too early"; cat "$TMP/load"; return 1; }
 }
 
-# load_ends_well: and no octet was wrong.
+# load_ends_well: the load ends, and no byte was wrong.
 load_ends_well()
 {
 	wait $loader || { tail -n 20 "$TMP/load"; return 1; }
 }
 
-# load_fails: as a program must when its disk goes away, and at once. A disk that is
-# gone has 0 octets: a read of it returns 0, and fio, which verifies its buffer all the
-# same, says "bad header".
+# load_fails: the load fails at once, as it must when its disk is removed. A removed disk
+# has 0 bytes: a read returns 0, and fio, which verifies its buffer in any case, prints
+# "bad header".
 load_fails()
 {
 	local status=0
@@ -204,8 +204,8 @@ load_fails()
 	[ $status != 0 ] || { echo "fio noticed nothing"; return 1; }
 }
 
-# silent PORT: this machine says nothing there, like one that lost its power, until
-# it is heard again.
+# silent PORT: this machine sends nothing there, like one that lost its power, until
+# heard runs.
 silent()
 {
 	nft "destroy table inet silent; add table inet silent;
@@ -216,8 +216,8 @@ silent()
 
 heard() { nft delete table inet silent; }
 
-# under_load UP GO COME: the server does GO, with a load on the disk, which waits
-# for it while not UP, then COME, and nothing is lost.
+# under_load UP GO COME: with a load on the disk the server runs GO, and COME when the
+# disk is no longer UP; the load waits until then and loses nothing.
 under_load()
 {
 	load "$(disk)"
@@ -233,9 +233,9 @@ under_load()
 	unharmed
 }
 
-# beside_another COMMAND...: meanwhile a program's connection between the same two
-# devices, at a port of its own, goes on. It ends when it has nothing under way: what
-# a dying program asked for would come to memory that is gone, and count as harm.
+# beside_another COMMAND...: another connection between the same two devices, at its own
+# port, continues while COMMAND runs. It ends with nothing in flight: data for the memory
+# of a killed program would count as an error.
 beside_another()
 {
 	server rping_serves
@@ -260,12 +260,12 @@ rping_serves()
 
 rping_listens() { ss -Hltn "sport = :$PING" | has .; }
 
-# goes_on: rping verifies each of its pings, and has more of them than it had.
+# goes_on: rping, which verifies each ping, has done more of them than before.
 goes_on() { eventually more_pings "$(pings)"; }
 more_pings() { [ "$(pings)" -gt "$1" ]; }
 pings() { grep -c '^ping data: ' "$TMP/pings"; }
 
-# device_goes_under_load: this machine's; another comes in its place.
+# device_goes_under_load: remove this machine's device, and add another one.
 device_goes_under_load()
 {
 	load "$(disk)"
@@ -274,8 +274,8 @@ device_goes_under_load()
 	device_up
 }
 
-# over_bad_wire: verified, while a hundredth of the packets never arrives; TCP on
-# both ends has to say that it sent some again.
+# over_bad_wire: verify data while a hundredth of the packets is lost; TCP at both ends
+# has to count retransmissions.
 over_bad_wire()
 {
 	both lose
@@ -296,15 +296,14 @@ lose()
 lose_no_more()
 {
 	tc qdisc del dev $wire root
-	# virtio's card without checksums, as the lab's, cannot
+	# a virtio card without checksums, like the lab's, cannot
 	ethtool -K $wire tso on gso on 2>/dev/null || true
 	echo "segments sent again: $(cat "$TMP/resent"), then $(resent)"
 	[ "$(resent)" -gt "$(cat "$TMP/resent")" ]
 }
 
-# ext4 DEVICE: pages of a file are written again while they are on their way:
-# two programs change what a third one is told to write back. Then a file that
-# nobody touches, read back from the disk.
+# ext4 DEVICE: change pages of a file while they are sent: two programs write what a
+# third one syncs. Then read back a file that no program changes.
 ext4()
 {
 	local dir=$TMP/mnt
@@ -326,14 +325,14 @@ ext4()
 	fsck.ext4 -fn "$1"
 }
 
-# unused: no object of an upper layer is left at tern0. (The core keeps the CQs
-# of its pool until the device goes.)
+# unused: no object of an upper layer is left at tern0. (The core keeps the CQs of its
+# pool until the device is removed.)
 unused()
 {
 	rdma resource show | grep -E 'tern0: pd 0 cq [0-9]+ qp 0 cm_id 0 mr 0 .* srq 0 ' >/dev/null
 }
 
-# nothing_left MODULE...: all of it can go.
+# nothing_left MODULE...: all of it can be removed.
 nothing_left()
 {
 	modprobe -r "$@"

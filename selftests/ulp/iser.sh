@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# iSER, kernel to kernel: data verified, a file system on it, and what happens
-# when the portal or the session goes away under load.
+# iSER, kernel to kernel: data verified, a file system on it, and removal of the portal
+# or the session under load.
 
 . ../net/lib.sh
 . ./lib.sh
@@ -9,8 +9,8 @@
 
 IQN=iqn.2026-01.org.example:tern
 TPG=/sys/kernel/config/target/iscsi/$IQN/tpgt_1
-# targetcli does not start without a system bus, where it looks for tcmu-runner
-# and goes on when that is not there; nor does the lab's guest have a bus.
+# targetcli does not start without a system bus, where it looks for tcmu-runner, though it
+# can do without that; the lab's guest has no bus.
 no_bus()
 {
 	mkdir "$TMP/bin"
@@ -28,7 +28,7 @@ no_bus()
 target_up()	{ follow iser target DISK=$DISK SERVER=$IP_B IQN=$IQN; }
 target_down()	{ follow iser target-down IQN=$IQN; }
 
-# A portal that is removed leaves the sessions alone: that is the group's to do.
+# Removing a portal keeps its sessions; removing the group ends them.
 portal_off()
 {
 	follow iser portal-delete SERVER=$IP_B IQN=$IQN
@@ -43,7 +43,7 @@ portal_on()
 	portal_listens
 }
 
-# targetcli takes its time
+# targetcli is slow
 portal_removed_under_load()
 {
 	LOAD=$((2 * LOAD))
@@ -56,8 +56,8 @@ disk() { echo /dev/"$(basename /sys/block/sd*)"; }
 ready() { [ -b "$(disk)" ]; }
 logged_in() { grep -q LOGGED_IN /sys/class/iscsi_session/session*/state; }
 
-# start: the daemon, as systemd would, and the record of the target. The
-# defaults suspect a connection that is silent for 5 s.
+# start: start the daemon like systemd, and add the record of the target. By default it
+# suspects a connection that is silent for 5 s.
 start()
 {
 	mkdir -p /run/lock
@@ -81,7 +81,7 @@ logout()
 	eventually not ready
 }
 
-# Its disk waits for the target, by whichever device that is reached.
+# Its disk waits for the target, over any device that reaches it.
 device_restored()
 {
 	load "$(disk)"
@@ -117,10 +117,10 @@ point "iser: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$
 if ! short; then
 	point "iser: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
 	point "iser: fio's data while packets are lost" over_bad_wire
-	# isert frees a portal at which its connections' events still look: isert_cma_handler()
-	# reads isert_np, as KASAN says of the checked kernel
+	# isert frees a portal that events of its connections still use: isert_cma_handler()
+	# reads isert_np, as KASAN reports in the checked kernel
 	! two_machines ||
-		point "iser: the portal is removed under load and made anew, another connection stays" \
+		point "iser: the portal is removed under load and added again, another connection stays" \
 			beside_another portal_removed_under_load
 	point "iser: the server falls silent under load and is heard again, likewise" \
 		beside_another under_load logged_in "silent 3260" heard

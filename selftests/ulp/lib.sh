@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Sourced by the tests of this folder, behind net/lib.sh: what a reader of
-# Documentation/recipes would type is what runs here.
+# Sourced by the tests of this folder, after net/lib.sh: run the commands of
+# Documentation/recipes as a reader would type them.
 
 RECIPES=${RECIPES:-$(dirname "${BASH_SOURCE[0]}")/../../recipes}
 
-# short: `make check` wants a short form of each test.
+# short: `make check` runs a short form of each test.
 short() { [ -n "${TERN_SET_ULP_SHORT:-}" ]; }
 
 # recipe FILE NAME: the commands of the block NAME of the recipe FILE
@@ -19,8 +19,8 @@ recipe()
 		{ echo "no block $2 in $1.rst" >&2; return 1; }
 }
 
-# follow FILE NAME [VARIABLE=VALUE...]: run them, as a reader would who has set
-# the variables
+# follow FILE NAME [VARIABLE=VALUE...]: run them, with the variables set as a reader
+# would
 follow()
 {
 	local commands
@@ -28,8 +28,8 @@ follow()
 	env "${@:3}" bash -euxc "$commands"
 }
 
-# follow_in NETNS ...: the same on that host. `ip netns exec` would give it
-# mounts of its own, which end with it; the two hosts share one set here.
+# follow_in NETNS ...: the same on that host. `ip netns exec` would give each command its
+# own mounts, which end with it; here the two hosts share one set.
 follow_in()
 {
 	local ns=$1 commands
@@ -37,14 +37,14 @@ follow_in()
 	limit 60 nsenter --net="/run/netns/$ns" env "${@:4}" bash -euxc "$commands"
 }
 
-# needs_modules MODULE...: the test applies where the kernel has them.
+# needs_modules MODULE...: skip the test if the kernel lacks one.
 needs_modules()
 {
 	modprobe -qan "$@" 2>/dev/null || skip_all "this kernel lacks one of: $*"
 }
 
-# octets of FPDUs that $COUNTED, this end's device, sent and received; it may be gone
-octets()
+# bytes of FPDUs that $COUNTED, this end's device, sent and received; it may be removed
+fpdu_bytes()
 {
 	local dir=/sys/class/infiniband/$COUNTED/ports/1/hw_counters tx=0 rx=0
 	if [ -e "$dir" ]; then
@@ -54,14 +54,14 @@ octets()
 	echo $((tx + rx))
 }
 
-# over_tern OCTETS COMMAND...: at least that many went over the device
+# over_tern BYTES COMMAND...: at least that many go over the device
 over_tern()
 {
 	local least=$1 before moved
-	before=$(octets)
+	before=$(fpdu_bytes)
 	shift
 	"$@"
-	moved=$(($(octets) - before))
-	echo "$moved octets went over $COUNTED"
+	moved=$(($(fpdu_bytes) - before))
+	echo "$moved bytes went over $COUNTED"
 	[ "$moved" -ge "$least" ]
 }

@@ -35,11 +35,11 @@ both_ends()
 	return $status
 }
 
-# pingpong FILE BLOCK FILE BLOCK: server and client, by these blocks of the recipe;
-# the sum of all sizes goes each way, so many times
+# pingpong FILE BLOCK FILE BLOCK: server and client, by these blocks of the recipe; all
+# sizes go each way, as often as the recipe says
 pingpong()
 {
-	meanwhile both_ends "$@" || { tail -n 5 "$TMP/server" "$TMP/client"; return 1; }
+	counted both_ends "$@" || { tail -n 5 "$TMP/server" "$TMP/client"; return 1; }
 	tail -n 3 "$TMP/client"
 	grep -q '^6m ' "$TMP/client"
 	[ "$tern_rx" -ge $((6291456 * iterations)) ]

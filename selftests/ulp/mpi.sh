@@ -10,10 +10,11 @@
 . ./lib.sh
 . ./hosts.sh
 
-# small: a guest under TCG computes the sums too
+# small: a guest under TCG also has to compute the sums
 most=$((1048576 / TERN_TIMEOUT_SCALE))
 
-# the hosts' names, and ssh's place: mpirun says HOST COMMAND...
+# the names of the hosts, and a script in place of ssh, which mpirun calls with HOST
+# COMMAND...
 prepare()
 {
 	printf '%s hosta\n%s hostb\n' "$IP_A" "$IP_B" >>/etc/hosts
@@ -25,7 +26,7 @@ prepare()
 	chmod +x "$TMP/agent"
 }
 
-# run RANKS: so many on each host
+# run RANKS: that many on each host
 run()
 {
 	( on a 120 mpi run HOSTS="hosta:$1,hostb:$1" PROGRAM="./mpi_coll $most" \
@@ -36,16 +37,16 @@ run()
 	}
 }
 
-sent_by_first() { sed -n "s/^mpi_coll: $1 ranks, \([0-9]*\) octets.*/\1/p" "$TMP/mpi"; }
+sent_by_first() { sed -n "s/^mpi_coll: $1 ranks, \([0-9]*\) bytes.*/\1/p" "$TMP/mpi"; }
 
-# about OCTETS SENT: headers, rendezvous and the barrier come on top
+# about BYTES SENT: headers, rendezvous and the barrier are added
 about() { [ "$1" -ge "$2" ] && [ "$1" -le $(($2 + $2 / 5 + 100000)) ]; }
 
-# with one rank each, all that the first sends goes to b, and as much comes back
+# with one rank each, the first sends all its data to b, and receives as much
 one_each()
 {
 	local sent
-	meanwhile run 1
+	counted run 1
 	sent=$(sent_by_first 2)
 	echo "the first rank sent $sent"
 	about "$tern_rx" "$sent"
@@ -53,11 +54,11 @@ one_each()
 	all_by_tern
 }
 
-# with two, at least its part of each alltoall does
+# with two, at least its part of each alltoall goes to b
 two_each()
 {
 	local sent
-	meanwhile run 2
+	counted run 2
 	sent=$(sent_by_first 4)
 	echo "the first rank sent $sent"
 	[ "$tern_rx" -ge $((sent / 2)) ]

@@ -5,8 +5,8 @@
  *
  *	mpi_coll [MOST [ROUNDS]]
  *
- * MOST is the largest message in octets (1 MiB), ROUNDS how often each size is
- * done (4). Rank 0 prints `mpi_coll: N ranks on M hosts, K octets sent by each`
+ * MOST is the largest message in bytes (1 MiB), ROUNDS the repetitions of each size
+ * (4). Rank 0 prints `mpi_coll: N ranks on M hosts, K bytes sent by each`
  * at the end, and the status is 0 if every element was right.
  */
 #include <mpi.h>
@@ -66,7 +66,7 @@ static void allreduce(size_t n, int round)
 	free(sum);
 }
 
-/* n elements to each; from each its own n for us */
+/* send n elements to each rank, receive n from each */
 static void alltoall(size_t n, int round)
 {
 	int *out = room(n * ranks, sizeof(*out)), *in = room(n * ranks, sizeof(*in));
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (!rank)
-		printf("mpi_coll: %d ranks, %zu octets sent by the first\n",
+		printf("mpi_coll: %d ranks, %zu bytes sent by the first\n",
 		       ranks, sent);
 	MPI_Finalize();
 	return 0;

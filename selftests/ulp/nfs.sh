@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # NFS over RDMA, by Documentation/recipes/nfs.rst: server in b, client in a,
-# every version; data verified, a tree built, and what goes wrong under load.
+# every version; data verified, a tree built, and failures under load.
 #
 # TERN_SET_NFS_VERSIONS ("4.2 4.1 4.0 3") chooses versions, TERN_SET_ULP_SHORT
 # the short form. An argument is a glob that picks points by name:
@@ -25,7 +25,7 @@ mounts()
 	over_rdma
 }
 
-# several jobs and sizes at once; what was verified then also is at the server
+# several jobs and sizes at once; the verified data must be at the server, too
 data()
 {
 	ready
@@ -34,8 +34,8 @@ data()
 	over_tern $((2 * mib)) copy
 }
 
-# copy: the original never leaves the client. Of the two others it is not enough
-# to be the same: an octet that went bad on its way to the server is so in both.
+# copy: the original never leaves the client. Comparing the two others is not enough: a
+# byte that is damaged on its way to the server is wrong in both.
 copy()
 {
 	head -c $((mib + 50001)) /dev/urandom >"$TMP/original"
@@ -88,9 +88,9 @@ reference()
 
 # ---- under load ---------------------------------------------------------------
 
-# NFS stops under load. A connection that its transport took and no thread accepted
-# is lost then, with its id: svc_rdma_free() forgets sc_accept_q, and the device can
-# never be removed. So nobody connects in that moment.
+# Stop NFS under load. A connection that its transport has and no thread has accepted is
+# leaked then, with its id: svc_rdma_free() forgets sc_accept_q, and the device can never
+# be removed. So no client connects at that moment.
 stop_under_load()
 {
 	drop_in_b "tcp dport 20049 tcp flags & (syn | ack) == syn drop"
@@ -122,7 +122,7 @@ link_down_and_up()
 	same_at_server
 }
 
-# device_deleted NETNS DEVICE NETDEV: and made anew, under a mounted NFS
+# device_deleted NETNS DEVICE NETDEV: delete it and add it again, under a mounted NFS
 device_deleted()
 {
 	load
@@ -135,7 +135,7 @@ device_deleted()
 	over_rdma
 }
 
-# it says busy; lazily it goes with the last user
+# umount fails with busy; a lazy one completes with the last user
 umount_busy()
 {
 	load
@@ -147,8 +147,8 @@ umount_busy()
 	timed 5 eventually no_qp
 }
 
-# A hundredth of the packets, either way, never arrives. Unmounted then: with the
-# delegations of these files the client would not let go of a server that is gone.
+# A hundredth of the packets is lost in either direction. Unmount while it is: holding
+# delegations of these files, the client would not give up a server that has gone.
 lossy()
 {
 	ready
@@ -158,7 +158,7 @@ lossy()
 	unmount
 }
 
-# the server is gone for good
+# the server does not return
 umount_forced()
 {
 	load direct
@@ -170,7 +170,7 @@ umount_forced()
 	server_start
 }
 
-# nor comes the wire back: both devices go with it
+# the wire does not return: both devices are removed with it
 wire_gone()
 {
 	load direct
@@ -183,13 +183,13 @@ wire_gone()
 	timed 20 eventually load_killed
 }
 
-# NFS waits for an answer that never comes, and its device goes
+# delete the device while NFS waits for an answer that never comes
 deleted_while_connecting()
 {
 	local mounting
 	unmount
 	server_stop
-	# 6.12 frees its listener in a work behind that, and till then the port is in use
+	# 6.12 frees its listener in a work after that; the port is in use until then
 	wait_for_no_listen 20049
 	silent_listener 20049
 	mount_share 4.2 &
@@ -247,9 +247,9 @@ rounds()
 faults()
 {
 	step "link down and up under load" link_down_and_up
-	step "server's device deleted and made anew under load" \
+	step "server's device deleted and added again under load" \
 		device_deleted b "$DEV_B" v0b
-	step "client's device deleted and made anew under load" \
+	step "client's device deleted and added again under load" \
 		device_deleted a "$DEV_A" v0a
 	step "fio, verified, while packets are lost" lossy
 	step "forced umount under load, server stopped" umount_forced

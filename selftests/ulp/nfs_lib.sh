@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # read by those that source this
-# Sourced by nfs.sh behind the other libraries: a share, its server in b, its
+# Sourced by nfs.sh after the other libraries: a share, its server in b, its
 # client in a.
 
 mib=1048576
@@ -11,7 +11,7 @@ versions=${versions:-${TERN_SET_NFS_VERSIONS:-4.2 4.1 4.0 3}}
 hung_task=/proc/sys/kernel/hung_task_timeout_secs
 export EXPORT=/srv/share MOUNTPOINT=/run/share CLIENTS=10.7.0.0/24 SERVER=$IP_B
 
-# An NFS that waits for its server is no hung task.
+# An NFS client that waits for its server must not count as a hung task.
 [ ! -e $hung_task ] || echo $((40 * TERN_TIMEOUT_SCALE)) >$hung_task
 
 # ---- server -------------------------------------------------------------------
@@ -36,7 +36,7 @@ share_up()
 server_start()	{ follow_in b nfs start; }
 server_stop()	{ follow_in b nfs stop; }
 
-# share_down: whatever state it is in; keeps the status that it finds
+# share_down: works in any state; keeps the exit status
 share_down()
 {
 	local status=$? dir
@@ -52,8 +52,8 @@ share_down()
 
 # ---- client -------------------------------------------------------------------
 
-# mount_share VERSION: where the kernel has it, so that errors of the network are none
-# of the disk, as they are in the initial netns
+# mount_share VERSION: with fatal_neterrors=none if the kernel has it, so that errors of
+# the network do not become errors of the disk, as in the initial netns
 mount_share()
 {
 	mount_with "$1" MORE=
@@ -71,10 +71,10 @@ mount_with()
 	esac
 }
 
-# ready: the share is mounted, whatever became of the last point
+# ready: mount the share, unless the last point left it mounted
 ready() { mountpoint -q "$MOUNTPOINT" || mount_share "${version:-4.2}"; }
 
-# The mount says so, its transport does, and no TCP connection goes to NFS.
+# The mount and its transport say rdma, and no TCP connection goes to NFS.
 over_rdma()
 {
 	follow_in a nfs look
@@ -82,15 +82,14 @@ over_rdma()
 	! in_a ss -Htn 'dport = :2049' | grep . || return 1
 }
 
-# what a lazy umount left behind is gone too
+# the remains of a lazy umount are gone, too
 no_volume() { ! nsenter --net=/run/netns/a cat /proc/net/nfsfs/volumes | has '^v[0-9]'; }
 
 no_qp() { ! counts | has -E ' qp [1-9]'; }
 
 # ---- data ---------------------------------------------------------------------
 
-# fio with what all our runs share, on new files: what was not written shows as
-# no header. Paths are relative, so that they are the share's after umount -l.
+# fio with the options of all runs, on new files: unwritten data has no header. Paths are relative, so that they are the share's after umount -l.
 # In a subshell of its own, since it becomes fio.
 verifying()
 {
@@ -120,8 +119,8 @@ forget_cache()
 
 sums() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum); }
 
-# That it is what was written is fio's to know: it makes the client forget its
-# pages before it verifies, and NFS reads anew a file that is opened again.
+# fio compares the data with what it wrote: it drops the client's pages before it
+# verifies, and NFS reads a file again that is opened again.
 same_at_server()
 {
 	forget_cache
@@ -130,16 +129,16 @@ same_at_server()
 	[ -s "$TMP/sums.client" ]
 }
 
-# load [direct]: fio in the background, $load_pid, that has begun and has some
-# seconds to go. direct leaves no dirty pages: a hard mount keeps those for a
-# server that may never come, and sync waits for it.
+# load [direct]: start fio in the background, $load_pid, and wait until it has begun. With
+# direct there are no dirty pages: a hard mount keeps those for a server that may never
+# return, and sync waits for it.
 load()
 {
 	local cached=(--name=load-cached --rw=randwrite --bs=16k --fsync=16)
 
 	[ "${1:-}" != direct ] || cached=()
 	ready
-	load_from=$(octets)
+	load_from=$(fpdu_bytes)
 	(verifying --size=2m --rate=,500k --iodepth=4 \
 		--name=load-small --rw=randwrite --bs=4k --direct=1 \
 		--name=load-large --rw=write --bs=128k --direct=1 \
@@ -148,16 +147,16 @@ load()
 	eventually load_moved
 }
 
-load_moved() { [ $(($(octets) - load_from)) -gt 500000 ]; }
+load_moved() { [ $(($(fpdu_bytes) - load_from)) -gt 500000 ]; }
 
-# it waits: neither ended nor gets anywhere
+# the load waits: it has neither ended nor made progress
 load_stands()
 {
 	local before
-	before=$(octets)
+	before=$(fpdu_bytes)
 	sleep 1
 	kill -0 "$load_pid"
-	[ $(($(octets) - before)) -lt 20000 ]
+	[ $(($(fpdu_bytes) - before)) -lt 20000 ]
 }
 
 load_ends() { wait "$load_pid"; }

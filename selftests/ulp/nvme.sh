@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# NVMe over Fabrics, kernel to kernel: data verified, a file system on it, and
-# what happens when either end goes away under load.
+# NVMe over Fabrics, kernel to kernel: data verified, a file system on it, and removal of
+# either end under load.
 
 . ../net/lib.sh
 . ./lib.sh
@@ -13,11 +13,11 @@ target_down()	{ follow nvme target-down NQN=$NQN; }
 port_off()	{ rm /sys/kernel/config/nvmet/ports/1/subsystems/$NQN; }
 port_on()	{ ln -s /sys/kernel/config/nvmet/subsystems/$NQN /sys/kernel/config/nvmet/ports/1/subsystems/; }
 
-# The port of a device that went takes no part in one that comes.
+# A port of a removed device does not serve a new device.
 device_off()	{ rdma link delete tern0; }
 device_on()	{ device_up; port_off; port_on; }
 
-# What the recipe leaves at its default waits for 5 s here and 10 s there.
+# The defaults of the recipe wait for 5 s at one end and 10 s at the other.
 options="--reconnect-delay=1 --keep-alive-tmo=$((3 * TERN_TIMEOUT_SCALE))"
 
 # disk: whether the kernel has CONFIG_NVME_MULTIPATH or not
@@ -59,7 +59,7 @@ disconnect_under_load()
 	load_fails
 }
 
-# The host keeps trying; it must let go all the same.
+# The host keeps trying, and must still release the device.
 target_removed_under_load()
 {
 	load "$(disk)"

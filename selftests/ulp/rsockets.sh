@@ -17,7 +17,7 @@ files=$PWD/rsockets_file
 mib16=16777216
 small=$((100 / TERN_TIMEOUT_SCALE))
 
-# iperf3: a file's octets are its data. Neither end ends by itself (see the recipe).
+# iperf3 sends the contents of a file. Neither end ends by itself (see the recipe).
 arrived() { [ "$(stat -c %s "$TMP/b/copy")" = $mib16 ] && same "$TMP/b/big" "$TMP/b/copy"; }
 iperf3_copies()
 {
@@ -38,7 +38,7 @@ iperf3_copies()
 
 stock()
 {
-	meanwhile iperf3_copies
+	counted iperf3_copies
 	[ "$tern_rx" -ge $mib16 ]
 	all_by_tern
 }
@@ -63,14 +63,14 @@ put_big() { [ "$(client put stored <"$TMP/b/big")" = $mib16 ]; }
 
 fetch()
 {
-	meanwhile get_big
+	counted get_big
 	same "$TMP/b/big" "$TMP/got"
 	[ "$tern_tx" -ge $mib16 ]
 }
 
 store()
 {
-	meanwhile put_big
+	counted put_big
 	same "$TMP/b/big" "$TMP/b/stored"
 	[ "$tern_rx" -ge $mib16 ]
 	all_by_tern
@@ -88,7 +88,7 @@ fetch_small()
 	same "$TMP/all" "$TMP/got"
 }
 
-# four and four at once
+# four in each direction at once
 both_ways()
 {
 	local i pids=()
@@ -106,7 +106,7 @@ both_ways()
 
 wait_each() { local pid; for pid; do wait "$pid"; done; }
 
-# growing FILE: the client that writes it is at it
+# growing FILE: its client is writing it
 growing() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt 1000000 ]; }
 
 kill_client()
@@ -137,7 +137,7 @@ kill_server()
 forked()
 {
 	serve fork rsockets fork
-	block=fork meanwhile get_big
+	block=fork counted get_big
 	same "$TMP/b/big" "$TMP/got"
 	wait "$serving"
 	[ "$tern_tx" -ge $mib16 ]

@@ -8,8 +8,8 @@
  *	rsockets_file get ADDRESS PORT NAME...		to stdout
  *	rsockets_file put ADDRESS PORT NAME...		from stdin
  *
- * A connection is a line, "get NAME" or "put NAME", then the file's octets up
- * to the end of the stream. A put is answered with the number of octets.
+ * A connection is a line, "get NAME" or "put NAME", then the file's bytes up
+ * to the end of the stream. A put is answered with the number of bytes.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -70,7 +70,7 @@ static void open_file(struct conn *c)
 		c->state = put ? READ_FILE : WRITE_FILE;
 }
 
-/* octet by octet: what follows the line is the file's */
+/* read byte by byte: the data after the line belongs to the file */
 static bool read_line(struct conn *c)
 {
 	ssize_t n = recv(c->fd, c->line + c->have, 1, 0);
@@ -105,7 +105,7 @@ static bool read_file(struct conn *c)
 	return true;
 }
 
-/* what is left of the chunk; over when nothing is */
+/* send the rest of the chunk; done when nothing is left */
 static bool write_chunk(struct conn *c)
 {
 	ssize_t n = send(c->fd, c->chunk + c->done, c->have - c->done, MSG_NOSIGNAL);
@@ -223,7 +223,7 @@ static short wants(const struct conn *c)
 	return c->state == WRITE_FILE || c->state == ANSWER ? POLLOUT : POLLIN;
 }
 
-/* take_one: the new connection has nothing to say before the next poll() */
+/* take_one: the new connection has no data before the next poll() */
 static struct conn *take_one(struct pollfd *listener)
 {
 	struct conn *c = conn_new(accept_one(listener->fd));
@@ -261,7 +261,7 @@ static void serve(char **argv)
 	}
 }
 
-/* the listener goes first: a port has room for one */
+/* close the listener first: a port has room for one */
 static int serve_in_child(char **argv)
 {
 	int listener = listen_at(argv), fd = accept_one(listener), status;
@@ -296,7 +296,7 @@ static void write_all(int fd, const char *buf, size_t n)
 	}
 }
 
-/* copy_out: all that comes, until the peer closes */
+/* copy_out: copy all data until the peer closes */
 static void copy_out(int fd)
 {
 	static char buf[CHUNK];
@@ -319,8 +319,8 @@ static void copy_out(int fd)
 	}
 }
 
-/* A peer that dies is noticed where there is something to send: rsockets' own
- * completions say nothing to one who waits for credits.
+/* A dead peer is noticed only when there is data to send: rsockets' completions do not
+ * wake a thread that waits for credits.
  */
 static void keep_alive(int fd)
 {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# SMB Direct, ksmbd and cifs: data verified, and both ends let go of the device.
+# SMB Direct, ksmbd and cifs: data verified, and both ends release the device.
 
 . ../net/lib.sh
 . ./lib.sh
@@ -36,7 +36,7 @@ mounts()
 disk() { echo "$MOUNTPOINT/fio"; }
 has_sum() { sha256sum -c <<<"$2  $EXPORT/$1"; }
 
-# copy LENGTH: there and back, the client's cache forgotten in between
+# copy LENGTH: copy a file to the share and back, dropping the client's cache in between
 copy()
 {
 	local sum
@@ -51,7 +51,7 @@ copy()
 	rm "$MOUNTPOINT/file"
 }
 
-# clean_up: whatever state it is in; keeps the status that it finds
+# clean_up: works in any state; keeps the exit status
 clean_up()
 {
 	local status=$?
@@ -70,7 +70,7 @@ hosts_up
 point "smb: the server is up" server share_up
 point "smb: mount, and the transport is RDMA" mounts
 for length in 1 1340 9999 5000001; do
-	point "smb: a file of $length octets, there and back" by_rdma $((2 * length)) copy "$length"
+	point "smb: a file of $length bytes, to the share and back" by_rdma $((2 * length)) copy "$length"
 done
 point "smb: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 point "smb: fio's data while packets are lost" over_bad_wire

@@ -30,8 +30,8 @@ logout()
 	eventually not ready
 }
 
-# What the recipe leaves at its default: TCP sends again for a quarter of an hour
-# before it calls a peer dead, then SRP waits for 10 s, and fails I/O after 15.
+# The defaults of the recipe: TCP retransmits for a quarter of an hour before it gives up
+# a peer, then SRP waits for 10 s, and fails I/O after 15 s.
 be_quick()
 {
 	sysctl -w net.ipv4.tcp_retries2=$((2 + TERN_TIMEOUT_SCALE / 2))
