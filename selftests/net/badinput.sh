@@ -1,16 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Bad input has a precise errno, told in one line, changes nothing and
-# says nothing in the kernel log, however much of it there is. (What a tool
-# refuses by itself, and settings with bad values: link.sh.)
+# Bad input gets a precise errno in one line, changes nothing and logs nothing, even as a
+# flood. (link.sh tests what the tool itself refuses, and bad values of settings.)
 
 . ./lib.sh
 . ./scene.sh
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own answers"
 
-# refused TEXT COMMAND...: it fails, and what it says holds TEXT; tern and
-# vtraffic say it in one line
+# refused TEXT COMMAND...: it fails, and its output has TEXT; that of tern and vtraffic
+# is one line
 refused()
 {
 	local text=$1 out
@@ -24,7 +23,7 @@ refused()
 	grep -q "$text" <<<"$out"
 }
 
-# A netdev that carries no IP: whichever kind this kernel has.
+# a netdev that carries no IP, of any kind that this kernel has
 odd_netdev()
 {
 	local kind
@@ -41,7 +40,7 @@ odd_netdev()
 	return 1
 }
 
-# too small for IPv4: RFC 791's 68 octets
+# too small for IPv4: RFC 791 demands 68 octets
 small_mtu()
 {
 	in_a ip link add small mtu 60 type dummy || in_a ip link add small type dummy
@@ -79,8 +78,8 @@ unprivileged()
 
 delete_unknown() { refused 'Wrong device name' rdma link delete nothere; }
 
-# a device without any address, its netdev up: it can be, and nobody reaches it, nor
-# is anybody reached through it, by a route neither
+# a device without an address, with its netdev up: it may exist, but no connection goes to
+# it or from it, even with a route
 no_address()
 {
 	local none='Cannot assign requested address'
@@ -99,7 +98,7 @@ no_address()
 	ip netns delete c
 }
 
-# addresses of nobody, or of the wrong side
+# addresses of no host, or of the other host
 no_such_address()
 {
 	local address
@@ -122,7 +121,7 @@ address_in_use()
 	ends $server_pid
 }
 
-# a plain TCP listener has the port: TCP's ports are one space
+# a plain TCP listener has the port: tern uses TCP's ports
 port_of_tcp()
 {
 	local pid
@@ -153,7 +152,7 @@ netlink()
 	length-of-two EINVAL
 	nothing-to-set OK
 	END
-	# each refusal of the family itself says why
+	# each refusal by the family itself has a reason
 	if awk '$2 != "ANSWERED" && $2 != "OK" && $1 != "unknown-command" && NF < 3' "$TMP/nl" | grep .; then return 1; fi
 }
 
@@ -173,7 +172,7 @@ flood()
 	show_new_lines "$before"
 }
 
-# what we or the RDMA core logged since; nothing may be there
+# messages that tern or the RDMA core logged since; there must be none
 show_new_lines()
 {
 	dmesg | tail -n +$(($1 + 1)) | grep -E 'tern|infiniband|rdma|iw_cm|RDMA' | tee "$TMP/new" || true
@@ -198,7 +197,7 @@ garbage_connections()
 			exec 3>&-
 		done"
 	show_new_lines "$before"
-	# and those who behave are served as before
+	# well-behaved clients are served as before
 	client -n 20 -x 5000
 	timed 10 eventually ended $client_pid
 	grep -q operations "$TMP/client"
@@ -208,7 +207,7 @@ garbage_connections()
 	[ "$(counter "$DEV_B" cm_bad_frame)" -ge 37 ]
 }
 
-# connections that start well, and go on with noise
+# connections with a good startup, followed by noise
 noisy_connections()
 {
 	local before
@@ -223,12 +222,12 @@ noisy_connections()
 	kill -9 $server_pid
 	ends $server_pid
 	nothing_left
-	# a third each; what is no FPDU may be found out by its CRC too
+	# a third of each kind; noise may also be refused by its CRC
 	[ "$(counter "$DEV_B" rx_crc_err)" -ge 20 ]
 	[ "$(counter "$DEV_B" rx_ddp_err)" -ge 20 ]
 }
 
-# a peer that aborts right behind connecting
+# a peer that aborts right after connecting
 aborted_connections()
 {
 	local before
@@ -280,7 +279,7 @@ point "a port that a TCP listener has: EADDRINUSE" port_of_tcp
 point "malformed requests to the netlink family: errno and reason" netlink
 point "a flood of refused requests logs nothing" flood
 point "a flood of connections that are no MPA" garbage_connections
-point "a flood of noise behind a good startup" noisy_connections
+point "a flood of noise after a good startup" noisy_connections
 point "a flood of connections that are aborted" aborted_connections
-point "nothing was changed by all this" nothing_changed
+point "nothing has changed after all this" nothing_changed
 finish

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# tshark judges what tern says to tern, with and without CRC and markers: no
-# malformed packet, every CRC good, no FPDU unseen. And the judge is judged: it
-# finds what plant.py damages.
+# tshark checks what tern sends to tern, with and without CRC and markers: no malformed
+# packet, every CRC good, no FPDU missed. The check itself is checked: it finds what
+# plant.py damages.
 
 . ./lib.sh
 . ./scene.sh
 . ./judge.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own octets"
+[ "$TERN_TYPE" = tern ] || skip_all "only tern's own packets"
 
 settings()
 {
@@ -39,7 +39,8 @@ markers_of_one()
 	captured crc small_traffic
 }
 
-# a judge never seen to condemn proves nothing. finds KIND SETTINGS...
+# finds KIND SETTINGS...: the check finds planted damage; one that never failed proves
+# nothing
 finds()
 {
 	settings "${@:2}"
@@ -47,9 +48,9 @@ finds()
 	small_traffic
 	capture_all
 	capture_end
-	judge >/dev/null
+	tshark_check >/dev/null
 	./plant.py "$1" "$TMP/pcap"
-	not judge
+	not tshark_check
 }
 
 topo_up
@@ -62,8 +63,8 @@ point "the same without CRC, with markers" with crc off markers on -- nocrc
 point "the same with revision 1" with mpa-rev 1 -- crc
 point "the same with a Read as RTR" with rtr read -- crc
 point "the same with the client-server model" with p2p off -- crc
-point "tshark finds a planted octet" finds payload
-point "tshark finds a planted octet among markers" finds payload markers on
+point "tshark finds a planted byte" finds payload
+point "tshark finds a planted byte among markers" finds payload markers on
 point "tshark finds a planted CRC" finds crc
 point "tshark finds a planted marker" finds marker markers on
 point "tshark finds a planted marker without CRC" finds marker markers on crc off

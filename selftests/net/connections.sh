@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What can be seen of each connection (tern show connections, tern
-# monitor): while it is there, when it is over, when it was rejected or failed.
+# What users see of each connection (tern show connections, tern monitor): while it is
+# open, after its end, and when it was rejected or failed.
 
 . ./lib.sh
 . ./scene.sh
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own connections"
 
-# count COMMAND EXPRESSION: connections of which it is true
+# count COMMAND EXPRESSION: the number of connections for which it is true
 count()
 {
 	"$1" | python3 -c '
@@ -18,7 +18,7 @@ assert len({c["nr"] for c in conns}) == len(conns), "a number twice"
 print(sum(bool(eval(sys.argv[1])) for c in conns))' "$2"
 }
 
-# the peer's values are what the other one calls its own
+# the peer's values are the own values at the other end
 one()
 {
 	server
@@ -38,7 +38,7 @@ during()
 		own_rev=2 own_flags=0x50 own_control=ABCD peer_rev=2 \
 		peer_flags=0x50 peer_control=ABCD mss=1448 mulpdu=1442 \
 		term_found=null term_sent=null term_received=null error=null
-	# its RTR may be on its way
+	# its RTR may still be in flight
 	soon expect conns_of_b state=OPEN role=responder local=$IP_B local_port=$port \
 		remote=$IP_A mpa_rev=2 rtr=write peer_rev=2 own_control=ABCD
 	in_a tern show connections tern_a | tee "$TMP/text"
@@ -100,8 +100,8 @@ to_peer()
 	ends $server
 }
 
-# both_listen NETNS PID: $monitor, which says so, and the other one, which does not:
-# it has joined the same groups
+# both_listen NETNS PID: both listen: $monitor, which reports it, and the other process,
+# which has joined the same groups
 both_listen()
 {
 	eventually grep -q State "$TMP/lines"
@@ -115,7 +115,7 @@ groups_of()
 		/proc/net/netlink
 }
 
-# COMMAND...: makes a connection of a fail; tern monitor says so, once
+# COMMAND... makes a connection of a fail; tern monitor reports it once
 heard()
 {
 	local monitor json
@@ -134,7 +134,7 @@ heard()
 	wait $monitor $json 2>/dev/null || true
 }
 
-# the code is counted at who sends it, and traced at both ends
+# the sender counts the code, and both ends trace it
 terminated()
 {
 	local before after
@@ -153,7 +153,7 @@ terminated()
 	same "$after" $((before + 1))
 }
 
-# Q4: an FPDU with a bad CRC behind a shut fence
+# Q4: an FPDU with a bad CRC while the fence is shut
 withheld()
 {
 	local before
@@ -163,8 +163,8 @@ withheld()
 	same "$(counter tern_b term_sent_mpa_crc)" 0
 }
 
-# more connections than one message of the kernel holds, more ended ones than
-# are remembered
+# more connections than fit into one message of the kernel, and more ended ones than the
+# device keeps
 many()
 {
 	in_b tern set tern_b half-open 1000
@@ -187,7 +187,7 @@ waiting() { same "$(count conns_of_b 'c["state"] == "REQUEST_WAIT"')" "$1"; }
 no_living() { same "$(count conns_of_b 'not c["ended"]')" 0; }
 same() { [ "$1" = "$2" ] || { echo "$1, not $2"; return 1; }; }
 
-# a dump goes on while its device goes
+# a dump continues while its device is removed
 device_goes()
 {
 	local dumper
@@ -209,7 +209,7 @@ device_goes()
 	grep -q 'no tern device of this name' "$TMP/err"
 }
 
-# ---- the module goes ---------------------------------------------------------------
+# ---- unload of the module-----------------------------------------------------------
 
 module_back()
 {
@@ -218,7 +218,7 @@ module_back()
 	dev_add b tern_b tern v0b
 }
 
-# a monitor holds nothing, and says that it is over
+# a monitor holds no reference, and reports the unload
 unload_under_monitor()
 {
 	local monitor json
@@ -265,7 +265,7 @@ dump_on()
 	done
 }
 
-# dumps go on all the time: it is refused now and then, and succeeds soon
+# during dumps the unload is sometimes refused, and soon succeeds
 unload_under_dumps()
 {
 	local dumpers=()
@@ -286,14 +286,14 @@ unload_under_dumps()
 
 topo_up
 in_a tern set tern_a reply-ms 2000
-point "a connection, seen from both ends while it is open, and when it is over" one
+point "a connection, seen from both ends while it is open and after its end" one
 point "a connection over IPv6" over_ipv6
 point "H11, MPA-180: a rejected one" from_peer reject state=CLOSED \
 	error=ECONNREFUSED peer_flags=0x70 peer_ird=4 peer_ord=4 \
 	peer_control=ABCD peer_pd_len=2 version=null rtr=null
 point "O14: values of a connection that ended for them" from_peer too_many_reads \
 	error=EPROTO term_sent=2/0/06 peer_ird=16 peer_ord=16382
-point "K8: a Terminate behind the Reply" from_peer early_terminate \
+point "K8: a Terminate after the Reply" from_peer early_terminate \
 	error=EPROTO term_received=2/0/07 term_sent=null
 point "H16: the revision that the second attempt asked for" from_peer fall_back \
 	own_rev=1 own_flags=0x40 own_ird=null mpa_rev=1 p2p=false
@@ -302,13 +302,13 @@ point "O3, O7: not negotiated reads as 16383" to_peer not_negotiated \
 	peer_ird=16383 peer_ord=16383 own_ird=16383 own_ord=16383 peer_control=ABCD
 point "G3: revision 0 refused" to_peer rev_0 peer_rev=0 peer_flags=0xc0 \
 	own_rev=1 own_flags=0x60 error=EPROTONOSUPPORT version=null
-point "tern monitor: an error is told" heard from_peer no_rtr_type error=EPROTO
+point "tern monitor: an error is reported" heard from_peer no_rtr_type error=EPROTO
 point "a Terminate is counted by its code, and traced" terminated
-point "F70: an error behind a shut fence is counted, no Terminate" withheld
+point "F70: an error while the fence is shut is counted, no Terminate" withheld
 point "300 connections, and 64 that ended" many
 point "rmmod while a dump is held" unload_under_held_dump
 point "rmmod while tern monitor listens" unload_under_monitor
 point "tern monitor after that" heard from_peer no_rtr_type error=EPROTO
 point "rmmod while tern show connections dumps" unload_under_dumps
-point "devices come and go during dumps" device_goes
+point "devices are added and removed during dumps" device_goes
 finish

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # IPsec below a connection: ESP in transport mode between the two hosts, whose SAs
 # are replaced and deleted under load. An IKE phase 2
-# delete is no reason to end a stream. Every octet of the payload is verified.
+# delete is no reason to end a stream. Every byte of the payload is verified.
 
 . ./lib.sh
 . ./scene.sh
@@ -40,7 +40,7 @@ delete_sas()
 	EOF
 }
 
-# policies HOST OWN PEER: nothing goes or comes that is not in ESP
+# policies HOST OWN PEER: allow no packet that is not in ESP
 policies()
 {
 	ip -n "$1" xfrm policy add src "$2" dst "$3" dir out \
@@ -49,7 +49,7 @@ policies()
 		tmpl src "$3" dst "$2" proto esp reqid 1 mode transport
 }
 
-# octets that b took out of ESP from a, by the newest SAs
+# bytes that b received in ESP from a, by the newest SAs
 carried()
 {
 	ip -n b -s xfrm state get src $IP_A dst $IP_B proto esp spi "$(spi_ab "$1")" |
@@ -57,7 +57,7 @@ carried()
 }
 carries() { [ "$(carried "$1")" -gt 10000 ]; }
 
-# packets that found no SA: either may be the one who has something to send
+# packets without an SA; either host may be the sender
 outages()
 {
 	awk '/XfrmOutNoStates/ { n += $2 } END { print n }' \
@@ -75,8 +75,8 @@ fresh()
 	add_sas "$generation"
 }
 
-# during_traffic COMMAND...: it runs under load, which goes on behind it and then
-# ends as it should
+# during_traffic COMMAND...: run it under load, which continues after it and then ends
+# well
 during_traffic()
 {
 	server -k 1
@@ -96,8 +96,8 @@ during_traffic()
 
 under_load() { fresh "$1"; during_traffic "${@:2}"; }
 
-# all of the stream is in ESP: no packet of TCP is seen, and no fewer octets went
-# through the SA than tern has sent
+# all of the stream is in ESP: no packet of TCP is seen, and the SA carried at least as
+# many bytes as tern has sent
 all_in_esp()
 {
 	local sent before
@@ -107,7 +107,7 @@ all_in_esp()
 	during_traffic true
 	capture_end
 	sent=$(($(counter tern_a tx_bytes) - before))
-	echo "tern sent $sent octets, ESP carried $(carried "$generation")"
+	echo "tern sent $sent bytes, ESP carried $(carried "$generation")"
 	[ "$(carried "$generation")" -gt "$sent" ]
 	[ "$(tcpdump -nr "$TMP/pcap" 2>/dev/null | wc -l)" = 0 ]
 }
@@ -136,7 +136,7 @@ outage()
 	echo "$before packets without an SA, then $(outages)"
 }
 
-# longer than what is done meanwhile
+# longer than the command
 seconds=$((2 + TERN_TIMEOUT_SCALE))
 topo_up
 policies a $IP_A $IP_B

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Sourced behind scene.sh by tests that let tshark judge what was on the wire.
+# Sourced after scene.sh by tests that let tshark check what was on the wire.
 
-# What tshark makes of the capture: FPDUs, those with a CRC that it found good,
-# bad ones, and everything that it calls malformed or a protocol error. It loses
-# its way among markers: unmark.py takes them out, and says what is wrong there.
-# Heuristics first, for the client's port may be some other protocol's (44818).
-judge()
+# Count what tshark finds in the capture: FPDUs, those with a good CRC, bad ones, and all
+# that is malformed or a protocol error. It cannot follow markers: unmark.py checks and
+# removes them. Heuristics come first, since the client's port may belong to another
+# protocol (44818).
+tshark_check()
 {
 	./unmark.py "$TMP/pcap" "$TMP/unmarked" || return 1
 	tshark -n -r "$TMP/unmarked" -o tcp.desegment_tcp_streams:TRUE \
@@ -23,7 +23,7 @@ judge()
 	[ ! -s "$TMP/malformed" ] && [ "$bad" = 0 ] && [ "$fpdus" -ge 20 ]
 }
 
-# FPDUs that tern's device, it has the one of the two ends, sent and received
+# FPDUs that the device sent and received which is tern's
 moved()
 {
 	local dev=$DEV_A
@@ -32,15 +32,15 @@ moved()
 	echo $(($(counter "$dev" tx_fpdu) + $(counter "$dev" rx_fpdu)))
 }
 
-# Captured is what leaves the host: not GSO's big segments, in which tshark finds
-# the first FPDU only, once there are markers.
+# Capture what leaves the host, not GSO's big segments: with markers tshark finds only the
+# first FPDU of those.
 segments_as_sent()
 {
 	in_a ethtool -K v0a tso off gso off gro off
 	in_b ethtool -K v0b tso off gso off gro off
 }
 
-# captured crc|nocrc COMMAND...: capture while it runs, and judge: each FPDU is seen
+# captured crc|nocrc COMMAND...: capture while it runs, and check: each FPDU is seen
 captured()
 {
 	local crc=$1 status=0 before
@@ -51,7 +51,7 @@ captured()
 	capture_all
 	capture_end
 	[ $status = 0 ] || return $status
-	judge
+	tshark_check
 	[ "$fpdus" = $(($(moved) - before)) ] || { echo "of $(($(moved) - before))"; return 1; }
 	case $crc in
 	crc)	[ "$good" = "$fpdus" ] ;;

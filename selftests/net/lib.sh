@@ -24,7 +24,7 @@ IP_A=10.7.0.1
 IP_B=10.7.0.2
 IP6_A=fd00:7::1
 IP6_B=fd00:7::2
-# TCG is slow: what takes 10 s elsewhere may take this many times as long.
+# TCG is slow: every time limit is multiplied by this.
 TERN_TIMEOUT_SCALE=${TERN_TIMEOUT_SCALE:-1}
 TMP=$(mktemp -d)
 export TERN_TYPE TERN_PEER DEV_A DEV_B IP_A IP_B IP6_A IP6_B
@@ -59,9 +59,9 @@ ktap_test_skip()
 	echo "ok $ktap_n $1 # SKIP $2"
 }
 
-# point NAME COMMAND...: one TAP point: passes when COMMAND does; what COMMAND
-# wrote is shown when it does not. In the background, because `set -e` is off
-# inside anything that `||` follows.
+# point NAME COMMAND...: one TAP point, which passes when COMMAND succeeds; else its output
+# is shown. COMMAND runs in the background, because `set -e` is off inside a command that
+# `||` follows.
 point()
 {
 	local name=$1 status=0 t0=${EPOCHREALTIME/./}
@@ -76,7 +76,7 @@ point()
 	fi
 }
 
-# skip_all WHY: the whole test does not apply.
+# skip_all WHY: skip the whole test.
 skip_all()
 {
 	ktap_done=1
@@ -84,7 +84,7 @@ skip_all()
 	exit 4
 }
 
-# finish: the plan, and the status that fits.
+# finish: print the plan and exit with the status.
 finish()
 {
 	ktap_done=1
@@ -94,8 +94,8 @@ finish()
 	exit 0
 }
 
-# ... | has PATTERN: not grep -q, which ends at the first match, so that what
-# writes may get SIGPIPE and, under pipefail, fail the whole
+# ... | has PATTERN: like grep -q, which ends at the first match: then the writer may get
+# SIGPIPE, which under pipefail fails the whole pipe
 has() { grep "$@" >/dev/null; }
 
 # ---- the two hosts --------------------------------------------------------
@@ -176,8 +176,8 @@ server_address()
 
 # ---- servers and clients --------------------------------------------------
 
-# limit SECONDS COMMAND...: a time limit that knows how slow the lab is. Works
-# for programs; in front of in_a and in_b it reaches the program behind them.
+# limit SECONDS COMMAND...: a time limit, scaled for a slow lab. It works for programs; in
+# front of in_a and in_b it limits the program that they run.
 limit()
 {
 	local seconds=$(($1 * TERN_TIMEOUT_SCALE))
@@ -189,7 +189,7 @@ limit()
 	esac
 }
 
-# eventually COMMAND...: until it succeeds, for 10 s (scaled).
+# eventually COMMAND...: repeat it until it succeeds, for 10 s (scaled).
 eventually()
 {
 	local tries=$((200 * TERN_TIMEOUT_SCALE))
@@ -200,8 +200,8 @@ eventually()
 	done
 }
 
-# listening PORT [NETNS]: a server takes connections there. An iWARP listener
-# is a TCP one; rdma_cm's own state says LISTEN before that exists.
+# listening PORT [NETNS]: a server accepts connections there. An iWARP listener is a TCP
+# one; rdma_cm's own state is LISTEN before that exists.
 listening()
 {
 	if [ "$TERN_PEER" = rxe ]; then
@@ -215,7 +215,7 @@ wait_for_listen() { eventually listening "$@"; }
 wait_for_no_listen() { eventually not listening "$@"; }
 not() { ! "$@"; }
 
-# A port of its own for each server: nothing waits for another's TIME_WAIT.
+# Each server has its own port, so none waits for another's TIME_WAIT.
 new_port() { echo $((20000 + RANDOM % 10000)); }
 
 # pair SECONDS SERVER -- CLIENT: run the server command in b (background) and
@@ -246,7 +246,7 @@ pair()
 	return $status
 }
 
-# perftest_pair: as pair. perftest's server ends its listener and listens anew for
+# perftest_pair: as pair. perftest's server ends its listener and listens again for
 # its QPs, and its client, which knows, tries again when it comes too early for that;
 # but it may crash on the way. Such a run is repeated, and leaves no line in the
 # kernel's log: a crash shows in the status. What was rejected by a frame, and not by

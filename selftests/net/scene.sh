@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2120 # read by the tests that source this
-# Sourced behind lib.sh by tests that run traffic in the background and look at
-# what the kernel keeps: processes, objects, counters, time, packets.
+# Sourced after lib.sh by tests that run traffic in the background and check processes,
+# objects, counters, times and packets.
 
 vtraffic=../verbs/vtraffic
 port=21000
@@ -18,7 +18,7 @@ everywhere()
 	done
 }
 
-# took COMMAND...: it may fail; the time that it took is in $took, in ms.
+# took COMMAND...: set $took to its time in ms; it may fail.
 took()
 {
 	local t0=${EPOCHREALTIME/./} status=0
@@ -28,8 +28,8 @@ took()
 	return $status
 }
 
-# timed SECONDS COMMAND...: for what has work to do, or waits for a protocol's
-# timer: it may fail, but not take longer (scaled).
+# timed SECONDS COMMAND...: it may fail, but not take longer (scaled); for commands that
+# have work to do or wait for a timer of a protocol.
 timed()
 {
 	local most=$(($1 * 1000 * TERN_TIMEOUT_SCALE)) status=0
@@ -38,9 +38,8 @@ timed()
 	return $status
 }
 
-# The checked kernel is slow on purpose; and a machine that takes 40 ms to start a
-# program, as TCG does on one with ten busy processes on each core, says nothing
-# about tern.
+# The checked kernel is slow by design. A machine that takes 40 ms to start a program, like
+# TCG with ten busy processes per core, proves nothing about tern.
 slow_machine()
 {
 	[ "${TERN_LANE:-}" != uml-debug ] || return 0
@@ -48,8 +47,8 @@ slow_machine()
 	[ $took -gt 400 ]
 }
 
-# within SECONDS COMMAND...: for ends: seconds of the clock, under TCG too. Only a
-# slow machine has the scaled time.
+# within SECONDS COMMAND...: for ends: seconds of the clock, even under TCG. Only on a slow
+# machine the time is scaled.
 within()
 {
 	local status=0 ms
@@ -62,7 +61,7 @@ within()
 	return $status
 }
 
-# ends PID...: they end by themselves, within 5 s.
+# ends PID...: they end without being killed, within 5 s.
 ended() { ! kill -0 "$1" 2>/dev/null; }
 ends()
 {
@@ -92,8 +91,8 @@ client()
 	eventually grep -Eq 'running|connected' "$TMP/client" || { cat "$TMP/client"; return 1; }
 }
 
-# silent_listener [PORT]: a peer that takes the connection and never says a word, its
-# PID in $listener_pid
+# silent_listener [PORT]: a peer that accepts the connection and sends nothing; its PID in
+# $listener_pid
 silent_listener()
 {
 	port=${1:-$((port + 1))}
@@ -102,7 +101,7 @@ silent_listener()
 	wait_for_listen "$port"
 }
 
-# traffic: both, and they are at it.
+# traffic: start both and wait until data moves.
 traffic()
 {
 	server
@@ -120,15 +119,15 @@ hold()
 
 # nothing_left: no object of any program on any device.
 counts() { everywhere rdma resource show | grep -E "(${DEV_A}|${DEV_B}):"; }
-# the PDs and CQs of kernel users would show too: there are none
+# there are no kernel users, whose PDs and CQs would show
 objects_gone() { ! counts | has -E '(qp|cm_id|mr|ctx|srq|cq|pd) [1-9]'; }
 nothing_left()
 {
 	within 5 eventually objects_gone || { counts; return 1; }
 }
 
-# no_tcp NETNS [PORT]: connections that TCP still has there: those to our port, or
-# to the given one ('' for all)
+# no_tcp NETNS [PORT]: TCP has no connection there to our port, or to the given one ('' for
+# all)
 tcp_left() { ip netns exec "$1" ss -Htan 2>/dev/null | grep -v TIME-WAIT | has ":${2-$port}"; }
 no_tcp() { ! tcp_left "$@"; }
 
@@ -139,12 +138,12 @@ counter()
 	grep -m1 -o " $2 [0-9]*" "$TMP/statistic" | awk '{ print $2 }'
 }
 
-# connections, ended ones too, for expect
+# all connections, including ended ones, for expect
 conns_of_a() { in_a tern --json show connections --all tern_a; }
 conns_of_b() { in_b tern --json show connections --all tern_b; }
 
-# expect COMMAND KEY=VALUE...: the newest connection that COMMAND shows has them;
-# a value is a word, or what JSON calls null, true and false
+# expect COMMAND KEY=VALUE...: the newest connection that COMMAND shows has these values:
+# a word, or JSON's null, true and false
 expect()
 {
 	local show=$1
@@ -165,7 +164,7 @@ for pair in sys.argv[1:]:
 sys.exit(bad)' "$@"
 }
 
-# soon COMMAND...: within a close and a half; what the last try said is shown
+# soon COMMAND...: succeeds within one and a half closes; the last output is shown
 soon()
 {
 	local tries=$((15 * TERN_TIMEOUT_SCALE))
@@ -176,7 +175,7 @@ soon()
 	done
 }
 
-# drop_in_b RULE: what matches does not arrive at b, until undrop
+# drop_in_b RULE: drop matching packets at b, until undrop
 drop_in_b()
 {
 	in_b nft "destroy table inet t; add table inet t;
@@ -186,7 +185,7 @@ drop_in_b()
 
 undrop() { in_b nft delete table inet t; }
 
-# the first packet of each sender that matches RULE never arrives at b
+# drop the first packet of each sender that matches RULE at b
 lose_once()
 {
 	in_b nft "destroy table inet t; add table inet t; add set inet t seen { type ipv4_addr; };
@@ -206,7 +205,7 @@ capture()
 	eventually grep -q listening "$TMP/tcpdump"
 }
 
-# capture_all: until all is written: tcpdump has what comes behind it
+# capture_all: wait until all is written: tcpdump has written a later packet
 capture_all()
 {
 	in_a bash -c "exec 3<>/dev/tcp/$IP_B/9" 2>/dev/null || true

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Odd segmentation: FPDUs in the smallest segments, octet by octet, cut
-# anywhere, and many in one lump; every octet of the payload is verified.
+# Odd segmentation: FPDUs in the smallest segments, byte by byte, cut anywhere, and many
+# in one lump; every byte of the payload is verified.
 
 . ./lib.sh
 . ./scene.sh
@@ -76,7 +76,7 @@ through()
 
 segments_in() { ip netns exec "$1" cat /proc/net/snmp | awk '/^Tcp: [0-9]/ { print $11 }'; }
 
-# no window of ours makes TCP gather octets that are sent one by one
+# our window never makes TCP gather bytes that are sent one by one
 send_each_octet()
 {
 	ip -n b route change 10.7.0.0/24 dev v0b src $IP_B initcwnd 10000
@@ -84,8 +84,8 @@ send_each_octet()
 	in_b sysctl -qw net.ipv4.tcp_autocorking=0
 }
 
-# octet_by_octet OPTION...: both hosts see as many segments as octets
-octet_by_octet()
+# byte_by_byte OPTION...: both hosts see as many segments as bytes
+byte_by_byte()
 {
 	local before_a before_b to_server to_client
 
@@ -139,8 +139,8 @@ settings markers off
 point "joined by GRO" joined mixed -n 60 -x 300000 -d 16
 send_each_octet
 for mode in send write read; do
-	point "octet by octet, $mode" octet_by_octet -m $mode -n 8 -x 400
+	point "byte by byte, $mode" byte_by_byte -m $mode -n 8 -x 400
 done
 settings markers on
-point "octet by octet, markers" octet_by_octet -m mixed -n 8 -x 1500
+point "byte by byte, markers" byte_by_byte -m mixed -n 8 -x 1500
 finish

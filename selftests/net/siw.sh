@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # of lib.sh and of the test that sources this
-# Sourced after scene.sh by tests in which siw is the peer. Debian's siw crashes its
-# kernel, or stops answering for good, now and then, tern being there or not. A point
-# that fails says whose failure it is: if siw does not answer a siw in the same guest
-# either, or the kernel has crashed, the test ends, and lab/siw-guests decides.
+# Sourced after scene.sh by tests in which siw is the peer. Debian's siw sometimes crashes
+# its kernel or stops answering, with or without tern. When a point fails, check siw: if it
+# does not answer a siw in the same guest either, or the kernel has crashed, the test ends,
+# and lab/siw-guests decides.
 #
 #	TERN_SET_SIW_FROM=N	begin with the Nth point: those before it are done
 #	TERN_SET_SIW_ALONE=N	the Nth alone, five times, with siw in tern's place
@@ -18,7 +18,7 @@ siw_seconds=10 siw_tries=3	# for a siw to answer a siw
 siw_taint=$((1 << 7 | 1 << 9 | 1 << 14))
 read -r siw_tainted </proc/sys/kernel/tainted
 
-# siw_point NAME COMMAND...: as point; that siw lives is a condition of it
+# siw_point NAME COMMAND...: like point, on the condition that siw works
 siw_point()
 {
 	local name="$1 (if siw lives)" times=1
@@ -105,10 +105,9 @@ siw_answers()
 	return $answer
 }
 
-# but_for_deaf COMMAND...: siw_accept() sends its Reply first and listens for FPDUs
-# after that: those that come in between lie in its socket until more come. tern's RTR
-# and first Request may, and then both ends wait for ever. A try in which siw sent not
-# one FPDU is repeated.
+# but_for_deaf COMMAND...: siw_accept() sends its Reply before it listens for FPDUs: those
+# that arrive between stay in its socket until more arrive. If they are tern's RTR and
+# first Request, both ends wait for ever. A try in which siw sent no FPDU is repeated.
 but_for_deaf()
 {
 	local before try

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Whatever ends, in whatever order, ends within 5 s and leaves nothing.
-# The kernel log is looked at by the runner.
+# Programs, devices, links, namespaces and the module end in any order within 5 s, and
+# leave nothing. The runner checks the kernel log.
 
 . ./lib.sh
 . ./scene.sh
@@ -10,14 +10,14 @@ module=$TERN_TYPE
 
 # ---- processes that are killed ----------------------------------------------
 
-# what a survivor says: it was told of the end
+# the output of a survivor: it got the event
 learned()
 {
 	cat "$1"
 	grep -Eqi 'disconnected|flushed|async event' "$1"
 }
 
-# kill_one WHO: the other one learns it, and ends
+# kill_one client|server: the other one gets the event, and ends
 kill_one()
 {
 	if [ "$1" = client ]; then
@@ -85,7 +85,7 @@ kill_connecting()
 	ip netns pids b | xargs -r kill -9
 }
 
-# a thread of it waits in the kernel for the end of its id
+# one of its threads waits in the kernel for the end of its id
 kill_destroying()
 {
 	silent_listener
@@ -111,7 +111,7 @@ kill_syn_sent()
 	undrop
 }
 
-# a TCP client that never sends its Request, while the server goes
+# a TCP client never sends its Request, and the server is killed
 kill_half_open()
 {
 	server
@@ -132,7 +132,7 @@ kill_asked() # LISTEN-AT CONNECT-TO
 	eventually grep -qx 'vtraffic: asked' "$TMP/server"
 	kill -9 $server_pid
 	ends $server_pid
-	# the client is told, and does not wait for its own timer
+	# the client gets the event, and does not wait for its own timer
 	ends $client_pid
 	cat "$TMP/client"
 	grep -q 'RDMA_CM_EVENT_\(REJECTED\|DISCONNECTED\|CONNECT_ERROR\|UNREACHABLE\)' "$TMP/client"
@@ -141,8 +141,8 @@ kill_asked() # LISTEN-AT CONNECT-TO
 	within 5 eventually no_tcp b
 }
 
-# the server accepted, and what it waits for is the peer's RTR: no ESTABLISHED yet,
-# and the RTR's timer takes longer than an end may
+# the server accepted and waits for the peer's RTR: no ESTABLISHED yet, and the RTR's timer
+# is longer than an end may take
 kill_before_rtr()
 {
 	server
@@ -157,7 +157,7 @@ kill_before_rtr()
 	within 5 eventually grep 'closed' "$TMP/peer"
 }
 
-# MPA-123: the peer is there no more, and nothing tells so: TCP gives up
+# MPA-123: the peer has vanished without a packet: TCP gives up
 peer_falls_silent()
 {
 	in_a sysctl -qw net.ipv4.tcp_retries2=3
@@ -173,7 +173,7 @@ peer_falls_silent()
 	nothing_left
 }
 
-# ---- devices that go -----------------------------------------------------------
+# ---- removal of devices --------------------------------------------------------
 
 traffic_ends()
 {
@@ -194,7 +194,7 @@ link_delete_traffic()
 	fi
 }
 
-# until it is killed, whether the device is there or not
+# until it is killed, with the device or without
 look_at_all()
 {
 	set +e
@@ -219,7 +219,7 @@ link_delete_looked_at()
 	for _ in 1 2 3; do
 		link_delete_traffic "$DEV_A" || status=1
 	done
-	# that they still ran
+	# check that they still ran
 	kill "${pids[@]}" || status=1
 	wait "${pids[@]}" 2>/dev/null || true
 	return "$status"
@@ -254,7 +254,7 @@ netdev_delete_traffic()
 	traffic_ends
 }
 
-# a device goes while a stopped process holds a context: it can't be asked
+# a device is removed while a stopped process holds a context: the process cannot answer
 stopped()
 {
 	hold
@@ -277,7 +277,7 @@ stopped_netdev_delete()
 	stopped ip -n a link delete v0a
 }
 
-# stopped in the middle of its traffic, the peer's too
+# both processes are stopped in the middle of their traffic
 stopped_traffic()
 {
 	traffic
@@ -317,7 +317,7 @@ rmmod_during_traffic()
 	ends $client_pid $server_pid
 }
 
-# with devices there, and nobody who uses them
+# with devices, but no user
 rmmod_removes_devices()
 {
 	rdma link show "$DEV_A/1"
@@ -343,8 +343,8 @@ rmmod_listening()
 
 # ---- clients of the RDMA core that came later --------------------------------------
 
-# clients_late MODULE...: they come after the links, in this order, and so are asked
-# to let go of a device in the reverse one, all before tern's own client
+# clients_late MODULE...: load them after the links, in this order, so that the core removes
+# them from a device in reverse order, all before tern's own client
 clients_late()
 {
 	local m
@@ -368,8 +368,8 @@ clients_first()
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 }
 
-# The client has no answer, for longer than this may take. It is stopped, so that its
-# own end is not what ends the startup: rdma_cm waits for its id.
+# The client gets no answer for longer than this may take. It is stopped, so that its own
+# end does not end the startup: rdma_cm waits for its id.
 link_delete_connecting_stopped()
 {
 	silent_listener
@@ -384,7 +384,7 @@ link_delete_connecting_stopped()
 	dev_add a "$DEV_A" "$TERN_TYPE" v0a
 }
 
-# the same of a server that accepted, and waits for an RTR
+# the same for a server that accepted and waits for an RTR
 link_delete_before_rtr_stopped()
 {
 	server
@@ -425,7 +425,7 @@ late() # WHO MODULE...
 	point "$1: rmmod with a server that listens" rmmod_listening
 }
 
-# where tern needs a part of uverbs, that is there before it
+# where tern needs a part of uverbs, that is loaded before it
 needs_uverbs() { grep -q '^ib_uverbs .*tern' /proc/modules; }
 
 # ---- packets that are lost once -----------------------------------------------------
@@ -444,7 +444,7 @@ lost_fin()
 	undrop
 }
 
-# the process is gone when its FIN is lost: the kernel alone repeats it
+# the process has ended when its FIN is lost: only the kernel can repeat it
 lost_fin_of_dead()
 {
 	server
@@ -458,7 +458,7 @@ lost_fin_of_dead()
 }
 
 # octets 2 and 3 of the FPDU are DDP's and RDMAP's: an untagged last Terminate
-# (0x41 or 0x45 with the reserved bits clear, 0x47), behind 32 octets of TCP
+# (0x41 or 0x45 with the reserved bits clear, 0x47), after 32 octets of TCP
 lost_terminate() # HOOK COMMAND...
 {
 	lose_once "$1" "@th,272,8 & 0xc3 == 0x41 @th,280,8 == 0x47"
@@ -470,7 +470,7 @@ lost_terminate() # HOOK COMMAND...
 	undrop
 }
 
-# the same test with a and b in each other's place: a's key is the wrong one
+# the same test with a and b exchanged: a's key is the wrong one
 swapped()
 {
 	# shellcheck disable=SC2016 # for the inner one
@@ -506,7 +506,7 @@ point "kill -9 of such a server, IPv6" kill_asked :: $IP6_B
 point "a peer that falls silent" peer_falls_silent
 point "link delete during traffic, the client's" link_delete_traffic "$DEV_A"
 point "link delete during traffic, the server's" link_delete_traffic "$DEV_B"
-point "link delete while all its objects are looked at" link_delete_looked_at
+point "link delete while all its objects are dumped" link_delete_looked_at
 point "link delete while connecting" link_delete_connecting
 point "netdev removed during traffic" netdev_delete_traffic
 new_wires
