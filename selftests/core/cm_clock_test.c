@@ -53,7 +53,7 @@ TEST(clock__octets_do_not_make_it_shorter, "DDP-067")
 	EQ(c.due, START + 16 * SPAN - 1);
 }
 
-/* an octet at each look, for ever; a step of the close does not begin it again */
+/* a byte at each poll, for ever; a step of the close does not restart the limit */
 TEST(clock__a_trickle_has_an_end, "DDP-067")
 {
 	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);

@@ -131,7 +131,7 @@ TEST(fsm__active_and_peer_closes, "H1 H10")
 	     { CM_EV_DRAINED, CM_CLOSED, CM_ACT_DROP });
 }
 
-TEST(fsm__active_rejected, "H2 H11 Q20: FIN behind the Reply")
+TEST(fsm__active_rejected, "H2 H11 Q20: FIN after the Reply")
 {
 	WALK(true,
 	     { CM_EV_TCP_OPEN, CM_REPLY_WAIT, 0 },

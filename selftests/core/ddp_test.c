@@ -6,7 +6,7 @@
 #include "tap.h"
 #include "util.h"
 
-/* a segment's octets and what the shell would bring to it */
+/* a segment's bytes, and what the shell would add */
 struct try {
 	u8 b[128];
 	u32 len;		/* ULPDU_Length */
@@ -59,8 +59,8 @@ static struct tern_ddp_rx fresh(u8 version)
 }
 
 /* S2 to S10 and S16 in the order of the shell */
-static int judge(const struct tern_ddp_rx *rx, const struct try *t,
-		 struct tern_seg *seg)
+static int check_segment(const struct tern_ddp_rx *rx, const struct try *t,
+			 struct tern_seg *seg)
 {
 	u32 hdr_len = min_t(u32, t->len, TERN_HDR_MAX);
 	int term = tern_ddp_segment(rx, t->b, hdr_len, t->len, seg);
@@ -76,15 +76,15 @@ static int verdict(const struct tern_ddp_rx *rx, struct try t)
 {
 	struct tern_seg seg;
 
-	return judge(rx, &t, &seg);
+	return check_segment(rx, &t, &seg);
 }
 
-/* judged good, placed and delivered */
+/* found valid, placed and delivered */
 static void take(struct tern_ddp_rx *rx, struct try t)
 {
 	struct tern_seg seg;
 
-	if (EQ(judge(rx, &t, &seg), TERN_TERM_NONE))
+	if (EQ(check_segment(rx, &t, &seg), TERN_TERM_NONE))
 		tern_ddp_advance(rx, &seg);
 }
 
@@ -146,7 +146,7 @@ TEST(ddp_segment__short_header_stays_unread, "S2 MPA-008")
 	struct tern_ddp_rx rx = fresh(1);
 	struct tern_seg seg;
 
-	/* a heap block of just these octets: ASan watches its end */
+	/* a heap block of exactly these bytes, so that ASan watches its end */
 	for (u32 len = 1; len < 18; len++) {
 		u8 *b = __builtin_malloc(len);
 
@@ -260,10 +260,10 @@ TEST(ddp_segment__first_marks_a_new_message, "DDP-061 RDMAP-066")
 	struct try b = untagged(0x41, 0x43, 0, 1, 10, 10);
 	struct tern_seg seg;
 
-	EQ(judge(&rx, &a, &seg), TERN_TERM_NONE);
+	EQ(check_segment(&rx, &a, &seg), TERN_TERM_NONE);
 	EQ(seg.first, true);
 	tern_ddp_advance(&rx, &seg);
-	EQ(judge(&rx, &b, &seg), TERN_TERM_NONE);
+	EQ(check_segment(&rx, &b, &seg), TERN_TERM_NONE);
 	EQ(seg.first, false);
 	EQ(seg.mo + seg.len, 20);	/* DDP-062: the message's length */
 }
@@ -450,7 +450,7 @@ TEST(rdmap_segment__plain_send_ignores_that_field, "RDMAP-017")
 	take(&rx, t);
 	t = untagged(0x41, 0x43, 0, 1, 9, 9);
 	put32(t.b + 2, 0xbeef);
-	EQ(judge(&rx, &t, &seg), TERN_TERM_NONE);
+	EQ(check_segment(&rx, &t, &seg), TERN_TERM_NONE);
 	EQ(seg.row->has_inv, false);
 }
 
@@ -515,7 +515,7 @@ TEST(rdmap_segment__read_request_body, "RDMAP-019 RDMAP-023 1.7")
 
 	from_hex(t.b + 18, "01020304 1112131415161718 21222324 31323334 "
 		 "4142434445464748");
-	EQ(judge(&rx, &t, &seg), TERN_TERM_NONE);
+	EQ(check_segment(&rx, &t, &seg), TERN_TERM_NONE);
 	EQ(seg.rreq.sink_stag, 0x01020304);
 	EQ(seg.rreq.sink_to, 0x1112131415161718);
 	EQ(seg.rreq.size, 0x21222324);

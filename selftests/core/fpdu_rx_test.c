@@ -19,7 +19,7 @@ static struct tern_fpdu_rx rx_at(const struct ref_dir *d)
 	return rx;
 }
 
-/* header() with all octets there, verify() in chunks of @step, finish() */
+/* header() with all bytes, verify() in chunks of @step, finish() */
 static int receive(struct tern_fpdu_rx *rx, const u8 *in, u32 len, u32 step,
 		   struct tern_fpdu *f)
 {
@@ -35,7 +35,7 @@ static int receive(struct tern_fpdu_rx *rx, const u8 *in, u32 len, u32 step,
 	return tern_fpdu_rx_finish(rx, f);
 }
 
-/* the CRC field at the end of @len octets is made right again */
+/* correct the CRC field at the end of @len bytes */
 static void fix_crc(u8 *fpdu, u32 len)
 {
 	put_unaligned_le32(~crc32c(~0U, fpdu, len - 4), fpdu + len - 4);
@@ -84,7 +84,7 @@ TEST(fpdu_rx_finish__figure6_marker_inside, "MPA-019 MPA-027 MPA-047 1.7")
 	EQ(rx.pos, 32);
 }
 
-/* the answer to @len octets that end where a heap block ends */
+/* the result for @len bytes that end where a heap block ends */
 static int ask(const struct tern_fpdu_rx *rx, u32 len, struct tern_fpdu *f)
 {
 	u8 *copy = malloc(len ? len : 1);
@@ -172,7 +172,7 @@ TEST(fpdu_rx_header__length_zero_is_an_fpdu, "MPA-008 Q8")
 	EQ(tern_fpdu_range_next(&f, false, &off, &range), false);
 }
 
-/* one FPDU of @n octets at @pos, received in chunks of @step */
+/* one FPDU of @n bytes at @pos, received in chunks of @step */
 static void round_trip(struct ref_dir d, u32 n, u32 step)
 {
 	struct tern_fpdu_rx rx = rx_at(&d);

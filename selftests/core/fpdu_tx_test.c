@@ -123,7 +123,7 @@ TEST(fpdu_tx__figure6_behind_a_first_of_492, "MPA-026 1.7")
 
 TEST(fpdu_tx__figure4_example, "MPA-027 1.4")
 {
-	/* ULPDU of 16 octets, the marker 12 octets in, written out by hand */
+	/* ULPDU of 16 bytes, the marker 12 bytes in, written out by hand */
 	static const char layout[] = "0010 8140000000010000 0000 "
 		"0000000c 000000000000 0000";
 	struct tern_fpdu_tx tx = tx_at(true, true, 1460, 500);
@@ -406,7 +406,7 @@ TEST(fpdu_tx_begin__mulpdu_changes_between_fpdus, "DDP-001 MPA-053 MPA-055")
 	EQ(mo, 5000);
 }
 
-/* headers only: with the CRC off payload() does not look at the octets */
+/* headers only: with CRC off payload() does not read the bytes */
 TEST(fpdu_tx_begin__message_of_4gib_less_1, "DDP-045 DDP-046 DDP-048")
 {
 	struct tern_fpdu_tx tx = tx_at(false, false, 65535, 0);

@@ -168,7 +168,7 @@ TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 Q21")
 			tern_mpa_settle(&iw, &reply, &ip);
 			EQ(ip.crc, q || own);
 			EQ(rp.crc, q || own);
-			/* C2: a responder that echoes its own wish only */
+			/* C2: a responder whose Reply has only its own request */
 			reply.flags &= (u8)~TERN_MPA_F_CRC;
 			tern_mpa_settle(&iw, &reply, &ip);
 			EQ(ip.crc, q);

@@ -53,7 +53,7 @@ static inline enum tern_mpa_parse parse(enum tern_mpa_kind kind,
 	return tern_mpa_parse(kind, buf, len, &need, msg);
 }
 
-/* a frame of @pd_len octets of private data, byte by byte; Return: its length */
+/* a frame of @pd_len bytes of private data, byte by byte; Return: its length */
 static inline u32 sample(enum tern_mpa_kind kind, u8 rev, u8 flags, u16 pd_len,
 			 u8 *buf)
 {

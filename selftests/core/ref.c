@@ -122,7 +122,7 @@ static int get(struct dec *d)
 	return get_raw(d);
 }
 
-/* Return: the 4 octets of the CRC field in *@got, the CRC's range in *@end */
+/* Return: the 4 bytes of the CRC field in *@got, the CRC's range in *@end */
 static bool get_crc(struct dec *d, uint32_t *got, uint32_t *end)
 {
 	*got = 0;

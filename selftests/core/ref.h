@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A second MPA, written octet by octet straight from RFC 5044 4 and slow on
+ * A second MPA, written byte by byte straight from RFC 5044 4 and slow on
  * purpose: what the core says must agree with it. It shares no code with core/.
  */
 #ifndef TERN_TEST_REF_H
@@ -21,7 +21,7 @@ enum ref_verdict {
  * struct ref_dir - one direction's framing
  * @markers: markers are in the stream
  * @crc: the CRC field has meaning
- * @pos: octets since the first one of Full Operation, not reduced
+ * @pos: bytes since the first one of Full Operation, not reduced
  */
 struct ref_dir {
 	bool markers;
@@ -31,12 +31,12 @@ struct ref_dir {
 
 uint32_t ref_crc32c(uint32_t crc, const uint8_t *p, uint32_t len);
 
-/* Return: octets written to @out; @d->pos moves */
+/* Return: bytes written to @out; @d->pos moves */
 uint32_t ref_encode(struct ref_dir *d, const uint8_t *ulpdu, uint32_t len,
 		    uint8_t *out);
 
 /*
- * The FPDU at the head of @in. @ulpdu has room for 64768 octets; *@used is its
+ * The FPDU at the head of @in. @ulpdu has room for 64768 bytes; *@used is its
  * length on the wire. @d->pos moves if the verdict is REF_GOOD.
  */
 enum ref_verdict ref_decode(struct ref_dir *d, const uint8_t *in, uint32_t len,

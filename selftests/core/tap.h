@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The least of a TAP helper, for tests of the pure core in userspace. One
- * program per file; TEST(function__case, "the requirement IDs it checks").
+ * A minimal TAP helper for tests of the pure core in userspace. One program per
+ * file; TEST(function__case, "the requirement IDs it checks").
  */
 #ifndef TERN_TAP_H
 #define TERN_TAP_H
@@ -35,7 +35,7 @@ static inline void tap_add(const char *name, const char *ids,
 	}								\
 	static void fn(void)
 
-/* a test goes on behind a failed check; only the first few are told */
+/* a test continues after a failed check; only the first few are printed */
 static inline int tap_check(int good, const char *file, int line,
 			    const char *what, long long got, long long want)
 {

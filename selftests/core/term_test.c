@@ -110,7 +110,7 @@ TEST(term_build__only_a_complete_read_request_has_R, "RDMAP-031 Q30")
 	EQ(tern_term_build(out, TERN_TERM_RO_OPCODE, seg, 46, 46), 20);
 }
 
-/* 100 of 300 octets had gone out when the source went away */
+/* 100 of 300 bytes were sent when the source was removed */
 TEST(term_build__read_that_failed_half_way, "RDMAP-032 Q30")
 {
 	u8 out[TERN_TERMINATE_MAX];

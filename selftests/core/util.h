@@ -46,7 +46,7 @@ static inline int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* "00 2a 4143" to octets; Return: their number */
+/* "00 2a 4143" to bytes; Return: their number */
 static inline u32 from_hex(u8 *out, const char *s)
 {
 	u32 n = 0;
@@ -60,7 +60,7 @@ static inline u32 from_hex(u8 *out, const char *s)
 	return n;
 }
 
-/* send one FPDU of @msg by the core; Return: octets at @out */
+/* send one FPDU of @msg by the core; Return: bytes at @out */
 static inline u32 send_fpdu(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 			    const u8 *payload, u8 *out)
 {
@@ -77,7 +77,7 @@ static inline u32 send_fpdu(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 	return n + tern_fpdu_tx_end(tx, out + n);
 }
 
-/* a message that is nothing but @hdr_len octets of headers, as they are */
+/* a message of only @hdr_len bytes of headers, as they are */
 static inline struct tern_tx_msg raw_msg(const u8 *hdr, u32 hdr_len, u32 len)
 {
 	struct tern_tx_msg msg = { .hdr_len = hdr_len, .len = len };
@@ -86,7 +86,7 @@ static inline struct tern_tx_msg raw_msg(const u8 *hdr, u32 hdr_len, u32 len)
 	return msg;
 }
 
-/* the ULPDU of a verified FPDU, markers removed; Return: octets at @out */
+/* the ULPDU of a verified FPDU, markers removed; Return: bytes at @out */
 static inline u32 gather_ulpdu(const struct tern_fpdu *f, bool markers,
 			       const u8 *fpdu, u8 *out)
 {

@@ -43,7 +43,7 @@ TEST(fpdu_pad__fills_to_a_multiple_of_4, "MPA-016 1.3")
 	}
 }
 
-/* walk octet by octet: a marker where the position is a multiple of 512 */
+/* walk byte by byte: a marker where the position is a multiple of 512 */
 static u32 walk(u32 pos, u32 body)
 {
 	u32 len = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * An endpoint from its first event to its last: the table of states, fed as
- * cep.c and startup.c do it: by a peer's octets, cut anywhere, through the MPA
+ * cep.c and startup.c do it: by a peer's bytes, cut anywhere, through the MPA
  * frames and gates; by FIN, RST, timers, the ULP's answers, the stream and
  * aborts, noted in any order and stepped later. Held at every step: what iw_cm
  * may see and what the endpoint holds (cm_world.h), at most one plain attempt, a
  * timer wherever a peer or the ULP is waited for; and in the end an abort ends it.
  *
- * Input: role, our wish (8), then operations of one octet each, some with more.
+ * Input: role, our request (8), then operations of one byte each, some with more.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@
 /**
  * struct end - the endpoint
  * @w: what its table did
- * @wish: ours
+ * @wish: our request
  * @frame, @len: of the peer's frame
  * @pending: BIT() of events noted
  * @timed: a timer runs
@@ -126,7 +126,7 @@ static void got_reply(struct end *e, const struct tern_mpa_msg *reply)
 	}
 }
 
-/* @n octets come; Return: how many of them were taken */
+/* @n bytes arrive; Return: how many of them were taken */
 static u32 octets(struct end *e, const u8 *p, u32 n)
 {
 	bool active = e->w.state == CM_REPLY_WAIT;
@@ -176,7 +176,7 @@ static void reset(struct end *e)
 		step(e, CM_EV_RESET);
 }
 
-/* each at most once, nothing behind the last one */
+/* each at most once, nothing after the last one */
 static void stream(struct end *e, u8 what)
 {
 	enum tern_cm_event event = CM_EV_STREAM_OPEN + what % 5;
@@ -192,7 +192,7 @@ static const enum tern_cm_event answers[] = {
 	CM_EV_ACCEPT, CM_EV_ACCEPT_P2P, CM_EV_REJECT, CM_EV_TCP_OPEN,
 };
 
-/* Return: octets of input used */
+/* Return: bytes of input used */
 static u32 operate(struct end *e, const u8 *p, u32 n)
 {
 	u8 arg = p[0] >> 3;

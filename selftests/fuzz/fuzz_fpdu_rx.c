@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The FPDU receiver. Held at once: every split of the stream gives the same
- * answer; no octet outside of what was handed in is read; what the sender
+ * answer; no byte outside of what was handed in is read; what the sender
  * wrote is read back; the naive decoder in core/ref.c agrees, and its encoder
  * with the sender.
  *
@@ -16,7 +16,7 @@
 #define F_CRC		0x01
 #define F_MARKERS	0x02
 #define F_RECORDS	0x04	/* records, encoded here */
-#define F_DAMAGE	0x08	/* one octet is changed */
+#define F_DAMAGE	0x08	/* one byte is changed */
 #define F_FIX_CRC	0x10	/* CRC fields are made right */
 
 #define STREAM_MAX	200000
@@ -56,7 +56,7 @@ static enum ref_verdict verdict_of(int term)
 	}
 }
 
-/* the octets in a block of their own, so that ASan knows both ends */
+/* the bytes in a block of their own, so that ASan knows both ends */
 static u8 *alone(const u8 *p, u32 len)
 {
 	u8 *copy = malloc(len ? len : 1);
@@ -176,7 +176,7 @@ static void must_agree(const struct outcome *a, const struct outcome *b)
 	MUST(a->pos == b->pos);
 }
 
-/* one record by the core's sender and by the reference: the same octets */
+/* one record by the core's sender and by the reference: the same bytes */
 static u32 encode(struct tern_fpdu_tx *tx, struct ref_dir *d, const u8 *p,
 		  u32 len, u8 *out)
 {
@@ -219,7 +219,7 @@ static u32 encode_records(const u8 *p, u32 len, struct ref_dir d)
 	return n;
 }
 
-/* let damaged and raw streams pass the CRC, to reach what lies behind it */
+/* let damaged and raw streams pass the CRC, to reach the checks after it */
 static void fix_crcs(struct tern_fpdu_rx rx, u32 len)
 {
 	struct tern_fpdu f;

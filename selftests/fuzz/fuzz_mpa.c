@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * MPA frames and negotiation. Held at once: a frame is whole, bad or unfinished
- * at the same octet however it is split, and no octet outside of what was
- * handed in is read; a whole frame built anew reads the same; whatever the peer
+ * at the same byte however it is split, and no byte outside of what was
+ * handed in is read; a whole frame built again reads the same; whatever the peer
  * said, what is agreed on stays within what we can give, and what two of our
  * own ends agree on is the same on both.
  *
- * Input: kind and types, our wish (8), the peer's wish (8), the frame.
+ * Input: kind and types, our request (8), the peer's request (8), the frame.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ struct verdict {
 	struct tern_mpa_msg msg;
 };
 
-/* the octets in a block of their own, so that ASan knows both ends */
+/* the bytes in a block of their own, so that ASan knows both ends */
 static enum tern_mpa_parse parse_alone(enum tern_mpa_kind kind, const u8 *p,
 				       u32 len, u32 *need,
 				       struct tern_mpa_msg *msg)
@@ -194,7 +194,7 @@ static bool is_rdmac(const struct tern_mpa_wish *wish)
 }
 
 /*
- * Two of our own, with the plain attempt behind the first one. Figures 15 to 17:
+ * Two ends of our own, with the plain attempt after the first one. Figures 15 to 17:
  * they meet unless one is RDMAC and the other Non-permissive.
  */
 static void meet(struct tern_mpa_wish iw, const struct tern_mpa_wish *rw)

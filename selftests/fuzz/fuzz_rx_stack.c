@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The whole receive stack behind the model's shell: fpdu_rx, ddp, rdmap rules,
+ * The whole receive stack below the model's shell: fpdu_rx, ddp, rdmap rules,
  * memory checks, Terminate both ways. Held at once: every split of the stream
  * gives the same end and the same memory; memory without the right stays as it
  * was; no more is placed than came; the code is one of the tables, and its
@@ -216,7 +216,7 @@ static void must_terminate(const struct shell *s)
 		MUST(!memcmp(info.ddp, s->bad_hdr, n == 20 ? 14 : 18));
 }
 
-/* a Write judged once more, in the plainest way: the region, or KINDS, or -1 */
+/* check a Write a second time, in the simplest way: the region, or KINDS, or -1 */
 static int where_it_lands(const u8 *p, u32 len, u8 version)
 {
 	unsigned __int128 to = get_unaligned_be64(p + 6), end = to + len - 14;

@@ -77,7 +77,7 @@ static int start_load(struct kv_test *t, struct load *l)
 	       post_sends(t, l, 0) ?: post_sends(t, l, 1);
 }
 
-/* each came once, in order, and behind the first failure nothing succeeds */
+/* each came once, in order, and nothing succeeds after the first failure */
 static int check_row(struct kv_op *op, const char *what)
 {
 	bool failed = false;
@@ -90,14 +90,14 @@ static int check_row(struct kv_op *op, const char *what)
 		if (i && op[i].order < op[i - 1].order)
 			return kv_fail(-EPROTO, "%s %d overtook", what, i);
 		if (failed && op[i].wc.status != IB_WC_WR_FLUSH_ERR)
-			return kv_fail(-EPROTO, "%s %d: '%s' behind a failure",
+			return kv_fail(-EPROTO, "%s %d: '%s' after a failure",
 				       what, i,
 				       ib_wc_status_msg(op[i].wc.status));
 		failed |= op[i].wc.status != IB_WC_SUCCESS;
 		/* flushed ones would say 0 */
 		if (!failed && op[i].wc.opcode == IB_WC_RECV &&
 		    op[i].wc.byte_len != LEN)
-			return kv_fail(-EPROTO, "%s %d: %u octets", what, i,
+			return kv_fail(-EPROTO, "%s %d: %u bytes", what, i,
 				       op[i].wc.byte_len);
 	}
 	return 0;
@@ -165,7 +165,7 @@ static int succeeded(struct kv_op *op)
 }
 
 /*
- * One end leaves: both are told, and nothing stays behind. What it had posted
+ * One end disconnects: both get the event, and nothing is left. What it had posted
  * is done before, and arrives: 2 Sends of 5 requests.
  */
 static int disconnect(struct kv_test *t)

@@ -188,7 +188,7 @@ static int write_many(struct kv_end *e, struct kv_op *op, struct kv_mem *m,
 	return ret;
 }
 
-/* behind the return of ib_dereg_mr() the pages are the owner's alone */
+/* after ib_dereg_mr() has returned, only the owner uses the pages */
 static int dereg_busy(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -391,7 +391,7 @@ static int local_inv_foreign_pd(struct kv_test *t)
 	       kv_want(a, op, IB_WC_MW_BIND_ERR) ?: stream_died(t);
 }
 
-/* an MR's keys differ in their low octet only */
+/* an MR's keys differ in their low byte only */
 static int reg_key_of_another(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;
@@ -482,7 +482,7 @@ static int post_full_rq(struct kv_test *t)
 	return kv_fill_recvs(&t->pair.a, &t->pair.b) ?: kv_pair_works(&t->pair);
 }
 
-/* a CQ that nobody polls */
+/* a CQ that is never polled */
 static int cq_overflow(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;

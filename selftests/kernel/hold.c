@@ -35,7 +35,7 @@ struct side {
 	atomic_t flushed;
 };
 
-/* a completion handler has nobody to tell but the reader of the reason */
+/* a completion handler can only record the reason for its reader */
 static void count(struct side *s, int ret)
 {
 	if (ret)
@@ -167,7 +167,7 @@ static int wait_removed(struct kv_end *e, unsigned long timeout)
 	return 0;
 }
 
-/* twice: the last receive may have posted a Send behind the first drain's */
+/* twice: the last receive may have posted a Send after that of the first drain */
 static int end_traffic(struct side *s)
 {
 	rdma_disconnect(s->e->id);
@@ -230,7 +230,7 @@ static int busy(struct kv_test *t)
 	       give_way(&s[1], &s[3]);
 }
 
-/* MRs to be looked at meanwhile: of 5000 octets, and of 7000 that is dead */
+/* MRs to be dumped during that: one of 5000 bytes, and an invalid one of 7000 */
 static int hold_mrs(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;
@@ -290,7 +290,7 @@ static int fin(struct kv_test *t)
 	return ask("gone");
 }
 
-/* QPs for programs to try to connect: one of nobody's id, and one that is connected */
+/* QPs that programs try to connect: one without an id, and one that is connected */
 static int lone_qp(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;

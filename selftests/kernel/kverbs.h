@@ -127,7 +127,7 @@ struct kv_mem {
 /*
  * struct kv_mr - fast-registration MR over scattered pages
  * @off: where the payload begins in the first page
- * @len: octets of payload
+ * @len: bytes of payload
  */
 struct kv_mr {
 	struct list_head list;

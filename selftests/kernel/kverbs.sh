@@ -70,7 +70,7 @@ start()
 # connected, with MRs, until the device goes
 hold() { start hold holding; }
 
-# kernel_mr OCTETS TEXT: what rdma(8) says of the MR of that length, on one line
+# kernel_mr BYTES TEXT: the line of rdma(8) about the MR of that length has TEXT
 kernel_mr()
 {
 	rdma -d resource show mr -dd | tr '\n' ' ' | sed 's/ \(dev\|link\) /\n/g' |
@@ -121,7 +121,7 @@ rmmod_busy()
 	return "$status"
 }
 
-# run_told CASE BEFORE BEHIND: a case that asks twice: what to do when it is ready, and
+# run_told CASE BEFORE AFTER: a case that asks twice: what to do when it is ready, and
 # when its end a is gone
 run_told()
 {
@@ -138,7 +138,7 @@ run_told()
 }
 
 # A kernel user gives up while the path is down: what it sent must not be sent again
-# when the path is there, for it may have connected anew. TCP's timer would be at its
+# when the path is there, for it may have connected again. TCP's timer would be at its
 # second or third try, close-ms not over.
 nothing_again()
 {

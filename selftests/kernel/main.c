@@ -8,7 +8,7 @@
  *	hold	write anything: connect, and wait for the device to go
  *	busy	the same with traffic, until both devices went
  *	lost	write anything: Write to the peer and give the connection up; the
- *		runner cuts the path before and mends it behind
+ *		runner cuts the path before and restores it after
  *	fin	the same, and end a connection that the peer ends
  *	idle	write anything: connect, make one more QP, and tell both numbers
  *	go	write Y when it has done so
@@ -81,7 +81,7 @@ int kv_wait_go(void)
 
 	while (!READ_ONCE(go)) {
 		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "nobody said go");
+			return kv_fail(-ETIMEDOUT, "no word to go on came");
 		usleep_range(1000, 2000);
 	}
 	WRITE_ONCE(go, false);

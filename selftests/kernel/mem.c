@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Buffers, MRs and the pattern that shows whether an octet is where it belongs. */
+/* Buffers, MRs, and the pattern that shows whether a byte is in its place. */
 #include <linux/gfp.h>
 #include <linux/hash.h>
 #include <linux/slab.h>
 
 #include "kverbs.h"
 
-/* each position and seed has an octet of its own */
-static u8 octet(u32 seed, size_t at)
+/* a byte that depends on position and seed */
+static u8 pattern_byte(u32 seed, size_t at)
 {
 	return hash_32(seed * 0x9e3779b9 + (at >> 1), 16) >> ((at & 1) * 8);
 }
@@ -18,7 +18,7 @@ void kv_fill(void *p, size_t len, u32 seed, size_t at)
 	size_t i;
 
 	for (i = 0; i < len; i++)
-		to[i] = octet(seed, at + i);
+		to[i] = pattern_byte(seed, at + i);
 }
 
 int kv_check(const void *p, size_t len, u32 seed, size_t at)
@@ -27,11 +27,11 @@ int kv_check(const void *p, size_t len, u32 seed, size_t at)
 	size_t i;
 
 	for (i = 0; i < len; i++)
-		if (from[i] != octet(seed, at + i))
+		if (from[i] != pattern_byte(seed, at + i))
 			return kv_fail(-EBADMSG,
-				       "octet %zu of %zu is %#x, not %#x",
+				       "byte %zu of %zu is %#x, not %#x",
 				       at + i, at + len, from[i],
-				       octet(seed, at + i));
+				       pattern_byte(seed, at + i));
 	return 0;
 }
 
@@ -40,7 +40,7 @@ int kv_check_zero(const void *p, size_t len)
 	const void *bad = memchr_inv(p, 0, len);
 
 	if (bad)
-		return kv_fail(-EBADMSG, "octet %zu was written",
+		return kv_fail(-EBADMSG, "byte %zu was written",
 			       (size_t)(bad - p));
 	return 0;
 }
@@ -144,7 +144,7 @@ struct kv_mr *kv_mr(struct kv_end *e, u32 off, u32 len, u32 max_pages)
 	n = ib_map_mr_sg(m->mr, m->sg, m->mapped, NULL, PAGE_SIZE);
 	if (n != min(m->pages, max_pages ?: m->pages) ||
 	    (n == m->pages && m->mr->length != len)) {
-		kv_fail(-EIO, "ib_map_mr_sg: %d of %u pages, %llu octets", n,
+		kv_fail(-EIO, "ib_map_mr_sg: %d of %u pages, %llu bytes", n,
 			m->pages, (u64)m->mr->length);
 		goto err;
 	}

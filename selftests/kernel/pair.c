@@ -46,7 +46,7 @@ static int check_private(struct rdma_cm_event *event, const char *text)
 	/* MPA pads nothing, but the CM may show more than was sent */
 	if (p->private_data_len < strlen(text) ||
 	    memcmp(p->private_data, text, strlen(text)))
-		return kv_fail(-EBADMSG, "private data of %u octets is wrong",
+		return kv_fail(-EBADMSG, "private data of %u bytes is wrong",
 			       p->private_data_len);
 	return 0;
 }
@@ -374,7 +374,7 @@ int kv_pair_open(struct kv_test *t, struct kv_pair *p,
 	init_end(p, &p->b, "b");
 	p->open = true;
 	ret = start_listen(p) ?: resolve_peer(p) ?: new_end(&p->a) ?: connect(p);
-	/* nobody else is to come */
+	/* no other connection is expected */
 	if (p->l.id)
 		rdma_destroy_id(p->l.id);
 	p->l.id = NULL;

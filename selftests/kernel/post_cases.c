@@ -54,7 +54,7 @@ static int post_message(struct poster *p)
 }
 
 /*
- * One list, as storage ULPs post them: a fresh key for a's MR, b's octets by
+ * One list, as storage ULPs post them: a fresh key for a's MR, b's bytes by
  * Read into it, by Write from it to another place at b, and the key is dead.
  */
 static int post_chain(struct poster *p)
@@ -118,7 +118,7 @@ static int prepare(struct kv_test *t, struct poster *p)
 	return 0;
 }
 
-/* a Read behind all Writes, so that they have arrived */
+/* a Read after all Writes, so that they have arrived */
 static int settle(struct kv_end *e, struct kv_end *peer, struct kv_op *op)
 {
 	return kv_post_rdma(e, op, IB_WR_RDMA_READ, IB_SEND_SIGNALED, NULL, 0,

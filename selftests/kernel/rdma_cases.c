@@ -24,7 +24,7 @@ static int transfer(struct kv_test *t, enum ib_wr_opcode opcode,
 		return -ENOMEM;
 	kv_fill(from->va + 3, len, len, 0);
 	memset(to->va, 0, to->size);
-	/* a Read behind a Write tells that the Write has arrived */
+	/* the completion of a Read after a Write means that the Write has arrived */
 	ret = kv_post_rdma(a, &op[0], opcode, IB_SEND_SIGNALED, &s, 1,
 			   theirs->dma + 3, b->pd->unsafe_global_rkey) ?:
 	      kv_ok(a, &op[0]) ?:
@@ -51,7 +51,7 @@ static int each_size(struct kv_test *t, enum ib_wr_opcode opcode)
 	for (i = 0; i < ARRAY_SIZE(sizes) && !ret; i++) {
 		ret = transfer(t, opcode, ours, theirs, sizes[i]);
 		if (ret)
-			kv_fail(ret, "with %u octets", sizes[i]);
+			kv_fail(ret, "with %u bytes", sizes[i]);
 	}
 	return ret;
 }
@@ -66,7 +66,7 @@ static int read_sizes(struct kv_test *t)
 	return each_size(t, IB_WR_RDMA_READ);
 }
 
-/* 16 elements with a hole behind each */
+/* 16 elements with a hole after each */
 static int gather(struct kv_test *t, enum ib_wr_opcode opcode)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -140,7 +140,7 @@ static int write_inline(struct kv_test *t)
 	       kv_ok(a, &op[1]) ?: kv_check(sync->va, 200, 22, 0);
 }
 
-/* RFC 5040 5.5: what a Write placed is there when the Send behind it is */
+/* RFC 5040 5.5: the data of a Write is placed when a later Send is delivered */
 static int write_then_send(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;

@@ -112,7 +112,7 @@ static int list_too_long(struct kv_test *t)
 	if (!m)
 		return -ENOMEM;
 	if (m->mr->length != 8 * PAGE_SIZE - 5)
-		return kv_fail(-EINVAL, "%llu octets were mapped",
+		return kv_fail(-EINVAL, "%llu bytes were mapped",
 			       (u64)m->mr->length);
 	m->len = m->mr->length;
 	return kv_reg(b, m, REMOTE) ?:
@@ -382,8 +382,8 @@ static int read_with_inv(struct kv_test *t)
 #define RACE_ROUNDS	8
 
 /*
- * What by's a sends goes to b's MR, where by's b receives it; b invalidates the MR
- * meanwhile, and uses the memory itself.
+ * by's a sends to b's MR, which by's b receives into; during that b invalidates the MR
+ * and uses the memory itself.
  */
 static int race_round(struct kv_test *t, struct kv_mr *m, int round, bool remote)
 {

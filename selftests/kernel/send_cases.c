@@ -47,12 +47,12 @@ static int payload_sizes(struct kv_test *t)
 	for (i = 0; i < ARRAY_SIZE(sizes) && !ret; i++) {
 		ret = one_size(t, src, dst, sizes[i]);
 		if (ret)
-			kv_fail(ret, "with %u octets", sizes[i]);
+			kv_fail(ret, "with %u bytes", sizes[i]);
 	}
 	return ret;
 }
 
-/* 16 elements of 1, 38, 75 .. octets, some of them empty */
+/* 16 elements of 1, 38, 75 .. bytes, some of them empty */
 static u32 cut(struct kv_mem *m, struct ib_sge *sge, u32 step)
 {
 	u32 i, at = 0, len = 0, n;
@@ -211,7 +211,7 @@ static int ring_wraps(struct kv_test *t)
 
 /* ---- events --------------------------------------------------------------------- */
 
-/* the handler is called behind the completion, which may be polled before */
+/* the handler is called after the completion was written, which may be polled before */
 static int want_events(struct kv_end *e, int want)
 {
 	unsigned long end = jiffies + kv_timeout();

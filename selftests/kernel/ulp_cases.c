@@ -8,7 +8,7 @@
 /* ---- buffers that change while they are on their way ----------------------- */
 
 #define LEN		100000
-/* one octet of each FPDU at least */
+/* at least one byte of each FPDU */
 #define STEP		500
 #define PERIOD_US	30
 
@@ -18,8 +18,8 @@ struct scribbler {
 };
 
 /*
- * Page cache under write-back: its pages are written again meanwhile. Interrupts
- * come in the middle of whatever the engine does, on a busy machine too.
+ * Play page cache under write-back, whose pages are written during that. Interrupts hit
+ * the engine at any point, even on a busy machine.
  */
 static enum hrtimer_restart scribble(struct hrtimer *timer)
 {
@@ -71,7 +71,7 @@ static int write_read(struct kv_test *t, struct kv_mem *src,
 	       kv_ok(b, &op[1]);
 }
 
-/* a CRC over other octets than the peer gets would end the connection */
+/* a CRC over other bytes than the peer gets would end the connection */
 static int changing(struct kv_test *t,
 		    int (*move)(struct kv_test *t, struct kv_mem *src,
 				struct kv_mem *dst, struct kv_op *op))
@@ -128,8 +128,8 @@ static int read_back(struct kv_test *t, struct kv_mr *m, u32 key, size_t from,
 }
 
 /*
- * iSER maps an MR, then posts LOCAL_INV and REG_MR together; SRP maps behind a
- * LOCAL_INV that it does not wait for. What is mapped counts from REG_MR on.
+ * iSER maps an MR, then posts LOCAL_INV and REG_MR together; SRP maps after a
+ * LOCAL_INV that it does not wait for. The new mapping is valid from REG_MR on.
  */
 static int map_while_valid(struct kv_test *t)
 {

@@ -10,7 +10,7 @@
 #define BIG	300000
 #define WRITES	120
 
-/* the peer's first probe of a shut window comes behind its RTO, more than that */
+/* the peer's first probe of a shut window comes after its RTO, which is longer */
 #define RTO_MIN	(2 * HZ)
 #define STALL	HZ
 
@@ -92,7 +92,7 @@ static int wait_open(struct sock *sk)
 
 	while (!is_open(sk)) {
 		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "the peer knows of %u octets of %u",
+			return kv_fail(-ETIMEDOUT, "the peer knows of %u bytes of %u",
 				       tcp_receive_window(tcp_sk(sk)),
 				       tcp_sk(sk)->rcv_ssthresh);
 		usleep_range(100, 200);
@@ -101,11 +101,10 @@ static int wait_open(struct sock *sk)
 }
 
 /*
- * A process holds the socket of end b while Writes come. What it does not let
- * in, the backlog, TCP works through when it lets go, and so long as the peer
- * goes on, there is more: until the window is shut, since a backlog counts
- * against it up to its end. At b a REG_MR waits for the socket meanwhile, work
- * that sends nothing: the socket's last user is the device.
+ * A process holds the socket of end b while Writes arrive. When it releases the socket,
+ * TCP works through the backlog, which grows as long as the peer sends: until the window
+ * is shut, since the whole backlog counts against it. During that a REG_MR of b waits for
+ * the socket, work that sends nothing: the socket's last user is the device.
  */
 static int hold(struct kv_test *t, struct sock *sk, struct kv_op *op)
 {
@@ -189,7 +188,7 @@ static int send_bad_fpdu(struct sock *sk)
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, sizeof(fpdu));
 	n = tcp_sendmsg_locked(sk, &msg, sizeof(fpdu));
-	return n == sizeof(fpdu) ? 0 : kv_fail(-EIO, "b sent %d octets", n);
+	return n == sizeof(fpdu) ? 0 : kv_fail(-EIO, "b sent %d bytes", n);
 }
 
 static int wait_full(struct sock *sk)
@@ -233,7 +232,7 @@ static int nothing_later(struct kv_test *t, struct kv_mem *dst)
 		return ret;
 	at = memchr(dst->va, LATER, PIECE);
 	if (at)
-		return kv_fail(-EBADMSG, "octet %zu was read after the flush",
+		return kv_fail(-EBADMSG, "byte %zu was read after the flush",
 			       (size_t)(at - (u8 *)dst->va));
 	if (!memchr(dst->va, OURS, PIECE))
 		return kv_fail(-EBADMSG, "nothing came");

@@ -32,7 +32,7 @@ static struct region *region(struct plan *p, enum region_kind kind)
 	return &p->to->sh.region[kind];
 }
 
-/* @len more payload octets */
+/* @len more payload bytes */
 static void untagged(struct plan *p, u8 ddp, u8 op, u32 qn, u32 msn, u32 len)
 {
 	u8 v = p->from->version;
@@ -59,7 +59,7 @@ static void tagged(struct plan *p, u8 ddp, u8 op, u32 stag, u64 to, u32 len)
 	p->len = 14 + len;
 }
 
-/* a Send of @len octets for which a buffer of as many was posted */
+/* a Send of @len bytes for which a buffer of as many was posted */
 static void send_seg(struct plan *p, u32 len)
 {
 	shell_post_recv(&p->to->sh, len);
@@ -88,7 +88,7 @@ static void read_src(struct plan *p, enum region_kind kind, u64 off, u32 size)
 	read_seg(p, reg->stag, reg->view.base + off, size);
 }
 
-/* @to has a Read of 64 octets open; this is its Response */
+/* @to has a Read of 64 bytes open; this is its Response */
 static void resp_seg(struct plan *p, u32 len)
 {
 	struct region *sink = region(p, R_SINK);
@@ -113,7 +113,7 @@ static void emit(struct plan *p)
 	host_push(p->from, wire, n);
 }
 
-/* DDP-094: a good Write right behind the bad segment */
+/* DDP-094: a good Write right after the bad segment */
 static void emit_follower(struct plan *p)
 {
 	p->spoil = NULL;

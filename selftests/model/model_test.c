@@ -77,7 +77,7 @@ TEST(model__random_traffic_arrives_as_meant,
 	for_seeds(250, traffic);
 }
 
-/* the FPDU that octet @at of the pipe belongs to */
+/* the FPDU that byte @at of the pipe belongs to */
 static u32 fpdu_of(const struct host *h, u32 at, u32 *start)
 {
 	u32 k = 0;
@@ -88,7 +88,7 @@ static u32 fpdu_of(const struct host *h, u32 at, u32 *start)
 	return k;
 }
 
-/* enough octets for any length that a flipped bit may pretend */
+/* enough bytes for any length that a flipped bit can produce */
 static void flood(struct host *h)
 {
 	u32 goal = h->pipe_len + TERN_FPDU_MAX + 100;
@@ -112,7 +112,7 @@ struct damage {
 };
 
 /*
- * Run until end 0 has octets that end 1 did not see, and flip one bit of one
+ * Run until end 0 has bytes that end 1 has not seen, and flip one bit of one
  * of them, whose offset is chosen by @pick.
  */
 static struct world *damaged(u64 seed, const struct setup *how,
@@ -164,7 +164,7 @@ TEST(model__flipped_bit_ends_the_stream_and_places_nothing,
 	for_seeds(250, flip);
 }
 
-/* one of the two pointer octets of a marker */
+/* one of the two pointer bytes of a marker */
 static u32 pick_marker(struct host *h, struct rng *r)
 {
 	u32 at = pick_any(h, r);

@@ -60,7 +60,7 @@ void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink)
 	};
 }
 
-/* the payload, range by range, behind the DDP header */
+/* the payload, range by range, after the DDP header */
 static void place(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
 		  const struct tern_seg *seg, u8 *dst)
 {
@@ -200,7 +200,7 @@ static bool find_buffer(const struct shell *s, const struct tern_seg *seg,
 	}
 }
 
-static int judge(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu)
+static int check_fpdu(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu)
 {
 	struct tern_seg seg;
 	u64 buf_len = 0;
@@ -247,7 +247,7 @@ static void end_stream(struct shell *s, int term, const struct tern_fpdu *f)
 	s->bad_len = f->ulpdu_len;
 }
 
-/* Return: octets of the FPDU at the head, 0 when it is not whole or bad */
+/* Return: bytes of the FPDU at the head, 0 when it is not whole or bad */
 static u32 input_one(struct shell *s, const u8 *buf, u32 len, struct rng *r)
 {
 	struct tern_fpdu f;
@@ -266,7 +266,7 @@ static u32 input_one(struct shell *s, const u8 *buf, u32 len, struct rng *r)
 		end_stream(s, term, NULL);
 		return 0;
 	}
-	term = judge(s, &f, buf);
+	term = check_fpdu(s, &f, buf);
 	if (term != TERN_TERM_NONE) {
 		end_stream(s, term, &f);
 		return 0;

@@ -3,7 +3,7 @@
  * A shell around the receiving core, for the model and the fuzz targets: it
  * has memory, receive buffers, Read slots and open Reads, and follows the
  * calls that fpdu_rx.h and ddp.h prescribe. Memory is sparse: each region is a
- * heap block of its own, so ASan sees an octet placed beside it.
+ * heap block of its own, so ASan sees a byte placed beside it.
  */
 #ifndef TERN_MODEL_SHELL_H
 #define TERN_MODEL_SHELL_H
@@ -53,7 +53,7 @@ struct delivery {
  * @bad_hdr_len: their number; 0 when the FPDU itself was bad
  * @bad_len: its ULPDU_Length
  * @accepted: FPDUs that were good in every step
- * @placed: payload octets written
+ * @placed: payload bytes written
  * @on_deliver: a Send is complete; its buffer changes hands
  */
 struct shell {
@@ -90,11 +90,11 @@ void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink);
 /**
  * shell_input() - take the whole FPDUs at the head of the stream
  * @s: shell
- * @buf: octets that were not consumed yet
+ * @buf: bytes that were not consumed yet
  * @len: their number
  * @r: splits what verify() sees; NULL: one chunk
  *
- * Return: octets consumed.
+ * Return: bytes consumed.
  */
 u32 shell_input(struct shell *s, const u8 *buf, u32 len, struct rng *r);
 

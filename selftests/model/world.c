@@ -264,7 +264,7 @@ static void add_record(struct host *h, struct msg *m, u32 off, u32 len)
 	};
 }
 
-/* an FPDU that nobody planned: it has no effect on the shadow */
+/* an FPDU outside of the plan: it has no effect on the shadow */
 void host_push(struct host *h, const u8 *octets, u32 len)
 {
 	memcpy(h->pipe + h->pipe_len, octets, len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Two ends back to back. Each has a sending core, a shell around a receiving
- * one, a pipe towards the other end that hands octets over in random chunks,
+ * one, a pipe towards the other end that hands bytes over in random chunks,
  * and for each of its regions a shadow: what memory must hold, kept FPDU by
  * FPDU from what the sender meant.
  */
@@ -44,7 +44,7 @@ struct msg {
 	struct msg *next;
 };
 
-/* an FPDU in the pipe: payload octets @off to @off + @len of @msg */
+/* an FPDU in the pipe: payload bytes @off to @off + @len of @msg */
 struct record {
 	u32 end;
 	struct msg *msg;
@@ -58,7 +58,7 @@ enum lane { LANE_UNTAGGED, LANE_TAGGED, LANES };
  * struct host - one end
  * @lane: messages to send; segments of the two models may interleave
  * @sends: Sends in the order sent, for comparison at delivery
- * @pipe: octets to the peer: @pipe_len written, @visible arrived, @used taken
+ * @pipe: bytes to the peer: @pipe_len written, @visible arrived, @used taken
  * @rec: one per FPDU in the pipe; @applied of them are in the shadow
  * @inv_out: a Send that takes the peer's R_INVALIDATABLE away is on its way
  * @inv_writes: Writes into that region that are not in the pipe yet
