@@ -60,7 +60,7 @@ static bool join_group(void)
 	return put_text(GROUP "/cgroup.procs", "0");
 }
 
-/* the number behind @key in a file, 0 if there is none; no key: the first */
+/* the number after @key in a file, 0 if there is none; no key: the first */
 static long long number(const char *path, const char *key)
 {
 	size_t len = strlen(key);
@@ -211,7 +211,7 @@ static void deep_queues(void)
 #define PORT	19990
 #define SILENT	128		/* connections that say nothing */
 #define SLOW	4		/* and streams that stop in an FPDU */
-#define PART	50000		/* octets of it */
+#define PART	50000		/* bytes of it */
 
 static void accept_slow(int in, int out)
 {

@@ -412,9 +412,9 @@ static void ports_of_a_tcp_connection(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "private data of 0 to 255 octets, both ways", private_data },
-	{ "reject, with private data of 0 to 255 octets", reject },
-	{ "a port where nobody listens: REJECTED, ECONNREFUSED", nobody_listens },
+	{ "private data of 0 to 255 bytes, both ways", private_data },
+	{ "reject, with private data of 0 to 255 bytes", reject },
+	{ "a port without a listener: REJECTED, ECONNREFUSED", nobody_listens },
 	{ "MPA-076: connect and accept without a QP fail", no_qp },
 	{ "RDMAP-114: either side disconnects: both are told, both QPs end",
 	  disconnect_either },

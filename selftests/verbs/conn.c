@@ -123,7 +123,7 @@ int end_expect(struct end *e, enum rdma_cm_event_type type)
 
 /* ---- connecting ---------------------------------------------------------- */
 
-/* a second time, for a request that was lost: ARP sends it anew after a second */
+/* try twice, in case a request was lost: ARP repeats it after a second */
 static int resolve_addr(struct end *e, struct sockaddr *src,
 			struct sockaddr *dst)
 {

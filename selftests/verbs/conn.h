@@ -18,7 +18,7 @@
  * @cap: of the QP; zero words get defaults
  * @cqe: size of each CQ (0: enough for @cap)
  * @access: rights of the buffer's MR (0: all)
- * @buf_len: octets of the buffer (0: 64 KiB)
+ * @buf_len: bytes of the buffer (0: 64 KiB)
  * @sig_all: every send completes with a CQE
  * @send_ops: the QP is posted to by ibv_wr_*(), with these: IBV_QP_EX_WITH_*
  * @srq: receive from this SRQ, of the PD of @share
@@ -28,7 +28,7 @@
  * @ird: Reads the peer may have open here
  * @ord: Reads open from here
  * @pdata: private data of our connect, accept or reject
- * @pdata_len: octets of it
+ * @pdata_len: bytes of it
  */
 struct want {
 	struct ibv_qp_cap cap;

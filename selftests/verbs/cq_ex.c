@@ -207,7 +207,7 @@ static void one_timestamp(uint64_t *last)
 	late_wall = now_ns(CLOCK_REALTIME);
 	expect(ts >= (uint64_t)mono && ts <= (uint64_t)late_mono);
 	expect(ts >= *last);
-	/* the two clocks are read one behind the other: as long as the call took */
+	/* the two clocks are read one after the other: allow for the time of the call */
 	expect(wallclock + slack >= (uint64_t)wall);
 	expect(wallclock <= (uint64_t)late_wall + slack);
 	*last = ts;

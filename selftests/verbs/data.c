@@ -354,7 +354,7 @@ static const struct tap_test tests[] = {
 	{ "Send, 1 B to 64 KiB, both ways, IPv6", send_ipv6 },
 	{ "RDMA Write, 1 B to 8 MiB", write_sizes },
 	{ "RDMA Read, 1 B to 8 MiB", read_sizes },
-	{ "unaligned Write and Read touch no octet beside theirs", unaligned },
+	{ "unaligned Write and Read touch no byte beside theirs", unaligned },
 	{ "zero-length Send, Write and Read", zero_length },
 	{ "Send from and into lists", send_list },
 	{ "RDMA Write from a list", write_list },

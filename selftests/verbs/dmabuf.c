@@ -30,7 +30,7 @@ static uint8_t *mem;	/* the same memory, mapped */
 
 /* ---- the buffer ----------------------------------------------------------------- */
 
-/* @memfd's first LEN octets */
+/* @memfd's first LEN bytes */
 static int export(void)
 {
 	struct udmabuf_create create = { .memfd = memfd, .size = LEN };
@@ -79,7 +79,7 @@ static void buf_down(void)
 	close(memfd);
 }
 
-/* all of it is b's region: IOVA is its first octet */
+/* all of it is b's region: IOVA is its first byte */
 static struct ibv_mr *reg(int access)
 {
 	struct ibv_mr *mr = ibv_reg_dmabuf_mr(b.pd, 0, LEN, IOVA, dmabuf, access);
@@ -178,7 +178,7 @@ static void remote(void)
 	down();
 }
 
-/* a part of it, from an odd offset: no octet before it or behind it */
+/* a part of it, from an odd offset: no byte before it or behind it */
 static void part(void)
 {
 	enum { FROM = PAGE + 123, PART = 2 * PAGE + 1 };
@@ -258,7 +258,7 @@ static void rights(void)
 	down();
 }
 
-/* behind the library's back, which says EINVAL by itself */
+/* without the library, which answers EINVAL itself */
 static int rereg_raw(const struct ibv_mr *mr)
 {
 	struct ib_uverbs_rereg_mr_resp resp;
@@ -507,7 +507,7 @@ static void link_deleted(void)
 	must(!system(command));
 }
 
-/* Writes pour in; when the verb is back, no octet changes */
+/* Writes pour in; when the verb is back, no byte changes */
 static void dereg_under_fire(void)
 {
 	struct ibv_mr *mr;

@@ -162,7 +162,7 @@ static void expect_nobody_came(void)
 	expect(!poll(&pfd, 1, 0));
 }
 
-/* until the party says how it went: whoever came would wait for our answer */
+/* wait for the party's result: a connection that came would wait for our answer */
 static void expect_nobody_comes(const struct party *p)
 {
 	struct pollfd pfds[] = {
@@ -351,7 +351,7 @@ static void after_fork(void)
 	qp_down();
 }
 
-/* it is the file that counts, whoever has it */
+/* the file decides, not the process that has it */
 static void after_fork_as_nobody(void)
 {
 	qp_up();

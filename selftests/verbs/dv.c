@@ -59,7 +59,7 @@ void set_defaults(void)
 	set_device("b", all);
 }
 
-/* ---- a pair with wishes --------------------------------------------------------- */
+/* ---- a pair with options -------------------------------------------------------- */
 
 int new_port(void)
 {

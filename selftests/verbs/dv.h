@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * terndv.h in tests: its library is loaded, as by a program that runs without
- * tern too, and a pair is made whose ends have wishes.
+ * tern too, and a pair is made whose ends have options.
  */
 #ifndef VERBS_DV_H
 #define VERBS_DV_H
@@ -25,7 +25,7 @@ void set_device(const char *host, const char *settings);
 /* what settings.sh calls the defaults, at both */
 void set_defaults(void);
 
-/* a and b with their QPs, connected by wishes; NULL: none are set */
+/* a and b with their QPs, connected with options; NULL: none are set */
 void dv_pair(const struct terndv_qp_init_attr *wa,
 	     const struct terndv_qp_init_attr *wb);
 /* the same up to the Request, which b's listener has seen and not answered */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Wishes as a peer sees them that is no RNIC: one end is a TCP socket of ours,
- * which reads and writes MPA frames octet by octet (RFC 5044 7.1, RFC 6581).
+ * Options as a scripted peer sees them: one end is a TCP socket of ours,
+ * which reads and writes MPA frames byte by byte (RFC 5044 7.1, RFC 6581).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define FRAME_LEN 20
 #define ENHANCED_LEN 4
 
-/* the octets behind the Key: flags, revision, length; then the enhanced data */
+/* the bytes behind the Key: flags, revision, length; then the enhanced data */
 struct mpa_frame {
 	uint8_t flags;
 	uint8_t rev;
@@ -212,7 +212,7 @@ static void no_retry_when_plain(void)
 
 /*
  * The same peer for three programs: one that leaves it to the device is asked
- * anew, the next plainly at once, and one that wants peer-to-peer asks for it.
+ * again, the next plainly at once, and one that wants peer-to-peer asks for it.
  */
 static void retry_by_default(void)
 {

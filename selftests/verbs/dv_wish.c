@@ -86,7 +86,7 @@ static void sizes_of_programs(void)
 	pair_down();
 }
 
-/* ---- how programs bring wishes in ------------------------------------------------ */
+/* ---- how programs set options --------------------------------------------------- */
 
 static struct ibv_qp *create_on(struct end *e, const struct terndv_qp_init_attr *w)
 {
@@ -164,7 +164,7 @@ static void create_refuses(void)
 	expect_eq(errno, EOPNOTSUPP);
 	expect(!create_on(&a, W(TERNDV_QP_RTR)));
 	expect_eq(errno, EINVAL);
-	/* and left no QP behind that would keep its CQs in use */
+	/* and has left no QP that would keep its CQs in use */
 	rdma_destroy_qp(a.id);
 	a.qp = NULL;
 	expect_eq(ibv_destroy_cq(a.scq), 0);

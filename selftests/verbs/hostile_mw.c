@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* BIND_MW entries that no provider writes: the kernel judges each field. */
+/* BIND_MW entries that no provider writes: the kernel checks each field. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -170,7 +170,7 @@ void bind_spoilt(void)
 	}
 }
 
-/* all of the region, or its last octets; what lies between is out of bounds */
+/* all of the region, or its last bytes; what lies between is out of bounds */
 static void flicker(uint32_t i)
 {
 	struct tern_sqe *sqe = sqe_at(i);
@@ -180,7 +180,7 @@ static void flicker(uint32_t i)
 	sqe->rkey = i % 7 ? one->rkey : ibv_inc_rkey(one->rkey);
 }
 
-/* what is judged is what is used, however the entry changes meanwhile */
+/* the kernel uses the copy that it checked, even if the entry changes */
 void bind_race(void)
 {
 	struct tern_sqe bind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages of 2^32 - 1 octets, the most that a length can say and what
+ * Messages of 2^32 - 1 bytes, the most that a length can say and what
  * query_port() claims. Run by huge.sh.
  *
  *	huge [WORD...]	only the tests whose name holds one of them
@@ -80,7 +80,7 @@ static struct ibv_wc long_awaited_wc(struct ibv_cq *cq)
 	return wc;
 }
 
-/* the end of it is where it belongs, and the octet behind it untouched */
+/* the end of it is where it belongs, and the byte behind it untouched */
 static void expect_arrived(void)
 {
 	expect(filled(to.at, CHUNK, 1));
@@ -134,9 +134,9 @@ static void longest_read(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "Send of 2^32 - 1 octets", longest_send, SECONDS },
-	{ "Write of 2^32 - 1 octets", longest_write, SECONDS },
-	{ "Read of 2^32 - 1 octets", longest_read, SECONDS },
+	{ "Send of 2^32 - 1 bytes", longest_send, SECONDS },
+	{ "Write of 2^32 - 1 bytes", longest_write, SECONDS },
+	{ "Read of 2^32 - 1 bytes", longest_read, SECONDS },
 };
 
 int main(int argc, char **argv)

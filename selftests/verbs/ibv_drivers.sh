@@ -48,7 +48,7 @@ no_server()
 	[ $status != 0 ] && [ $status != 124 ]
 }
 
-# rping on both sides, each behind the words given
+# rping at both ends, each after the given words
 ping()
 {
 	pair 30 "$@" rping -s -a "$IP_B" -p @PORT@ -C 20 -S 4096 -v -V -- \

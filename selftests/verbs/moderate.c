@@ -98,7 +98,7 @@ static void ends_with_the_count(void)
 	pair_down();
 }
 
-/* the count starts anew with each event */
+/* the count starts again with each event */
 static void counts_anew(void)
 {
 	up(4);

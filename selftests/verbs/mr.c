@@ -265,7 +265,7 @@ static void rereg_in_a_child(void)
 }
 
 /*
- * DDP-113: Writes pour in; when the verb is back, no old octet changes. The
+ * DDP-113: Writes pour in; when the verb is back, no old byte changes. The
  * stream ends for its key, and the one beside it goes on.
  */
 static void rereg_under_fire(void)

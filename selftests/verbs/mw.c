@@ -94,7 +94,7 @@ static void dealloc_bound(void)
 	pair_down();
 }
 
-/* Writes pour in: once the window is gone no octet changes, and the region may go */
+/* Writes pour in: once the window is gone no byte changes, and the region may go */
 static void dealloc_under_fire(void)
 {
 	struct ibv_mw *mw;
@@ -184,7 +184,7 @@ static void process_exit(void)
 
 /* ---- type 1 ----------------------------------------------------------------------- */
 
-/* DDP-102: it opens its range of the region and not an octet more */
+/* DDP-102: it opens its range of the region and not a byte more */
 static void type1_range(void)
 {
 	static const int64_t out[] = { LEN - 7, -1, LEN, -8 };

@@ -281,7 +281,7 @@ void expect_no_read(struct end *e, uint32_t rkey, uint64_t addr, uint32_t term)
 	expect_error_state(e);
 }
 
-/* a Write may have completed before it is refused; the Read behind it tells why */
+/* a Write may have completed before it is refused; the Read after it tells why */
 void expect_no_write(struct end *e, uint32_t rkey, uint64_t addr,
 		     uint32_t term)
 {

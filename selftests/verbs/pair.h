@@ -37,7 +37,7 @@ extern struct end a2, b2;
 void another(void);
 void another_down(void);
 
-/* an id of a with its address resolved, and the device of a behind it */
+/* an id of a with its address resolved, so that it has the device of a */
 void solo_up(const struct want *want);
 
 /* ---- posting: whole ranges of the end's buffer --------------------------- */
@@ -68,7 +68,7 @@ void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status);
 /* a signalled request whose id is its opcode */
 void post_at(struct end *e, enum ibv_wr_opcode op, uint32_t rkey, uint64_t addr,
 	     struct ibv_sge sge);
-/* @n unsignalled Writes of @e's first @len octets, without waiting */
+/* @n unsignalled Writes of @e's first @len bytes, without waiting */
 void post_writes(struct end *e, int n, uint32_t len, uint32_t rkey,
 		 uint64_t addr);
 /* @e writes to it and reads it back */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * terndv.h against a stand-in for the kernel's methods: each field arrives as
- * it was meant, both ways, and an error leaves nothing behind. Built by
+ * it was meant, both ways, and an error leaves nothing. Built by
  * `userspace-provider/build --test`.
  */
 
@@ -274,7 +274,7 @@ static void query__a_shorter_struct_is_not_overrun(void)
 
 	fresh();
 	kernel.device.settings.mpa_rev = 2;
-	/* ASan watches what is behind it */
+	/* ASan watches the memory after it */
 	expect(!terndv_query_device(&ctx.vctx.context, (void *)settings, half));
 	expect(settings->mpa_rev == 2);
 	free(settings);

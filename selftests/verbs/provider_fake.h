@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A kernel made of plain memory, for the provider's data path: rings on the
- * heap, so that ASan sees each octet beyond an entry, a doorbell that counts,
+ * heap, so that ASan sees each byte beyond an entry, a doorbell that counts,
  * and the kernel's side of tern-abi.h written out once more. The tests are
  * built in rdma-core's tree by `userspace-provider/build --test`; they need
  * neither the module nor root.
@@ -102,7 +102,7 @@ static inline void complete(struct tern_cq *cq, const struct tern_cqe *cqe)
 
 #define QPN 0x1234
 #define SQ_ENTRIES 8
-#define SQ_STRIDE 320	/* 48 + 256 octets inline or 16 elements */
+#define SQ_STRIDE 320	/* 48 + 256 bytes inline or 16 elements */
 #define RQ_STRIDE 320
 
 static inline struct tern_qp *make_qp_at(uint32_t start, uint32_t max_wr)

@@ -37,7 +37,7 @@ static void bind_mw__fills_an_entry_and_changes_the_key(void)
 	expect(mw1.rkey == KEY + 1 && bell.rings == 1);
 	expect(bell.prod_then == 1 && !bell.locked_then);
 	expect_entry(qp, KEY + 1, TERN_WR_FENCE);
-	/* the low octet wraps, and the index stays */
+	/* the low byte wraps, and the index stays */
 	mw1.rkey = KEY | 0xff;
 	expect(!tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind));
 	expect(mw1.rkey == (KEY & ~0xffU));

@@ -78,7 +78,7 @@ struct event_race {
 	sem_t event;
 };
 
-/* whoever takes the arm word raises the event */
+/* the side that takes the arm word raises the event */
 static void take_arm(struct event_race *race)
 {
 	struct tern_ring_hdr *hdr = race->cq->ring.hdr;

@@ -28,7 +28,7 @@ void pile_up(uint64_t first, int n)
 	for (i = 0; i < n; i++)
 		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, first + i, 0, 8, 0,
 			  IBV_SEND_SIGNALED);
-	/* a message behind the Writes: when it is there, they have completed */
+	/* a message after the Writes: when it has arrived, they have completed */
 	post_recv(&b, first, 0, 64);
 	post_send(&a, 0, 0, 8, 0);
 	expect_recv(&b, first, 8);

@@ -5,7 +5,7 @@
 
 #include "pair.h"
 
-/* a message of 8 octets from a to b, sent and not yet polled at b */
+/* a message of 8 bytes from a to b, sent and not yet polled at b */
 void message(uint64_t id, int flags);
 /* @n signalled Writes of a's complete, and wait in its CQ, unpolled */
 void pile_up(uint64_t first, int n);

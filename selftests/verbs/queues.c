@@ -267,7 +267,7 @@ static void write_in_two(uint32_t first, uint32_t second, enum ibv_wc_status sta
 	pair_down();
 }
 
-/* the length is what is wrong, and not the memory, from 2^32 octets on */
+/* the length is what is wrong, and not the memory, from 2^32 bytes on */
 static void message_of_4_gib(void)
 {
 	write_in_two(1u << 31, 1u << 31, IBV_WC_LOC_QP_OP_ERR);
@@ -560,7 +560,7 @@ static const struct tap_test tests[] = {
 	{ "a full receive queue refuses with ENOMEM", recv_queue_full },
 	{ "a full send queue refuses with ENOMEM and names the request", send_queue_full },
 	{ "requests that tern cannot do: EINVAL or EOPNOTSUPP, by kind", bad_requests },
-	{ "DDP-045: a message of 2^32 octets is refused", message_of_4_gib },
+	{ "DDP-045: a message of 2^32 bytes is refused", message_of_4_gib },
 	{ "disconnect flushes all receives, in order", flush_in_order },
 	{ "the peer's end flushes all receives, in order", flush_by_peer_death },
 	{ "ERROR drains the send queue, in order", drain_by_error },

@@ -122,7 +122,7 @@ static void keeps_arming(void)
 	pair_down();
 }
 
-/* behind the command there is no way back: what may fail has to come before */
+/* the command cannot be undone: everything that may fail has to come before it */
 static void without_address_space(void)
 {
 	struct rlimit old, none = { 0, RLIM_INFINITY };
@@ -234,7 +234,7 @@ static void under_traffic_armed(void)
 	resize_under_traffic(true);
 }
 
-/* entries that came while the bulk was copied: a large ring, filled meanwhile */
+/* entries that arrive while most are copied: a large ring that is being filled */
 static void while_it_fills(void)
 {
 	static const struct want want = {

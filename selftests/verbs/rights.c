@@ -31,7 +31,7 @@ static void local_wrong_key(void)
 	sge.lkey ^= 0x10100;
 	local_send(sge);
 	pair_down();
-	/* the low octet counts too */
+	/* the low byte counts too */
 	pair_up(NULL, NULL);
 	sge = sge_at(&a, 0, 8);
 	sge.lkey ^= 1;
@@ -97,7 +97,7 @@ static void local_other_pd(void)
 }
 
 /*
- * A list that is bad at its end: no octet of it arrives. Of a good Send before it,
+ * A list that is bad at its end: no byte of it arrives. Of a good Send before it,
  * if there is one, all do.
  */
 static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool behind)
@@ -135,7 +135,7 @@ static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool behind)
 static void bad_end_of_lengths(bool behind)
 {
 	static const struct want two = { .cap.max_send_sge = 2 };
-	/* an FPDU of 1442 octets takes 1424 of a Send's, 1428 of a Write's */
+	/* an FPDU of 1442 bytes takes 1424 of a Send's, 1428 of a Write's */
 	static const uint32_t lens[] = { 8, 1424, 1425, 1428, 1429, 2849, 40000 };
 	unsigned int i;
 
@@ -541,7 +541,7 @@ static const struct tap_test tests[] = {
 	{ "a wrong local key: LOC_PROT_ERR", local_wrong_key },
 	{ "local_dma_lkey__is_not_for_programs", local_dma_lkey },
 	{ "a list that is bad at its end: nothing of it arrives", local_bad_end },
-	{ "such a list behind a good Send, which arrives", local_bad_end_behind },
+	{ "such a list after a good Send, which arrives", local_bad_end_behind },
 	{ "a local buffer out of bounds: LOC_PROT_ERR", local_bounds },
 	{ "a deregistered local key: LOC_PROT_ERR", local_deregistered },
 	{ "a local key of another PD: LOC_PROT_ERR", local_other_pd },

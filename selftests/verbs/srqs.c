@@ -195,7 +195,7 @@ static void belongs_to_the_qp(void)
 	down();
 }
 
-/* what it holds is judged by its own PD, not by that of the QP that takes it */
+/* its entries are checked against its own PD, not that of the QP that takes them */
 static void own_pd(void)
 {
 	struct want want = {};

@@ -78,7 +78,7 @@ static void reads_go_out(void)
 	all_go_out(IBV_WR_RDMA_READ);
 }
 
-/* what is not held goes out behind what is, in order */
+/* a message that is not delayed is sent after those that are, in order */
 static void send_behind_writes(void)
 {
 	int i, n = DEPTH - 1;
@@ -97,7 +97,7 @@ static void send_behind_writes(void)
 	pair_down();
 }
 
-/* a Send wakes somebody: many of them are as many doorbells as before */
+/* a Send wakes a receiver: many of them are as many doorbells as before */
 static void sends_are_not_held(void)
 {
 	long before;
@@ -117,7 +117,7 @@ static void sends_are_not_held(void)
 	pair_down();
 }
 
-/* one that waits for each answer is told at once, also behind a stream */
+/* a program that waits for each answer gets it at once, even after batching */
 static void ping_pong_is_not_held(void)
 {
 	long before;
@@ -159,7 +159,7 @@ static void ends_under_it(void)
 	}
 }
 
-/* nothing of the QP is left behind to run */
+/* no work of the QP is left to run */
 static void destroyed_under_it(void)
 {
 	int round;
@@ -184,7 +184,7 @@ static void *resize(void *arg)
 	return arg;
 }
 
-/* the doorbell looks at the CQ, which is another one meanwhile */
+/* the doorbell reads the CQ, which was replaced by another one */
 static void resized_under_it(void)
 {
 	pthread_t thread;
@@ -205,7 +205,7 @@ static void resized_under_it(void)
 static const struct tap_test tests[] = {
 	{ "stream: of Writes goes out to the last one", writes_go_out },
 	{ "stream: of Reads goes out to the last one", reads_go_out },
-	{ "stream: a Send behind Writes keeps the order", send_behind_writes },
+	{ "stream: a Send after Writes keeps the order", send_behind_writes },
 	{ "stream: Sends are not held", sends_are_not_held },
 	{ "stream: a ping-pong is not held", ping_pong_is_not_held },
 	{ "stream: all complete when the QP fails", ends_under_it },

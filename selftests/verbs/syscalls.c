@@ -138,7 +138,7 @@ static void mixed_list(void)
 	down();
 }
 
-/* behind one another, while the kernel is busy with those before */
+/* one after another, while the kernel is busy with those before */
 static void lists_while_busy(void)
 {
 	struct ibv_send_wr wr[BURST];
@@ -256,7 +256,7 @@ static void pile_up(struct ibv_qp *qp)
 	for (i = 0; i < MANY; i++)
 		wr[i].send_flags = IBV_SEND_SIGNALED;
 	must(!ibv_post_send(qp, wr, &bad));
-	/* when a message behind them is there, they have completed, or will soon */
+	/* when a message after them has arrived, they have completed, or will soon */
 	post_recv(&b, 1, 0, 64);
 	post_send(&a, 0, 0, 8, 0);
 	expect_recv(&b, 1, 8);

@@ -162,7 +162,7 @@ void vandal_up(void)
 
 /* ---- the doorbell ------------------------------------------------------------- */
 
-/* the provider's: opened right behind the context, and its name says what it is */
+/* the provider's: opened right after the context, and known by its name */
 int doorbell_fd(void)
 {
 	char path[64], name[128];

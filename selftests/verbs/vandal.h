@@ -28,7 +28,7 @@ struct tern_sqe *sqe_at(uint32_t index);
 struct tern_rqe *rqe_at(uint32_t index);
 /* store the producer index, and ring */
 void publish(struct tern_ring_hdr *hdr, uint32_t prod);
-/* octets of a mapping */
+/* bytes of a mapping */
 size_t ring_bytes(uint32_t n, uint32_t stride);
 
 /* the provider's doorbell file */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Traffic between two hosts, each octet verified:
+ * Traffic between two hosts, each byte verified:
  *
  *	vtraffic server [-b ADDR] [-p PORT] [-S] [-A] [-L] [-e WAIT] [-k CONNECTIONS]
  *	vtraffic client -a ADDR [-p PORT] [-m MODE] [-n COUNT | -t SECONDS]
  *			[-s SEED] [-x MAX] [-d DEPTH] [-l SGES] [-e WAIT] [-c] [-D] [-v]
  *	vtraffic hold DEVICE
  *
- * MODE is send, write, read or mixed; lengths are random up to MAX octets.
+ * MODE is send, write, read or mixed; lengths are random up to MAX bytes.
  * Requests have up to SGES elements, some of them empty; small messages go
  * inline, Writes and half of the Sends are unsignalled, some Sends are fenced.
  * The server answers each Send with the sum of what it received, and compares

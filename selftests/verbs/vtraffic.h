@@ -77,7 +77,7 @@ void leave(int status, const char *fmt, ...)
 
 double now(void);
 
-/* eight octets of the payload that @seed stands for, at offset @i */
+/* eight bytes of the payload that @seed stands for, at offset @i */
 uint64_t word(uint32_t seed, uint64_t i);
 void fill(uint8_t *p, uint32_t len, uint32_t seed);
 uint64_t sum_up(const uint8_t *p, uint32_t len);
