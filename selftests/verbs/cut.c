@@ -145,6 +145,14 @@ static long long counter(const char *name)
 	return n;
 }
 
+/* one of the three is enough for the checked kernel, which takes seconds for each */
+static bool is_left_out(void)
+{
+	if (is_checked())
+		tap_skip = "the checked kernel has another one";
+	return is_checked();
+}
+
 /* it was cut off; @terminate: one FPDU follows */
 static void expect_cut(int terminate)
 {
@@ -168,6 +176,8 @@ static void by_the_program(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
+	if (is_left_out())
+		return;
 	begin();
 	must(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE));
 	expect_cut(0);
@@ -175,8 +185,10 @@ static void by_the_program(void)
 
 static void by_a_reset(void)
 {
+	if (is_left_out())
+		return;
 	begin();
-	must(!system("ip netns exec b ss -K state established >/dev/null"));
+	must(!system("ip netns exec b ss -K state established >/dev/null 2>&1"));
 	expect_cut(0);
 }
 

@@ -118,7 +118,6 @@ static void second_try(int at, int from_port)
 	expect(seen != port);
 	accept_plainly(fd);
 	must(!end_expect(&a, RDMA_CM_EVENT_ESTABLISHED));
-	expect_eq(ntohs(rdma_get_src_port(a.id)), seen);
 	expect_eq(state_of(&a), IBV_QPS_RTS);
 	close(fd);
 	must(!end_expect(&a, RDMA_CM_EVENT_DISCONNECTED));
@@ -167,17 +166,17 @@ static void expect_nothing_of(int at)
 	expect(!tcp_has(at));
 }
 
-/* another socket has the only port: the program is told, and nothing stays */
+/* other sockets have all ports: the program is told, and nothing stays */
 static void no_port_is_left(void)
 {
-	char range[32], old[32];
 	struct rdma_cm_event *event;
-	int taker;
+	int takers[2];
+	char old[32];
 
-	first_try(8722, 0);
-	taker = tcp_listener("a", IP_A, port);
-	snprintf(range, sizeof(range), "%d %d\n", port, port);
-	set_range(range, old, sizeof(old));
+	first_try(8722, 48722);
+	takers[0] = tcp_listener("a", IP_A, 48722);
+	takers[1] = tcp_listener("a", IP_A, 48723);
+	set_range("48722 48723\n", old, sizeof(old));
 	close(first);
 	event = end_wait(&a, RDMA_CM_EVENT_CONNECT_ERROR);
 	set_range(old, NULL, 0);
@@ -186,7 +185,8 @@ static void no_port_is_left(void)
 	must(!rdma_ack_cm_event(event));
 	expect_nothing_of(8722);
 	pair_down();
-	close(taker);
+	close(takers[0]);
+	close(takers[1]);
 	close(server);
 	/* and the device connects as before */
 	pair_up(NULL, NULL);

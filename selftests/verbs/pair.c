@@ -11,6 +11,13 @@
 struct end a, b, a2, b2;
 bool over_siw;
 
+bool is_checked(void)
+{
+	const char *lane = getenv("TERN_LANE");
+
+	return lane && !strcmp(lane, "uml-debug");
+}
+
 /* each test has some of its own: a process for each starts at 0 */
 static int new_port(void)
 {

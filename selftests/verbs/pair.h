@@ -12,6 +12,9 @@
 extern struct end a, b;		/* client and server of the test that runs */
 extern bool over_siw;		/* siw is the device: some of its faults are known */
 
+/* the lab's checked kernel, which is slow */
+bool is_checked(void);
+
 #define IP_A getenv("IP_A")
 #define IP_B getenv("IP_B")
 #define IP6_A getenv("IP6_A")
