@@ -470,7 +470,9 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 		tern_event_forget(cep);
 	if (cep->listen && !is_passive_startup(step.next))
 		tern_listen_leave(cep);
-	tern_crowd_move(cep, crowd_kind(from, step.next));
+	/* tern_crowd_let_in() counts a newcomer, which may be taken out by now */
+	if (from != CM_IDLE)
+		tern_crowd_move(cep, crowd_kind(from, step.next));
 	for_each_set_bit(i, &todo, ARRAY_SIZE(actions))
 		actions[i](cep);
 }
