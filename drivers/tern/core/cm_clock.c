@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The time limit of a close (Q18): RFC 5044 7.2 sets none. */
 #include "cm_clock.h"
 
 void tern_cm_clock_close(struct tern_cm_clock *clock, u64 now, u64 span,

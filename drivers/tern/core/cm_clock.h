@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How long a state of a connection endpoint may take. A close may take as long as
- * octets move, up to a limit: who closes well loses nothing that TCP had taken, and
- * who acknowledges an octet now and then does not hold a socket for ever.
+ * The time limit of an endpoint's state. A close (Q18) may go on while TCP
+ * moves bytes, up to a limit: a proper close loses nothing that TCP had
+ * accepted, and a peer that acknowledges a byte now and then cannot hold a
+ * socket forever.
  */
 #ifndef TERN_CORE_CM_CLOCK_H
 #define TERN_CORE_CM_CLOCK_H
 
 #include "env.h"
 
-/* a close that waits for what was posted, too, begins with so many spans */
+/* spans that a close starts with while posted sends still drain */
 #define TERN_CM_DRAIN_SPANS	15
-/* spans from the first that was set, however many octets move */
+/* spans from the start of a close to its limit, whatever TCP moves */
 #define TERN_CM_LIMIT_SPANS	150
 
 /**
- * struct tern_cm_clock - the end of a state's time
- * @due: when it is
- * @limit: a close: when it is at the latest, 0 before
- * @moved: octets that had moved at the last look
+ * struct tern_cm_clock - when a state has to end
+ * @due: when the state's time is up
+ * @limit: latest end of a close, 0 until one begins
+ * @moved: bytes that had moved at the last look
  *
- * Times are in any unit, of one clock that is never 0.
+ * Times are in any unit, from a clock that never reads 0.
  */
 struct tern_cm_clock {
 	u64 due;
@@ -29,25 +30,25 @@ struct tern_cm_clock {
 };
 
 /**
- * tern_cm_clock_close() - a close begins, or comes a step further
- * @clock: set already, or zero
+ * tern_cm_clock_close() - begin a close, or its next step
+ * @clock: in use, or zero
  * @now: time
- * @span: how long octets may stand still
- * @spans: how many of these it has at first
- * @moved: octets that have moved, modulo 2^32
+ * @span: how long a close may stand still
+ * @spans: spans until the close is due, if nothing moves
+ * @moved: bytes that have moved, modulo 2^32
  */
 void tern_cm_clock_close(struct tern_cm_clock *clock, u64 now, u64 span,
 			 u32 spans, u32 moved);
 
 /**
- * tern_cm_clock_look() - a look at a close, at any time
+ * tern_cm_clock_look() - give a close more time if bytes moved
  * @clock: set by tern_cm_clock_close()
  * @now: time
  * @span: as above
- * @moved: octets that have moved
+ * @moved: bytes that have moved
  *
- * When more have moved than at the last look, @clock->due is @span from now, or the
- * limit.
+ * If bytes moved since the last look, @clock->due is at least @span from now,
+ * but never after the limit.
  */
 void tern_cm_clock_look(struct tern_cm_clock *clock, u64 now, u64 span,
 			u32 moved);

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The state table of connection endpoints, and the names of states and events:
+ * RFC 5044 7.1 and 7.2, RFC 6581 9.
+ */
 #include "cm_fsm.h"
 
 #define STEP(s, t, a)	\
 	{ .next = (s), .timer = (t), .actions = (a), .valid = true }
 
-/* how the startup of an active endpoint fails */
+/* the startup of an active endpoint failed */
 #define CONN_FAILED	(CM_ACT_UNBIND | CM_ACT_REPLY_ERR | CM_ACT_PUT_ID)
-/* a stream that ended: the socket lingers, or is reset */
+/* the stream ended: TCP lingers (ENDED) or is reset (BROKE) */
 #define STREAM_ENDED	(CM_ACT_TAKE | CM_ACT_CLOSE | CM_ACT_PUT_ID | \
 			 CM_ACT_PUT_QP)
 #define STREAM_BROKE	(CM_ACT_CLOSE | CM_ACT_PUT_ID | CM_ACT_PUT_QP | \
 			 CM_ACT_RST | CM_ACT_DROP)
 #define CUT		(CM_ACT_RST | CM_ACT_DROP)
-/* the peer of a startup hears that it is not served, whatever it asked for */
+/* deny a startup: a rejecting Reply, even before a Request came */
 #define DENIED		(CM_ACT_DENY | CM_ACT_FIN)
 #define DENIED_AND_CUT	(CM_ACT_DENY | CUT)
 
 #define TO_LINGER(a)	STEP(CM_LINGER, CM_TIMER_CLOSE, a)
-/* behind a stream: what it sent is still to arrive */
+/* after a stream: the peer still has to acknowledge what was sent */
 #define TO_FLUSH(a)	STEP(CM_LINGER, CM_TIMER_FIN, a)
 #define TO_CLOSED(a)	STEP(CM_CLOSED, CM_TIMER_OFF, a)
 #define TO_ABORT(s)	STEP(s, CM_TIMER_OFF, CM_ACT_QP_ABORT)
 
-/* An event without a row is late, or means nothing in that state. */
+/*
+ * An event without an entry is late or has no meaning in that state: no step.
+ */
 static const struct tern_cm_step table[CM_STATE_COUNT][CM_EVENT_COUNT] = {
 	[CM_IDLE] = {
 		[CM_EV_CONNECT] = STEP(CM_CONNECTING, CM_TIMER_REPLY, 0),
@@ -65,7 +71,7 @@ static const struct tern_cm_step table[CM_STATE_COUNT][CM_EVENT_COUNT] = {
 		[CM_EV_CROWDED] = TO_LINGER(DENIED),
 		[CM_EV_ABORT] = TO_CLOSED(CUT),
 	},
-	/* a close before the RTR ends in ESTABLISHED with an error, CLOSE */
+/* a stream that ends before the RTR: ESTABLISHED with an error, then CLOSE */
 	[CM_RTR_WAIT] = {
 		[CM_EV_STREAM_OPEN] = STEP(CM_OPEN, CM_TIMER_OFF, CM_ACT_EST),
 		[CM_EV_STREAM_FINISHED] = TO_LINGER(CM_ACT_EST_ERR |

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * DDP and RDMAP receive rules. "Step" is a row of checklist-ddp-rdmap section
- * 3; the first failure is the one that is reported (RFC 5040 7.1(4)).
+ * DDP and RDMAP receive rules: RFC 5041 4, 5 and 7, RFC 5040 4 to 7. S2 to S18
+ * are the checks in their order; the first failure is reported (RFC 5040 7.1).
  */
 #include "ddp.h"
 
@@ -35,7 +35,7 @@ static void parse_untagged(const u8 *hdr, struct tern_seg *seg)
 				     offsetof(struct tern_ddp_untagged, mo));
 }
 
-/* step 2 */
+/* S2: the segment holds its DDP header */
 static bool parse_hdr(const u8 *hdr, u32 hdr_len, u32 ulpdu_len,
 		      struct tern_seg *seg)
 {
@@ -62,20 +62,20 @@ static bool parse_hdr(const u8 *hdr, u32 hdr_len, u32 ulpdu_len,
 int tern_ddp_segment(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
 		     u32 ulpdu_len, struct tern_seg *seg)
 {
-	/* step 2: no code fits a short header, see 7.10 */
+	/* S2: no code fits a short header, so 0/2/07 (Q10) */
 	if (!parse_hdr(hdr, hdr_len, ulpdu_len, seg))
 		return TERN_TERM_RO_STREAM;
-	/* step 3 */
+	/* S3: the DDP version is the connection's */
 	if (seg->version != rx->version)
 		return seg->tagged ? TERN_TERM_DT_VERSION :
 				     TERN_TERM_DU_VERSION;
 	if (seg->tagged)
 		return TERN_TERM_NONE;
-	/* step 4: queue 3 is of RFC 7306 */
+	/* S4: queue 3 belongs to RFC 7306 */
 	if (seg->qn >= TERN_QN_RESPONSE)
 		return TERN_TERM_DU_QN;
 	seg->first = !rx->q[seg->qn].open;
-	/* step 5: in order, only one message can be next */
+	/* S5: TCP keeps the order, so only one MSN can be next */
 	if (seg->msn != rx->q[seg->qn].msn)
 		return TERN_TERM_DU_MSN_RANGE;
 	return TERN_TERM_NONE;
@@ -86,24 +86,24 @@ int tern_ddp_untagged(const struct tern_ddp_rx *rx, const struct tern_seg *seg,
 {
 	u64 end = (u64)seg->mo + seg->len;
 
-	/* step 6 */
+	/* S6: there is a buffer */
 	if (!have_buffer)
 		return TERN_TERM_DU_NO_BUFFER;
 	/*
-	 * Step 7, for empty segments too (7.9): a gap would show the buffer's
-	 * old octets as data.
+	 * S7, for empty segments too (Q9): a skipped MO would expose the
+	 * buffer's old bytes as data.
 	 */
 	if (seg->mo != rx->q[seg->qn].mo)
 		return TERN_TERM_DU_MO;
-	/* step 8; DDP-045: a message is shorter than 2^32 octets */
+	/* S8; DDP-045: a message has less than 2^32 bytes */
 	if (end > buf_len || end > ~(u32)0)
 		return TERN_TERM_DU_TOO_LONG;
 	return TERN_TERM_NONE;
 }
 
 /*
- * Opcode, and STag to invalidate, stay through a message (7.21). The STag
- * field of the other opcodes is not looked at (RDMAP-017).
+ * All segments of a message have the same opcode and STag to invalidate (Q10).
+ * Opcodes that invalidate nothing ignore that field (RDMAP-017).
  */
 static bool same_message(const struct tern_ddp_rx *rx,
 			 const struct tern_seg *seg)
@@ -118,7 +118,7 @@ static bool same_message(const struct tern_ddp_rx *rx,
 	       (!seg->row->has_inv || seg->inv_stag == q->inv_stag);
 }
 
-/* step 10 */
+/* S10: the opcode is known, fits tagged or queue, and stays in a message */
 static bool opcode_fits(const struct tern_ddp_rx *rx,
 			const struct tern_seg *seg)
 {
@@ -129,7 +129,7 @@ static bool opcode_fits(const struct tern_ddp_rx *rx,
 	return same_message(rx, seg);
 }
 
-/* step 16: a control message is one segment of the size of its header */
+/* S16: a control message is one segment of a fixed size */
 static bool control_fits(const struct tern_seg *seg)
 {
 	if (!seg->last || seg->mo)
@@ -158,7 +158,7 @@ int tern_rdmap_segment(const struct tern_ddp_rx *rx, const u8 *hdr,
 		       u32 hdr_len, struct tern_seg *seg)
 {
 	seg->row = &tern_op_table[seg->opcode];
-	/* step 9: RV goes with DV (7.3) */
+	/* S9: RV is the connection's version, like DV */
 	if (seg->rv != rx->version)
 		return TERN_TERM_RO_VERSION;
 	if (!opcode_fits(rx, seg))
@@ -194,7 +194,7 @@ void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg)
 	q->inv_stag = seg->inv_stag;
 }
 
-/* what tern_mem_check() answers, by use */
+/* the answers of tern_mem_check(), by use */
 struct mem_codes {
 	u32 access;
 	int invalid;
@@ -205,8 +205,8 @@ struct mem_codes {
 };
 
 /*
- * DDP has no code for a missing right: 1/1/00 (7.8). The LOCAL uses have no
- * Terminate at all; RDMAP's protection codes stand in.
+ * DDP has no code for a missing right, so a Write gets 1/1/00 (Q31). The codes
+ * of the LOCAL uses are not sent: each stands for a local protection error.
  */
 static const struct mem_codes mem_codes[] = {
 	[TERN_USE_WRITE] = {
@@ -242,7 +242,7 @@ static const struct mem_codes mem_codes[] = {
 	},
 };
 
-/* steps 14 and 15, 17; @len is not 0; the end may be 2^64 itself */
+/* S14, S15 and S17; @len is not 0; the range may end at 2^64 exactly */
 static int check_range(const struct tern_mem_view *view,
 		       const struct mem_codes *codes, u64 to, u64 len)
 {
@@ -255,7 +255,7 @@ static int check_range(const struct tern_mem_view *view,
 	return TERN_TERM_NONE;
 }
 
-/* step 21: all its failures have one code (7.6) */
+/* S18: every failure has the same code (Q14) */
 static int check_invalidate(const struct tern_mem_view *view)
 {
 	if (view->valid && view->assoc && view->invalidatable)
@@ -289,7 +289,9 @@ int tern_read_match(const struct tern_read_open *open,
 
 	if (!open)
 		return TERN_TERM_RO_OPCODE;
-	/* RFC 5041 5.2: STag and TO of an empty segment mean nothing */
+	/*
+	 * RFC 5041 5.2: STag and TO of an empty message "MUST NOT be checked"
+	 */
 	if (seg->len && seg->stag != open->stag)
 		return TERN_TERM_DT_INV_STAG;
 	if (seg->len && seg->to != open->to + open->got)
@@ -297,7 +299,7 @@ int tern_read_match(const struct tern_read_open *open,
 	left = open->len - open->got;
 	if (seg->len > left)
 		return TERN_TERM_RO_STREAM;
-	/* L exactly at the end */
+	/* L is set in the segment that completes the Read, and in no other */
 	if (seg->last ? seg->len < left : seg->len == left)
 		return TERN_TERM_RO_STREAM;
 	return TERN_TERM_NONE;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * DDP and RDMAP receive rules for one verified FPDU: RFC 5041 4, 5 and 7,
- * RFC 5040 4 to 7, in the order of checklist-ddp-rdmap section 3. The shell
- * calls, stopping at the first answer that is not TERN_TERM_NONE:
+ * DDP and RDMAP receive rules for one verified FPDU: RFC 5041 4, 5 and 7, RFC
+ * 5040 4 to 7. S2 to S18 of Documentation/requirements.rst are the checks in
+ * their order. The caller stops at the first answer that is not TERN_TERM_NONE:
  *
- *	tern_ddp_segment()	steps 2 to 5
- *	tern_ddp_untagged()	steps 6 to 8: it brings the buffer
- *	tern_rdmap_segment()	steps 9, 10 and 16
- *	tern_mem_check()	steps 11 to 15, 17, 19 to 21: it brings the STag
- *	tern_ddp_advance()	the segment is placed: move MSN and MO on
+ *	tern_ddp_segment()	S2 to S5
+ *	tern_ddp_untagged()	S6 to S8, given the buffer
+ *	tern_rdmap_segment()	S9, S10 and S16
+ *	tern_mem_check()	S11 to S15, S17 and S18, given the STag
+ *	tern_ddp_advance()	the segment is placed: advance MSN and MO
  *
- * State is guarded by its owner's lock.
+ * The owner's lock guards the state.
  */
 #ifndef TERN_CORE_DDP_H
 #define TERN_CORE_DDP_H
@@ -22,8 +22,8 @@
 
 /**
  * struct tern_ddp_queue - one untagged queue, one direction
- * @msn: number of the message that is due or under reassembly; starts at 1
- * @mo: octets of it that were placed
+ * @msn: of the next message, or the one under reassembly; starts at 1
+ * @mo: bytes of that message that were placed
  * @open: a segment without L was placed
  * @opcode: of the message under reassembly
  * @inv_stag: of the message under reassembly
@@ -51,25 +51,25 @@ struct tern_ddp_rx {
 };
 
 /**
- * struct tern_seg - one DDP segment, taken apart
+ * struct tern_seg - one parsed DDP segment
  * @tagged: T bit
  * @last: L bit
- * @first: first segment of an untagged message (a buffer must be taken)
+ * @first: first segment of an untagged message : takes a buffer
  * @version: DV
  * @rv: RDMAP version
- * @opcode: enum tern_rdmap_opcode, or any value up to tern_rdmap_segment()
+ * @opcode: enum tern_rdmap_opcode, unchecked before tern_rdmap_segment()
  * @row: set by tern_rdmap_segment()
  * @stag: tagged: sink STag
- * @to: tagged: offset of the first payload octet
+ * @to: tagged: offset of the first payload byte
  * @inv_stag: untagged: STag to invalidate
- * @qn: untagged: queue number, 0..3 behind tern_ddp_segment()
+ * @qn: untagged: queue number, 0..3 after tern_ddp_segment()
  * @msn: untagged
  * @mo: untagged
- * @hdr_len: octets of the DDP header; tern_rdmap_segment() adds the RDMAP
+ * @hdr_len: bytes of the DDP header; tern_rdmap_segment() adds the RDMAP
  *	header of a Read Request (28) or Terminate (its first 4)
- * @len: octets behind the DDP header: payload, or for a Read Request or
- *	Terminate the whole body; never changed behind tern_ddp_segment()
- * @rreq: Read Request: the body, in CPU order below
+ * @len: bytes after the DDP header: payload, or for a Read Request or
+ *	Terminate the whole body; fixed by tern_ddp_segment()
+ * @rreq: Read Request: the body, in CPU order
  */
 struct tern_seg {
 	bool tagged;
@@ -99,12 +99,12 @@ struct tern_seg {
 void tern_ddp_rx_init(struct tern_ddp_rx *rx, u8 version);
 
 /**
- * tern_ddp_segment() - steps 2 to 5: header present, DV, QN, MSN
+ * tern_ddp_segment() - S2 to S5: header present, DV, QN, MSN
  * @rx: state, not changed
- * @hdr: the ULPDU's first octets
- * @hdr_len: their number: min(ulpdu_len, TERN_HDR_MAX)
+ * @hdr: first bytes of the ULPDU
+ * @hdr_len: bytes at @hdr: min(ulpdu_len, TERN_HDR_MAX)
  * @ulpdu_len: ULPDU_Length
- * @seg: result, valid as far as the answer allows
+ * @seg: result, valid up to the check that failed
  *
  * Return: TERN_TERM_NONE or the triplet.
  */
@@ -112,22 +112,23 @@ int tern_ddp_segment(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
 		     u32 ulpdu_len, struct tern_seg *seg);
 
 /**
- * tern_ddp_untagged() - steps 6 to 8: buffer, MO, length
+ * tern_ddp_untagged() - S6 to S8: buffer, MO, length
  * @rx: state, not changed
  * @seg: an untagged segment
  * @have_buffer: there is a buffer for this QN and MSN
- * @buf_len: its size; QN 0: the receive entry's SGL; QN 1: 28 octets; QN 2: 52
+ * @buf_len: its size; QN 0: the receive entry's SGL; QN 1: 28 bytes; QN 2: 52
  *
- * Zero-length RTR Sends are the caller's business (checklist-mpa 4.10).
+ * A zero-length Send that is the RTR takes no receive (Q7); the caller handles
+ * it.
  */
 int tern_ddp_untagged(const struct tern_ddp_rx *rx, const struct tern_seg *seg,
 		      bool have_buffer, u64 buf_len);
 
 /**
- * tern_rdmap_segment() - steps 9, 10, 16: RV, opcode, opcode change, body size
+ * tern_rdmap_segment() - S9, S10, S16: RV, opcode, opcode change, body size
  * @rx: state, not changed
- * @hdr: the ULPDU's first octets, for the Read Request body
- * @hdr_len: their number
+ * @hdr: first bytes of the ULPDU, for the Read Request body
+ * @hdr_len: bytes at @hdr
  * @seg: in and out
  */
 int tern_rdmap_segment(const struct tern_ddp_rx *rx, const u8 *hdr,
@@ -137,12 +138,12 @@ int tern_rdmap_segment(const struct tern_ddp_rx *rx, const u8 *hdr,
 void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg);
 
 /**
- * struct tern_mem_view - what the shell knows of an STag
+ * struct tern_mem_view - what the caller knows of an STag
  * @valid: it exists and is not invalidated
  * @assoc: it belongs to the stream's PD, and is not bound to another stream
  * @access: TERN_ACCESS_* rights
  * @base: first valid TO
- * @len: octets
+ * @len: size in bytes
  * @invalidatable: may be invalidated by this stream's peer
  */
 struct tern_mem_view {
@@ -158,25 +159,25 @@ struct tern_mem_view {
 #define TERN_ACCESS_REMOTE_WRITE	BIT(1)
 #define TERN_ACCESS_REMOTE_READ		BIT(2)
 #define TERN_ACCESS_REMOTE_ATOMIC	BIT(3)
-#define TERN_ACCESS_MW_BIND		BIT(4)	/* judged where windows are bound */
+#define TERN_ACCESS_MW_BIND		BIT(4)	/* checked at the bind */
 #define TERN_ACCESS_REMOTE		(TERN_ACCESS_REMOTE_WRITE | \
 					 TERN_ACCESS_REMOTE_READ | \
 					 TERN_ACCESS_REMOTE_ATOMIC)
 
 enum tern_mem_use {
-	TERN_USE_WRITE,		/* inbound RDMA Write: steps 11 to 15 */
-	TERN_USE_READ_SRC,	/* source of a Read Request: step 17 */
+	TERN_USE_WRITE,		/* inbound RDMA Write: S11 to S15 */
+	TERN_USE_READ_SRC,	/* source of a Read Request: S17 */
 	TERN_USE_LOCAL_READ,	/* own send SGE */
 	TERN_USE_LOCAL_WRITE,	/* own receive or Read sink SGE */
-	TERN_USE_INVALIDATE,	/* Send with Invalidate: step 21 */
+	TERN_USE_INVALIDATE,	/* Send with Invalidate: S18 */
 };
 
 /**
- * tern_mem_check() - may this range be used so?
+ * tern_mem_check() - may this range be used for this?
  * @view: the STag
- * @use: what for
- * @to: first octet
- * @len: octets; 0 is always good, but for TERN_USE_INVALIDATE
+ * @use: purpose
+ * @to: first byte
+ * @len: bytes; 0 passes always, except for TERN_USE_INVALIDATE
  *
  * Return: TERN_TERM_NONE or the triplet; for the LOCAL uses any triplet stands
  * for a local protection error.
@@ -185,11 +186,11 @@ int tern_mem_check(const struct tern_mem_view *view, enum tern_mem_use use,
 		   u64 to, u64 len);
 
 /**
- * struct tern_read_open - the oldest outstanding Read of ours
+ * struct tern_read_open - our oldest outstanding Read
  * @stag: sink STag that the Request named
  * @to: its sink TO
- * @len: octets asked for
- * @got: octets that came
+ * @len: bytes asked for
+ * @got: bytes received
  */
 struct tern_read_open {
 	u32 stag;
@@ -203,7 +204,8 @@ struct tern_read_open {
  * @open: NULL when no Read is open
  * @seg: the segment
  *
- * checklist-ddp-rdmap 7.12. Return: TERN_TERM_NONE or the triplet.
+ * The segment has to continue the oldest Read in STag, offset and length (Q11).
+ * Return: TERN_TERM_NONE or the triplet.
  */
 int tern_read_match(const struct tern_read_open *open,
 		    const struct tern_seg *seg);

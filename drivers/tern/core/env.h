@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The one switch of the pure core: kernel or userspace. Nothing else in core/
- * may include a header of either world.
+ * Selects the headers of the kernel or of userspace: core/ runs in both. No
+ * other file of core/ may include a header of either.
  */
 #ifndef TERN_CORE_ENV_H
 #define TERN_CORE_ENV_H

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * FPDU receiver. Offsets named "off" count octets on the wire from the FPDU's
- * first octet, markers included; "body" counts from ULPDU_Length without them.
+ * FPDU receiver: RFC 5044 4.3, 4.4, 6 and 8. Offsets named "off" count bytes on
+ * the wire from the FPDU's first byte, markers included; "body" counts from
+ * ULPDU_Length without markers.
  */
 #include "fpdu_rx.h"
 
-/* a marker in front of ULPDU_Length belongs to this FPDU: RFC 5044 4.3 */
+/* RFC 5044 4.3: a marker in front of ULPDU_Length belongs to this FPDU */
 static u32 front_len(u32 start, bool markers)
 {
 	return markers && !start ? TERN_MARKER_SIZE : 0;
 }
 
-/* where body octet @body lies on the wire */
+/* wire offset of byte @body */
 static u32 body_to_off(u32 start, bool markers, u32 body)
 {
 	if (!markers)
@@ -19,7 +20,7 @@ static u32 body_to_off(u32 start, bool markers, u32 body)
 	return body + TERN_MARKER_SIZE * tern_markers_upto(start, body);
 }
 
-/* the octets from @off to the next marker */
+/* bytes from @off to the next marker */
 static u32 run_len(u32 start, bool markers, u32 off, u32 left)
 {
 	u32 run = TERN_MARKER_SPACING -
@@ -80,7 +81,7 @@ int tern_fpdu_rx_header(const struct tern_fpdu_rx *rx, const u8 *buf, u32 len,
 	return 0;
 }
 
-/* take what @chunk, at f->seen, has of the four octets at @off */
+/* copy the part of @chunk, at f->seen, that lies in the four bytes at @off */
 static void collect(struct tern_fpdu *f, const u8 *chunk, u32 len, u32 off)
 {
 	u32 from = max(off, f->seen);
@@ -92,8 +93,8 @@ static void collect(struct tern_fpdu *f, const u8 *chunk, u32 len, u32 off)
 }
 
 /*
- * MPA-032: each marker points to this FPDU's ULPDU_Length; MPA-021, MPA-023:
- * its reserved half and the low two bits are not looked at.
+ * MPA-032: each marker points to this FPDU's ULPDU_Length. MPA-021, MPA-023:
+ * its reserved half and the low two bits are ignored.
  */
 static void check_marker(struct tern_fpdu *f, u32 off)
 {
@@ -120,8 +121,8 @@ static void verify_markers(struct tern_fpdu *f, const u8 *chunk, u32 len)
 }
 
 /*
- * RFC 5044 4.4: the CRC covers all octets before its own field, markers too,
- * so one call takes in a chunk whatever it holds.
+ * RFC 5044 4.4: the CRC covers all bytes before its own field, markers too, so
+ * one call handles a whole chunk.
  */
 void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
 			 const u8 *chunk, u32 len)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * FPDU receiver: RFC 5044 4.3, 4.4, 6 and 8. Finds the FPDU that starts at the
- * head of the stream, says how many octets it has, checks its CRC and markers,
- * and only then names its header and payload. It never copies payload.
+ * FPDU receiver: RFC 5044 4.3, 4.4, 6 and 8. Finds the FPDU at the head of the
+ * stream, tells its size, checks its CRC and markers, and only then gives its
+ * header and payload. It never copies payload.
  *
- * For each FPDU the shell calls, with the octets that are in its queue:
+ * For each FPDU the caller calls, with the bytes in its queue:
  *
- *	tern_fpdu_rx_header()	until it stops answering MORE
- *	tern_fpdu_rx_verify()	chunk by chunk over all @total octets, if
+ *	tern_fpdu_rx_header()	until the header is complete
+ *	tern_fpdu_rx_verify()	chunk by chunk over all @total bytes, if
  *				@verify is set
- *	tern_fpdu_rx_finish()	the verdict, and the move to the next FPDU
+ *	tern_fpdu_rx_finish()	the result, and the move to the next FPDU
  *	tern_fpdu_range_next()	the payload, marker-free ranges in order
  *
- * Nothing of an FPDU may be placed before finish() answered TERN_TERM_NONE
- * (MPA-050, MPA-066, MPA-068). State is guarded by its owner's lock.
+ * Nothing of an FPDU may be placed before finish() returned TERN_TERM_NONE
+ * (MPA-050, MPA-066, MPA-068). The owner's lock guards the state.
  */
 #ifndef TERN_CORE_FPDU_RX_H
 #define TERN_CORE_FPDU_RX_H
@@ -21,15 +21,15 @@
 #include "term.h"
 #include "wire.h"
 
-/* octets that make any header complete: length, headers, two markers */
+/* bytes that hold any header: length, headers, two markers */
 #define TERN_FPDU_PEEK	(TERN_FPDU_LEN_SIZE + TERN_HDR_MAX + 2 * TERN_MARKER_SIZE)
 
 /**
  * struct tern_fpdu_rx - one direction's receive framing
  * @crc: CRC is on
- * @markers: the peer puts markers in
- * @pos: stream position of the next octet modulo TERN_MARKER_SPACING,
- *	0..511, markers included; 0 at the first octet of Full Operation
+ * @markers: the peer sends markers
+ * @pos: stream position of the next byte modulo TERN_MARKER_SPACING,
+ *	0..511, markers included; 0 at the first byte of Full Operation
  */
 struct tern_fpdu_rx {
 	bool crc;
@@ -38,17 +38,17 @@ struct tern_fpdu_rx {
 };
 
 /**
- * struct tern_fpdu - the FPDU under examination
- * @start: stream position modulo 512 of its first octet (a marker in front
- *	counts as its first octet)
- * @total: octets of it on the wire, markers, pad and CRC included
+ * struct tern_fpdu - the FPDU that is being checked
+ * @start: stream position modulo 512 of its first byte (a marker in front
+ *	counts as its first byte)
+ * @total: bytes of it on the wire, markers, pad and CRC included
  * @ulpdu_len: ULPDU_Length
- * @hdr_len: valid octets at @hdr: min(@ulpdu_len, TERN_HDR_MAX)
- * @hdr: first octets of the ULPDU, markers removed
- * @verify: verify() must see all octets (CRC or markers are on)
- * @seen: octets that verify() saw
+ * @hdr_len: valid bytes at @hdr: min(@ulpdu_len, TERN_HDR_MAX)
+ * @hdr: first bytes of the ULPDU, without markers
+ * @verify: verify() must see all bytes (CRC or markers are on)
+ * @seen: bytes that verify() saw
  * @crc_state: running CRC
- * @marker_bad: a marker pointed elsewhere
+ * @marker_bad: a marker has a wrong pointer
  */
 struct tern_fpdu {
 	u32 start;
@@ -72,45 +72,45 @@ struct tern_fpdu {
 void tern_fpdu_rx_init(struct tern_fpdu_rx *rx, bool crc, bool markers);
 
 /**
- * tern_fpdu_rx_header() - look at the front of the next FPDU
+ * tern_fpdu_rx_header() - parse the front of the next FPDU
  * @rx: state, not changed
- * @buf: the first octets of the stream that were not consumed, contiguous
- * @len: their number; TERN_FPDU_PEEK are always enough
+ * @buf: the first unconsumed bytes of the stream, contiguous
+ * @len: bytes at @buf; TERN_FPDU_PEEK are always enough
  * @f: filled in when the answer is 0
  * @term: the error when the answer is negative: TERN_TERM_MPA_MARKER for a
- *	length over TERN_ULPDU_MAX (checklist-mpa 4.15)
+ *	length over TERN_ULPDU_MAX (Q8)
  *
- * Return: 0 when @f is complete (@f->total octets must be waited for); else
- * the number of octets, more than @len, needed before the next call; or
+ * Return: 0 when @f is complete (the caller waits for @f->total bytes); else
+ * the number of bytes, more than @len, needed before the next call; or
  * -EPROTO with *@term set.
  */
 int tern_fpdu_rx_header(const struct tern_fpdu_rx *rx, const u8 *buf, u32 len,
 			struct tern_fpdu *f, int *term);
 
 /**
- * tern_fpdu_rx_verify() - feed the next octets of the FPDU
+ * tern_fpdu_rx_verify() - feed the next bytes of the FPDU
  * @rx: state
  * @f: the FPDU
- * @chunk: octets in stream order, any split, the first call at octet 0
- * @len: their number, not beyond @f->total
+ * @chunk: bytes in stream order, any split, the first call at byte 0
+ * @len: bytes at @chunk, within @f->total
  */
 void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
 			 const u8 *chunk, u32 len);
 
 /**
- * tern_fpdu_rx_finish() - verdict over a whole FPDU
- * @rx: state, moved behind the FPDU on success
+ * tern_fpdu_rx_finish() - result for a whole FPDU
+ * @rx: state, moved past the FPDU on success
  * @f: the FPDU
  *
- * Return: TERN_TERM_NONE, TERN_TERM_MPA_CRC or TERN_TERM_MPA_MARKER (the CRC is
- * judged first, rows R4 and R5).
+ * Return: TERN_TERM_NONE, TERN_TERM_MPA_CRC or TERN_TERM_MPA_MARKER. The CRC is
+ * checked first (R4, R5).
  */
 int tern_fpdu_rx_finish(struct tern_fpdu_rx *rx, const struct tern_fpdu *f);
 
 /**
- * struct tern_fpdu_range - a run of ULPDU octets without markers
- * @fpdu_off: offset from the FPDU's first octet on the wire
- * @len: octets
+ * struct tern_fpdu_range - a run of ULPDU bytes without markers
+ * @fpdu_off: offset from the FPDU's first byte on the wire
+ * @len: bytes
  */
 struct tern_fpdu_range {
 	u32 fpdu_off;
@@ -118,10 +118,10 @@ struct tern_fpdu_range {
 };
 
 /**
- * tern_fpdu_range_next() - walk over the ULPDU
+ * tern_fpdu_range_next() - next range of the ULPDU
  * @f: the FPDU
  * @markers: as in struct tern_fpdu_rx
- * @ulpdu_off: in: where to go on within the ULPDU, 0..ulpdu_len; out: behind
+ * @ulpdu_off: in: offset in the ULPDU to go on at, 0..ulpdu_len; out: end of
  *	the range
  * @range: result
  *

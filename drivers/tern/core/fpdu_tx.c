@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * FPDU sender. A marker is written as soon as its place is reached, for an
- * FPDU always goes on behind it (its CRC field at least); the place behind the
- * CRC field belongs to the next FPDU (RFC 5044 4.3).
+ * FPDU sender: RFC 5044 4, RFC 5041 5.2. A marker is written as soon as its
+ * place is reached, because the FPDU always goes on after it, at least with its
+ * CRC field. A marker due right after the CRC field belongs to the next FPDU
+ * (RFC 5044 4.3).
  */
 #include "fpdu_tx.h"
 
@@ -54,14 +55,14 @@ void tern_fpdu_tx_init(struct tern_fpdu_tx *tx, bool crc, bool markers,
 	tx->mulpdu = tern_fpdu_mulpdu(emss, markers);
 }
 
-/* payload octets of the next segment: as many as MULPDU allows (MPA-054) */
+/* payload bytes of the next segment: as many as MULPDU allows (MPA-054) */
 static u32 segment_len(const struct tern_fpdu_tx *tx,
 		       const struct tern_tx_msg *msg)
 {
 	return min(msg->len - msg->sent, tx->mulpdu - msg->hdr_len);
 }
 
-/* what differs from segment to segment: L, and TO or MO (RFC 5041 5.2) */
+/* set what differs between segments: L, and TO or MO (RFC 5041 5.2) */
 static void write_hdr(const struct tern_tx_msg *msg, u8 *hdr, bool last)
 {
 	memcpy(hdr, msg->hdr, msg->hdr_len);
@@ -77,7 +78,7 @@ static void write_hdr(const struct tern_tx_msg *msg, u8 *hdr, bool last)
 	}
 }
 
-/* make room for the one marker that may be due within or right behind @len */
+/* insert the one marker that may be due within @len or right after it */
 static u32 split_head(const struct tern_fpdu_tx *tx, u8 *head, u32 len)
 {
 	u32 at = TERN_MARKER_SPACING - tx->pos;

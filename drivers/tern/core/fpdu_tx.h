@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * FPDU sender: RFC 5044 4, RFC 5041 5.2. Cuts a message into FPDUs no larger
- * than MULPDU and writes what goes around the payload. For each FPDU:
+ * than MULPDU and writes what surrounds the payload. For each FPDU:
  *
  *	n = tern_fpdu_tx_begin()	marker, length, headers
  *	while ((run = tern_fpdu_tx_run()))
- *		the shell copies @run payload octets behind it
- *		n = tern_fpdu_tx_payload()	takes them into the CRC, and writes
- *						the marker that follows, if due
+ *		the caller appends @run bytes of payload
+ *		n = tern_fpdu_tx_payload()	adds them to the CRC, and writes
+ *						the next marker, if due
  *	n = tern_fpdu_tx_end()		pad, marker, CRC
  *
- * State is guarded by its owner's lock.
+ * The owner's lock guards the state.
  */
 #ifndef TERN_CORE_FPDU_TX_H
 #define TERN_CORE_FPDU_TX_H
 
 #include "wire.h"
 
-/* most octets that begin() writes: two markers, length, headers */
+/* most bytes that begin() writes: two markers, length, headers */
 #define TERN_FPDU_TX_HEAD	(TERN_FPDU_LEN_SIZE + TERN_HDR_MAX + 2 * TERN_MARKER_SIZE)
-/* most octets that end() writes: pad, marker, CRC */
+/* most bytes that end() writes: pad, marker, CRC */
 #define TERN_FPDU_TX_TAIL	(3 + TERN_MARKER_SIZE + TERN_FPDU_CRC_SIZE)
 
 /**
  * struct tern_fpdu_tx - one direction's send framing
- * @crc: CRC is on; else the field is sent as 0 (checklist-mpa 4.25)
+ * @crc: CRC is on; else the field is sent as 0 (Q28)
  * @markers: the peer wants markers
- * @mulpdu: largest ULPDU now, TERN_MULPDU_MIN..TERN_ULPDU_MAX; may be changed
+ * @mulpdu: largest ULPDU now, TERN_MULPDU_MIN..TERN_ULPDU_MAX; may change
  *	between two FPDUs
- * @pos: stream position modulo 512 of the next octet, markers included
- * @fpdu_off: octets from ULPDU_Length to the next octet, markers included
- * @left: payload octets of the current FPDU still to come
+ * @pos: stream position modulo 512 of the next byte, markers included
+ * @fpdu_off: bytes from ULPDU_Length to the next byte, markers included
+ * @left: payload bytes of the current FPDU still to come
  * @ulpdu_len: of the current FPDU
  * @crc_state: running CRC of the current FPDU
  */
@@ -46,12 +46,12 @@ struct tern_fpdu_tx {
 };
 
 /**
- * struct tern_tx_msg - an RDMAP message on its way out
+ * struct tern_tx_msg - an RDMAP message to send
  * @hdr: DDP and RDMAP headers of the first segment, as
  *	tern_rdmap_build_*() wrote them; L bit, TO and MO are set per segment
- * @hdr_len: octets at @hdr; 14, 18 or more
- * @len: payload octets in all, 0..2^32-1
- * @sent: payload octets in FPDUs that were begun
+ * @hdr_len: bytes at @hdr; 14, 18 or more
+ * @len: payload bytes in all, 0..2^32-1
+ * @sent: payload bytes in FPDUs that were begun
  *
  * The message is finished when the FPDU that carries its L bit is ended; a
  * message with an RDMAP header (Read Request, Terminate) has no payload.
@@ -66,11 +66,11 @@ struct tern_tx_msg {
 
 /**
  * tern_fpdu_mulpdu() - MULPDU from the effective MSS
- * @emss: TCP's current MSS, octets
+ * @emss: TCP's current MSS, in bytes
  * @markers: markers are generated
  *
- * RFC 5044 4.5; clamped to TERN_MULPDU_MIN..TERN_ULPDU_MAX (MPA-006, 051, 052,
- * 056).
+ * RFC 5044 4.5; clamped to TERN_MULPDU_MIN..TERN_ULPDU_MAX (MPA-006, MPA-051,
+ * MPA-052, MPA-056).
  */
 u32 tern_fpdu_mulpdu(u32 emss, bool markers);
 
@@ -82,18 +82,18 @@ void tern_fpdu_tx_init(struct tern_fpdu_tx *tx, bool crc, bool markers,
  * tern_fpdu_tx_begin() - start the next FPDU of a message
  * @tx: state
  * @msg: the message; @msg->sent moves by the payload of this FPDU
- * @out: room for TERN_FPDU_TX_HEAD octets
+ * @out: room for TERN_FPDU_TX_HEAD bytes
  *
- * Return: octets written to @out.
+ * Return: bytes written to @out.
  */
 u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 		       u8 *out);
 
 /**
- * tern_fpdu_tx_run() - payload octets that may follow at once
+ * tern_fpdu_tx_run() - payload bytes up to the next marker
  * @tx: state
  *
- * Return: 0 when the payload is complete, else the octets up to the next
+ * Return: 0 when the payload is complete, else the bytes up to the next
  * marker or the end.
  */
 u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx);
@@ -101,11 +101,11 @@ u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx);
 /**
  * tern_fpdu_tx_payload() - account for payload that was copied
  * @tx: state
- * @data: the octets as they go out
+ * @data: the bytes as sent
  * @len: 1..tern_fpdu_tx_run()
- * @out: room for TERN_MARKER_SIZE octets right behind @data
+ * @out: room for TERN_MARKER_SIZE bytes right after @data
  *
- * Return: octets written to @out: 0 or TERN_MARKER_SIZE.
+ * Return: bytes written to @out: 0 or TERN_MARKER_SIZE.
  */
 u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, const u8 *data, u32 len,
 			 u8 *out);
@@ -113,14 +113,14 @@ u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, const u8 *data, u32 len,
 /**
  * tern_fpdu_tx_end() - finish the FPDU
  * @tx: state; tern_fpdu_tx_run() is 0
- * @out: room for TERN_FPDU_TX_TAIL octets
+ * @out: room for TERN_FPDU_TX_TAIL bytes
  *
- * Return: octets written.
+ * Return: bytes written.
  */
 u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out);
 
 /**
- * tern_fpdu_tx_size() - octets the next FPDU of @msg takes on the wire
+ * tern_fpdu_tx_size() - bytes that the next FPDU of @msg takes on the wire
  * @tx: state between two FPDUs
  * @msg: the message
  */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MPA startup: Request and Reply frames (RFC 5044 7.1.1, RFC 6581 6), revisions
+ * and types of RNIC (RFC 5044 C), RTR, IRD and ORD (RFC 6581 9).
+ */
 #include "mpa.h"
 
 static const char keys[][TERN_MPA_KEY_LEN + 1] = {
@@ -6,7 +10,7 @@ static const char keys[][TERN_MPA_KEY_LEN + 1] = {
 	[TERN_MPA_REPLY] = TERN_MPA_KEY_REP,
 };
 
-/* the flags of the enhanced data that name each RTR type */
+/* the flags of the enhanced data that stand for each RTR type */
 static const struct {
 	u16 ird;
 	u16 ord;
@@ -35,7 +39,7 @@ enum tern_mpa_parse tern_mpa_parse(enum tern_mpa_kind kind, const u8 *buf,
 	if (pd_len > TERN_MPA_MAX_PD)
 		return TERN_MPA_BAD;
 
-	/* bit 0x10 is S under revision 2 only (4.2) */
+	/* bit 0x10 is S under revision 2 only (Q2) */
 	*msg = (struct tern_mpa_msg) {
 		.rev = frame->rev,
 		.flags = frame->flags,
@@ -80,7 +84,7 @@ u32 tern_mpa_build(enum tern_mpa_kind kind, const struct tern_mpa_msg *msg,
 	return (u32)sizeof(*frame) + extra + msg->pd_len;
 }
 
-/* ---- what both ends do -------------------------------------------------- */
+/* ---- both ends ---------------------------------------------------------- */
 
 static u16 depth(u16 word)
 {
@@ -97,7 +101,7 @@ static u16 clamp_depth(u16 value)
 	return lesser(value, TERN_MPA_DEPTH_MAX);
 }
 
-/* a set of RTR types is BIT(enum tern_mpa_rtr) of each; this is all of @wish */
+/* the RTR types of @wish, as a set of BIT(enum tern_mpa_rtr) */
 static u8 own_rtrs(const struct tern_mpa_wish *wish)
 {
 	u8 types = 0;
@@ -113,7 +117,7 @@ static bool lists_rtr(const struct tern_mpa_msg *msg, u8 rtr)
 	       (msg->ord & rtr_flags[rtr].ord);
 }
 
-/* ask for the peer-to-peer model, or grant it, with these types */
+/* ask for or grant the peer-to-peer model, with these RTR types */
 static void list_rtrs(u8 types, struct tern_mpa_msg *msg)
 {
 	for (u8 rtr = TERN_MPA_RTR_WRITE; rtr < TERN_MPA_RTR_COUNT; rtr++) {
@@ -125,7 +129,7 @@ static void list_rtrs(u8 types, struct tern_mpa_msg *msg)
 	msg->ird |= TERN_MPA_IRD_P2P;
 }
 
-/* version 0 forces markers and CRC on both ends, row C5, RFC 5044 C.2 */
+/* RFC 5044 C.2: version 0 forces markers and CRC on both ends (C5) */
 static void agree_framing(const struct tern_mpa_wish *wish,
 			  const struct tern_mpa_msg *peer,
 			  struct tern_mpa_params *params)
@@ -178,7 +182,7 @@ static enum tern_mpa_gate verdict(const struct tern_mpa_msg *reply)
 						  TERN_MPA_GO;
 }
 
-/* a Reply to revision 0 or 1: rows H1 to H5, MPA-224 */
+/* a Reply to a Request of revision 0 or 1: H1 to H5, MPA-224 */
 static enum tern_mpa_gate gate_plain(const struct tern_mpa_wish *wish,
 				     const struct tern_mpa_msg *reply)
 {
@@ -191,7 +195,7 @@ static enum tern_mpa_gate gate_plain(const struct tern_mpa_wish *wish,
 	return verdict(reply);
 }
 
-/* a Reply to revision 2 that says 0 or 1: rows H8, H9, H14, H15 */
+/* a Reply of revision 0 or 1 to one of 2: H8, H9, H14, H15, MPA-224 */
 static enum tern_mpa_gate gate_lower(const struct tern_mpa_wish *wish,
 				     const struct tern_mpa_msg *reply)
 {
@@ -217,8 +221,8 @@ enum tern_mpa_gate tern_mpa_gate_reply(const struct tern_mpa_wish *wish,
 }
 
 /*
- * Row O13: we grow our IRD to what the peer means to use, as far as we can;
- * O14: else the connection ends.
+ * Raise our IRD to the Reads that the peer wants to send, up to our limit
+ * (O13); above the limit the connection ends (O14).
  */
 static int settle_depths(const struct tern_mpa_wish *wish,
 			 const struct tern_mpa_msg *reply,
@@ -236,7 +240,7 @@ static int settle_depths(const struct tern_mpa_wish *wish,
 	return TERN_TERM_NONE;
 }
 
-/* the first type that both take; a Read needs a slot at the peer (O17, O18) */
+/* the first shared type; a Read needs a slot at the peer, no ORD (O17, O18) */
 static u8 choose_rtr(const struct tern_mpa_wish *wish,
 		     const struct tern_mpa_msg *reply)
 {
@@ -307,10 +311,10 @@ static bool asks_p2p(const struct tern_mpa_msg *req)
 }
 
 /*
- * RFC 6581 9.2 lets a Reply list more types than it was offered, but initiators
- * look for their own in different ways: cxgb4 offers a Read alone, tests for a
- * Write first, and ends the stream if the Reply lists both. Only where no type is
- * shared all of ours are listed, since one has to be.
+ * RFC 6581 9.2 lets a Reply list types that the Request did not offer, but some
+ * initiators misread that: cxgb4 offers only a Read, tests for a Write first,
+ * and ends the stream if the Reply lists both. So list the shared types; if
+ * there are none, list all of ours, since at least one has to be listed.
  */
 static u8 serve_rtrs(const struct tern_mpa_wish *wish,
 		     const struct tern_mpa_msg *req)
@@ -323,7 +327,7 @@ static u8 serve_rtrs(const struct tern_mpa_wish *wish,
 	return shared ?: own;
 }
 
-/* the frame of any Reply at the Request's revision (4.3, 4.6) */
+/* the frame of any Reply; Rev as in the Request (Q19), M and C: Q21 */
 static void start_reply(const struct tern_mpa_wish *wish,
 			const struct tern_mpa_msg *req,
 			struct tern_mpa_msg *reply)
@@ -342,8 +346,8 @@ static void start_reply(const struct tern_mpa_wish *wish,
 }
 
 /*
- * Own IRD by rows O1, O2, O8: the Request's ORD is met as far as possible, and a
- * Read RTR always finds a slot.
+ * Our IRD (O1, O2, O8): what the ULP asked for, raised to the Request's ORD as
+ * far as max_ird allows, and to 1 if a Read may be the RTR.
  */
 static u16 serve_ird(const struct tern_mpa_wish *wish,
 		     const struct tern_mpa_msg *req, bool read_rtr)
@@ -357,7 +361,7 @@ static u16 serve_ird(const struct tern_mpa_wish *wish,
 	return clamp_depth(ird);
 }
 
-/* rows O1 to O9 */
+/* O1 to O9 */
 static void serve_depths(const struct tern_mpa_wish *wish,
 			 const struct tern_mpa_msg *req,
 			 struct tern_mpa_msg *reply,
@@ -392,7 +396,7 @@ void tern_mpa_accept(const struct tern_mpa_wish *wish,
 	};
 	agree_framing(wish, req, params);
 	start_reply(wish, req, reply);
-	/* who cannot negotiate an RTR may send one all the same: cxgb4 does, a Read */
+	/* cxgb4 sends a Read RTR even on a plain connection */
 	if (!reply->enhanced) {
 		params->rtr_accept = BIT(TERN_MPA_RTR_READ);
 		return;

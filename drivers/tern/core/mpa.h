@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * MPA startup: the Request and Reply frames and what both ends agree on. RFC
- * 5044 7.1, RFC 6581; the tables G, H, M, C, F, O and K of checklist-mpa 3 with
- * the readings of its section 4.
+ * MPA startup: the Request and Reply frames, and what both ends agree on: RFC
+ * 5044 7.1 and C, RFC 6581. G, H, M, C, F, O, K and Q are rows of
+ * Documentation/requirements.rst.
  *
  * Initiator:	tern_mpa_request(), build, send; parse the Reply,
  *		tern_mpa_gate_reply(), on TERN_MPA_GO tern_mpa_settle()
@@ -40,17 +40,17 @@ enum tern_mpa_rtr {
 };
 
 /**
- * struct tern_mpa_wish - what our end wants
+ * struct tern_mpa_wish - what our end asks for
  * @type: how to treat revision 0
- * @rev: initiator: revision of the Request; responder: highest one it knows
+ * @rev: initiator: revision of the Request; responder: highest one it serves
  * @enhanced: initiator: send enhanced data (with @rev 2)
- * @markers: we want markers in what we receive
- * @crc: we want CRCs
+ * @markers: ask for markers in what we receive
+ * @crc: ask for CRCs
  * @p2p: initiator: ask for the peer-to-peer model
  * @rtr: enum tern_mpa_rtr in order of preference; NONE ends the list
- * @ird: inbound Reads wanted; as long as the ULP has not said, the device's limit
- * @ord: outbound Reads wanted; the same
- * @max_ird: most inbound Reads that can be given
+ * @ird: inbound Reads wanted; the device's limit until the ULP says
+ * @ord: outbound Reads wanted; likewise
+ * @max_ird: most inbound Reads that we can grant
  */
 struct tern_mpa_wish {
 	enum tern_mpa_type type;
@@ -66,14 +66,14 @@ struct tern_mpa_wish {
 };
 
 /**
- * struct tern_mpa_msg - a frame, apart from its Key
+ * struct tern_mpa_msg - a frame without its Key
  * @rev: revision
- * @flags: octet 16 as on the wire
- * @enhanced: @ird and @ord are there (S=1 under revision 2)
+ * @flags: octet 16 of the frame
+ * @enhanced: @ird and @ord are valid (S=1 under revision 2)
  * @ird: first word of the enhanced data, A and B included
  * @ord: second word, C and D included
  * @pd: private data of the ULP, in the caller's buffer
- * @pd_len: octets of it
+ * @pd_len: bytes at @pd
  */
 struct tern_mpa_msg {
 	u8 rev;
@@ -86,20 +86,20 @@ struct tern_mpa_msg {
 };
 
 /**
- * struct tern_mpa_params - what was agreed on
+ * struct tern_mpa_params - what both ends agreed on
  * @version: DDP and RDMAP version: 0 or 1
  * @initiator: our end sent the Request
- * @crc: CRC both ways
- * @tx_markers: the peer gets markers
- * @rx_markers: we get markers
+ * @crc: CRC in both directions
+ * @tx_markers: we send markers
+ * @rx_markers: we receive markers
  * @p2p: peer-to-peer model
  * @rtr: initiator: RTR to send as the first message, enum tern_mpa_rtr
- * @rtr_accept: responder: RTR types that are taken, BIT(enum tern_mpa_rtr): those
- *	that were listed; READ on a plain connection, where none can be; 0 in the
- *	client-server model
- * @ird: inbound Reads in flight, as the peer was told
- * @ord: outbound Reads in flight for the ULP; may be 0 with @rtr READ, which
- *	then has one slot of its own (row O18)
+ * @rtr_accept: responder: RTR types to accept, BIT(enum tern_mpa_rtr): those
+ *	that the Reply listed; READ on a plain connection, where none can be
+ *	listed; 0 in the client-server model
+ * @ird: inbound Reads at once, as told to the peer
+ * @ord: outbound Reads at once for the ULP; may be 0 with @rtr READ, which
+ *	has one slot of its own (O18)
  */
 struct tern_mpa_params {
 	u8 version;
@@ -115,20 +115,20 @@ struct tern_mpa_params {
 };
 
 enum tern_mpa_parse {
-	TERN_MPA_MORE,		/* more octets are needed */
+	TERN_MPA_MORE,		/* more bytes are needed */
 	TERN_MPA_WHOLE,
-	TERN_MPA_BAD,		/* badly formatted: close, nothing is sent */
+	TERN_MPA_BAD,		/* badly formatted: close, send nothing */
 };
 
 /**
- * tern_mpa_parse() - look at the octets of a frame
- * @kind: what is due
- * @buf: the stream from the frame's first octet
- * @len: octets there, not more than were asked for
- * @need: with TERN_MPA_MORE: octets in all before it is worth a next call
+ * tern_mpa_parse() - parse a frame
+ * @kind: the expected frame
+ * @buf: the stream from the frame's first byte
+ * @len: bytes at @buf, not more than were asked for
+ * @need: with TERN_MPA_MORE: total bytes needed for the next call
  * @msg: with TERN_MPA_WHOLE: the frame; @msg->pd points into @buf
  *
- * Rows K1 to K3, K6, K10, K11, K13.
+ * K1 to K3, K6, K10, K11, K13.
  */
 enum tern_mpa_parse tern_mpa_parse(enum tern_mpa_kind kind, const u8 *buf,
 				   u32 len, u32 *need,
@@ -138,42 +138,42 @@ enum tern_mpa_parse tern_mpa_parse(enum tern_mpa_kind kind, const u8 *buf,
  * tern_mpa_build() - write a frame
  * @kind: which Key
  * @msg: the frame
- * @out: room for TERN_MPA_FRAME_MAX octets
+ * @out: room for TERN_MPA_FRAME_MAX bytes
  *
- * Return: octets written, 0 when the private data is too long.
+ * Return: bytes written, 0 when the private data is too long.
  */
 u32 tern_mpa_build(enum tern_mpa_kind kind, const struct tern_mpa_msg *msg,
 		   u8 *out);
 
 enum tern_mpa_gate {
-	TERN_MPA_GO,		/* this revision can be served */
+	TERN_MPA_GO,		/* this revision is served */
 	TERN_MPA_REFUSE,	/* responder: tern_mpa_refuse(), then FIN */
-	TERN_MPA_REJECTED,	/* initiator: the peer's ULP said no */
-	TERN_MPA_RETRY,		/* initiator: close; plain may be tried anew */
-	TERN_MPA_CLOSE,		/* close, an error */
+	TERN_MPA_REJECTED,	/* initiator: the peer's ULP rejected */
+	TERN_MPA_RETRY,		/* initiator: close; may retry plain */
+	TERN_MPA_CLOSE,		/* close with an error */
 };
 
-/* rows G1 to G14 */
+/* G1 to G14 */
 enum tern_mpa_gate tern_mpa_gate_request(const struct tern_mpa_wish *wish,
 					 const struct tern_mpa_msg *req);
 
-/* rows H1 to H15, H17 */
+/* H1 to H15, H17 */
 enum tern_mpa_gate tern_mpa_gate_reply(const struct tern_mpa_wish *wish,
 				       const struct tern_mpa_msg *reply);
 
 /*
- * Row H16: the peer closed without a Reply; may a plain Request follow? An RDMAC
- * initiator asks plainly as it is.
+ * H16: may a plain Request follow when the peer closed without a Reply? Not for
+ * an RDMAC initiator, whose Request is plain already.
  */
 static inline bool tern_mpa_may_retry(const struct tern_mpa_wish *wish)
 {
 	return wish->type != TERN_MPA_RDMAC && wish->rev > 1;
 }
 
-/* what the next attempt asks for: revision 1, nothing enhanced */
+/* the next attempt is plain: revision 1, nothing enhanced */
 void tern_mpa_fall_back(struct tern_mpa_wish *wish);
 
-/* all of a Request but its private data */
+/* fill in a Request, except its private data */
 void tern_mpa_request(const struct tern_mpa_wish *wish,
 		      struct tern_mpa_msg *req);
 
@@ -181,10 +181,10 @@ void tern_mpa_request(const struct tern_mpa_wish *wish,
  * tern_mpa_accept() - responder: the ULP accepts
  * @wish: ours, with the ULP's ird and ord
  * @req: Request that passed the gate
- * @reply: all of the Reply but its private data
- * @params: what is agreed on with it
+ * @reply: result: the Reply, except its private data
+ * @params: result: what both ends agree on
  *
- * Rows M, C, F (left half), O1 to O9, O19.
+ * M and C rows, F1 to F58, O1 to O9, O19.
  */
 void tern_mpa_accept(const struct tern_mpa_wish *wish,
 		     const struct tern_mpa_msg *req,
@@ -192,16 +192,16 @@ void tern_mpa_accept(const struct tern_mpa_wish *wish,
 		     struct tern_mpa_params *params);
 
 /*
- * Responder: the ULP rejects (readings 4.6, 4.20). The words are those that an
- * accept would carry: peers check them before they see the reject. irdma takes no
- * Reply that lists a Read with an IRD of 0, or has an ORD above the Request's IRD;
- * and RFC 6581 9.1 keeps such an ORD for a ULP that rejects because of it.
+ * Responder: the ULP rejects (Q21, Q25). The enhanced words are those of an
+ * accept, because peers check them before the reject flag: irdma refuses a
+ * Reply that lists a Read with an IRD of 0, or whose ORD is above the Request's
+ * IRD. RFC 6581 9.1 keeps such an ORD for a ULP that rejects because of it.
  */
 void tern_mpa_reject(const struct tern_mpa_wish *wish,
 		     const struct tern_mpa_msg *req,
 		     struct tern_mpa_msg *reply);
 
-/* responder: the revision is refused (reading 4.1) */
+/* responder: refuse the revision (Q1) */
 void tern_mpa_refuse(const struct tern_mpa_wish *wish,
 		     const struct tern_mpa_msg *req,
 		     struct tern_mpa_msg *reply);
@@ -210,9 +210,9 @@ void tern_mpa_refuse(const struct tern_mpa_wish *wish,
  * tern_mpa_settle() - initiator: an accepting Reply came
  * @wish: what the Request asked for
  * @reply: Reply that passed the gate
- * @params: what is agreed on; framing is valid in any case
+ * @params: result: what both ends agree on; framing is valid also on an error
  *
- * Rows M, C, F (right half), F59 to F62, O10 to O19.
+ * M and C rows, F1 to F62, O10 to O19.
  *
  * Return: TERN_TERM_NONE, or the triplet of the Terminate to send instead of
  * the RTR: TERN_TERM_MPA_IRD, TERN_TERM_MPA_RTR.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The state table of a QP on a stream, and the names of states and events: RFC
+ * 5040 5 and 7, RFC 5041 6.2.
+ */
 #include "qp_fsm.h"
 
 #define STEP(s, a)	{ .next = (s), .actions = (a), .valid = true }
 
 /*
- * An event without a row is late or of no consequence: a second Terminate, a
- * FIN behind an error (7.20), an abort of what is already flushed.
+ * An event without an entry is late or has no effect: a second Terminate, a FIN
+ * after an error (Q33), an abort of a flushed QP.
  */
 static const struct tern_qp_step table[QP_STATE_COUNT][QP_EVENT_COUNT] = {
 	[QP_IDLE] = {
@@ -41,7 +45,7 @@ static const struct tern_qp_step table[QP_STATE_COUNT][QP_EVENT_COUNT] = {
 	[QP_FIN_WAIT] = {
 		[QP_EV_PEER_CLOSE] = STEP(QP_ERROR,
 					  QP_ACT_FLUSH | QP_ACT_FINISHED),
-		/* our half is closed: no Terminate can follow */
+		/* our FIN is sent: no Terminate can follow */
 		[QP_EV_LOCAL_ERROR] = STEP(QP_ERROR,
 					   QP_ACT_FLUSH | QP_ACT_FAILED),
 		[QP_EV_TERM_RX] = STEP(QP_ERROR,
@@ -62,7 +66,7 @@ struct tern_qp_step tern_qp_fsm(enum tern_qp_state state,
 {
 	struct tern_qp_step step = table[state][event];
 
-	/* both halves are done at once when the peer's FIN came first */
+	/* the peer's FIN came first, so both halves close at once */
 	if (step.valid && step.next == QP_FIN_WAIT && fin_seen) {
 		step.next = QP_ERROR;
 		step.actions = QP_ACT_FLUSH | QP_ACT_FIN | QP_ACT_FINISHED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * States of a queue pair on a stream, as one table: RFC 5040 5 and 7, RFC 5041
- * 6.2, checklist-ddp-rdmap 7.20.
+ * 6.2. After an error: Q33.
  */
 #ifndef TERN_CORE_QP_FSM_H
 #define TERN_CORE_QP_FSM_H
@@ -11,30 +11,30 @@
 enum tern_qp_state {
 	QP_IDLE,	/* no stream yet */
 	QP_RTS,		/* Full Operation */
-	QP_CLOSING,	/* a graceful close began: sends are drained, then FIN */
-	QP_FIN_WAIT,	/* our FIN is out, the peer may still send */
-	QP_TERMINATE,	/* flushed; our Terminate and FIN are on their way */
+	QP_CLOSING,	/* graceful close: sends drain, then FIN */
+	QP_FIN_WAIT,	/* our FIN is sent, the peer may still send */
+	QP_TERMINATE,	/* flushed; our Terminate and FIN follow */
 	QP_ERROR,	/* flushed; the stream is gone */
 	QP_STATE_COUNT,
 };
 
 enum tern_qp_event {
-	QP_EV_ATTACH,		/* MPA startup is done */
+	QP_EV_ATTACH,		/* MPA startup succeeded */
 	QP_EV_LOCAL_CLOSE,	/* the ULP disconnects */
 	QP_EV_PEER_CLOSE,	/* FIN at an FPDU boundary */
 	QP_EV_DRAINED,		/* nothing is left to send */
-	QP_EV_LOCAL_ERROR,	/* we found an error: a Terminate is due */
-	QP_EV_TERM_SENT,	/* our Terminate was handed to TCP */
+	QP_EV_LOCAL_ERROR,	/* we found an error: send a Terminate */
+	QP_EV_TERM_SENT,	/* our Terminate was given to TCP */
 	QP_EV_TERM_RX,		/* the peer's Terminate came */
-	QP_EV_RESET,		/* TCP is gone, or FIN inside an FPDU */
-	QP_EV_ABORT,		/* the ULP or the device ends it now */
+	QP_EV_RESET,		/* TCP failed, or FIN inside an FPDU */
+	QP_EV_ABORT,		/* the ULP or the device ends it at once */
 	QP_EVENT_COUNT,
 };
 
-/* what the shell does behind a change of state, in this order */
+/* what the caller does after a change of state, in this order */
 #define QP_ACT_FLUSH	BIT(0)	/* complete all work requests in error */
-#define QP_ACT_FIN	BIT(1)	/* our half ends behind what TCP has */
-#define QP_ACT_KICK	BIT(2)	/* the send engine has something to do */
+#define QP_ACT_FIN	BIT(1)	/* FIN, after what TCP has */
+#define QP_ACT_KICK	BIT(2)	/* the send engine has work */
 #define QP_ACT_CLOSING	BIT(3)	/* tell the endpoint: TERN_STREAM_CLOSING */
 #define QP_ACT_FIN_SENT	BIT(4)	/* TERN_STREAM_FIN_SENT */
 #define QP_ACT_FINISHED	BIT(5)	/* TERN_STREAM_FINISHED */
@@ -45,7 +45,7 @@ enum tern_qp_event {
  * struct tern_qp_step - what an event does
  * @next: new state
  * @actions: QP_ACT_*
- * @valid: the event means something in this state; else nothing happens
+ * @valid: false: the event is ignored in this state
  */
 struct tern_qp_step {
 	enum tern_qp_state next;
@@ -54,12 +54,12 @@ struct tern_qp_step {
 };
 
 /**
- * tern_qp_fsm() - look a step up
+ * tern_qp_fsm() - look up a step
  * @state: state now
  * @event: what happened
- * @fin_seen: the peer's FIN came already
+ * @fin_seen: the peer's FIN came before
  *
- * The caller guards its state. Return: the row of the table.
+ * The caller guards its state. Return: the table's entry.
  */
 struct tern_qp_step tern_qp_fsm(enum tern_qp_state state,
 				enum tern_qp_event event, bool fin_seen);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* RDMAP messages going out: RFC 5040 4, RFC 5041 4. */
+/* Headers of RDMAP messages to send: RFC 5040 4, RFC 5041 4. */
 #include "rdmap.h"
 #include "term.h"
 
@@ -11,7 +11,7 @@ static void start_msg(struct tern_tx_msg *msg, u32 hdr_len, u32 len)
 	msg->last_begun = false;
 }
 
-/* DV and RV are the connection's, both (checklist-ddp-rdmap 7.3) */
+/* RV is the connection's version, like DV */
 static u8 rdmap_ctrl(u8 version, enum tern_rdmap_opcode opcode)
 {
 	return (u8)(version << TERN_RDMAP_VERSION_SHIFT | opcode);
@@ -87,7 +87,7 @@ void tern_rdmap_build_read_req(struct tern_tx_msg *msg, u8 version, u32 msn,
 void tern_rdmap_build_terminate(struct tern_tx_msg *msg, u8 version, int code,
 				const u8 *seg, u32 seg_hdr_len, u32 seg_len)
 {
-	/* a stream has one Terminate: its MSN is always 1 (7.20) */
+	/* a stream sends one Terminate, so its MSN is always 1 */
 	build_untagged(msg, version, TERN_OP_TERMINATE, 0, 1, 0);
 	msg->hdr_len += tern_term_build(msg->hdr + msg->hdr_len, code, seg,
 					seg_hdr_len, seg_len);

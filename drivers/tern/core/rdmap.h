@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * RDMAP messages going out: the headers of each, as a struct tern_tx_msg for
+ * RDMAP messages to send: the headers of each, as a struct tern_tx_msg for
  * fpdu_tx. RFC 5040 4, RFC 5041 4. @version is that of the connection: 0 or 1.
  */
 #ifndef TERN_CORE_RDMAP_H
@@ -21,7 +21,7 @@ void tern_rdmap_build_read_resp(struct tern_tx_msg *msg, u8 version, u32 stag,
  * @opcode: TERN_OP_SEND, _INV, _SE or _SE_INV
  * @inv_stag: for the _INV forms, else 0
  * @msn: of queue 0, counted by the caller from 1
- * @len: payload octets
+ * @len: payload bytes
  */
 void tern_rdmap_build_send(struct tern_tx_msg *msg, u8 version,
 			   enum tern_rdmap_opcode opcode, u32 inv_stag,
@@ -37,8 +37,8 @@ void tern_rdmap_build_read_req(struct tern_tx_msg *msg, u8 version, u32 msn,
  * @version: of the connection
  * @code: TERN_TERM() triplet
  * @seg: headers of the offending segment, NULL for none
- * @seg_hdr_len: valid octets at @seg
- * @seg_len: ULPDU_Length of the offender
+ * @seg_hdr_len: valid bytes at @seg
+ * @seg_len: ULPDU_Length of the offending segment
  */
 void tern_rdmap_build_terminate(struct tern_tx_msg *msg, u8 version, int code,
 				const u8 *seg, u32 seg_hdr_len, u32 seg_len);

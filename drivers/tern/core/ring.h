@@ -2,8 +2,8 @@
 /*
  * Index rules of the rings that the kernel shares with programs: free-running
  * 32-bit indices, a power of two of entries, release to publish, acquire to
- * consume. The other side's index is hostile: a fill level over the size is an
- * error, never an access.
+ * consume. The other side's index is not trusted: a fill level above the size
+ * is an error and no entry is read.
  */
 #ifndef TERN_CORE_RING_H
 #define TERN_CORE_RING_H
@@ -11,38 +11,38 @@
 #include "env.h"
 
 /**
- * tern_ring_avail() - entries that the producer published
+ * tern_ring_avail() - entries that the producer has published
  * @prod: the shared producer index
  * @cons: our private consumer index
  * @size: entries, a power of two
  *
- * Return: 0..@size, or -EOVERFLOW when the producer lies.
+ * Return: 0..@size, or -EOVERFLOW when the producer's index is invalid.
  */
 static inline int tern_ring_avail(const u32 *prod, u32 cons, u32 size)
 {
-	/* pairs with the producer's release: the entries are there */
+	/* pairs with the producer's release: the entries are written */
 	u32 n = smp_load_acquire(prod) - cons;
 
 	return n <= size ? (int)n : -EOVERFLOW;
 }
 
 /**
- * tern_ring_space() - entries the producer may still fill
+ * tern_ring_space() - entries that the producer may still fill
  * @prod: our private producer index
  * @cons: the shared consumer index
  * @size: entries, a power of two
  *
- * Return: 0..@size, or -EOVERFLOW when the consumer lies.
+ * Return: 0..@size, or -EOVERFLOW when the consumer's index is invalid.
  */
 static inline int tern_ring_space(u32 prod, const u32 *cons, u32 size)
 {
-	/* pairs with the consumer's release: it is done with the entries */
+	/* pairs with the consumer's release: the entries are free */
 	u32 n = prod - smp_load_acquire(cons);
 
 	return n <= size ? (int)(size - n) : -EOVERFLOW;
 }
 
-/* make what was written to the entries, or read from them, final */
+/* publish entries that were written, or give back entries that were read */
 static inline void tern_ring_publish(u32 *index, u32 value)
 {
 	/* pairs with the acquire of the other side */

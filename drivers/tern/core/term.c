@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Terminate bodies: RFC 5040 4.8 */
+/* Build, parse and name Terminates: RFC 5040 4.8 and 7. */
 #include "term.h"
 
 #define SEG_LEN_OFF	sizeof(struct tern_terminate)
@@ -16,14 +16,14 @@ static u32 ddp_hdr_len(u8 ddp_ctrl)
 					    sizeof(struct tern_ddp_untagged);
 }
 
-/* EType 0, local catastrophic or MPA's one, copies nothing: figure 10 */
+/* RFC 5040 figure 10: EType 0, local catastrophic or of MPA, copies nothing */
 static bool copies_ddp(int code, const u8 *seg, u32 seg_hdr_len)
 {
 	return TERN_TERM_ETYPE(code) && seg && seg_hdr_len &&
 	       seg_hdr_len >= ddp_hdr_len(seg[0]);
 }
 
-/* RDMAP's errors on a whole Read Request, and no other (2.2, 7.7) */
+/* only RDMAP's errors copy it, and only from a whole Read Request (Q30) */
 static bool copies_rreq(int code, const u8 *seg, u32 seg_hdr_len, u32 seg_len)
 {
 	return TERN_TERM_LAYER(code) == 0 &&
@@ -71,7 +71,7 @@ static void parse_copies(const u8 *body, u32 len, u8 hdrct,
 	memcpy(info->ddp, body + DDP_OFF, n);
 	info->has_ddp = true;
 
-	/* only behind an untagged header: a Read Request is untagged */
+	/* only after an untagged header: a Read Request is untagged */
 	if (!(hdrct & TERN_TERM_HDR_RDMAP) || n != RREQ_OFF - DDP_OFF ||
 	    len < TERN_TERMINATE_MAX)
 		return;
@@ -97,7 +97,7 @@ int tern_term_parse(const u8 *body, u32 len, struct tern_term_info *info)
 	return 0;
 }
 
-/* of an untagged message: the rest have a tagged header, or none */
+/* errors of untagged messages: the others have a tagged header, or none */
 static bool is_of_untagged(int code)
 {
 	int kind = code & ~0xff;
@@ -160,7 +160,7 @@ const char *tern_term_name(int code)
 {
 	u32 i;
 
-	/* this EType has no code space */
+	/* this EType defines no codes */
 	if ((code & ~0xff) == TERN_TERM_LOCAL)
 		return "RDMAP: local catastrophic";
 	for (i = 0; i < ARRAY_SIZE(names); i++)

@@ -56,14 +56,14 @@ enum tern_term_code {
 };
 
 /**
- * struct tern_term_info - a Terminate as received
+ * struct tern_term_info - a received Terminate
  * @code: TERN_TERM() triplet, any value
- * @seg_len: DDP segment length of the offender, if @has_len
- * @has_len: the M bit was set and the octets are there
- * @ddp: copied DDP header, 14 or 18 octets by its T bit, if @has_ddp
- * @has_ddp: the D bit was set and the octets are there
+ * @seg_len: length of the offending DDP segment, if @has_len
+ * @has_len: the M bit was set and the bytes are there
+ * @ddp: copied DDP header, 14 or 18 bytes by its T bit, if @has_ddp
+ * @has_ddp: the D bit was set and the bytes are there
  * @rreq: copied Read Request header, if @has_rreq
- * @has_rreq: the R bit was set and the octets are there
+ * @has_rreq: the R bit was set and the bytes are there
  */
 struct tern_term_info {
 	int code;
@@ -76,26 +76,25 @@ struct tern_term_info {
 };
 
 /**
- * tern_term_build() - body of a Terminate message (behind the DDP header)
- * @out: room for TERN_HDR_MAX - 18 = 52 octets
+ * tern_term_build() - body of a Terminate message (after the DDP header)
+ * @out: room for TERN_HDR_MAX - 18 = 52 bytes
  * @code: TERN_TERM() triplet
  * @seg: the offending segment's headers, NULL if there are none
- * @seg_hdr_len: valid octets at @seg
+ * @seg_hdr_len: valid bytes at @seg
  * @seg_len: length of the offending segment (its ULPDU_Length)
  *
- * Which copies go along is RFC 5040 figure 10 and section 7.1, as read in
- * checklist-ddp-rdmap 2.2 and 7.7.
+ * RFC 5040 figure 10 and 7.1 say what is copied; Q30 where they disagree.
  *
- * Return: octets written: 4, 20, 24 or 52.
+ * Return: bytes written: 4, 20, 24 or 52.
  */
 u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
 		    u32 seg_len);
 
 /**
- * tern_term_parse() - read the body of a Terminate message
- * @body: octets behind the untagged DDP header
- * @len: their number; 4 to 52 are accepted, the bits of HDRCT are trusted only
- *	as far as @len covers them
+ * tern_term_parse() - parse the body of a Terminate message
+ * @body: bytes after the untagged DDP header
+ * @len: bytes at @body; 4 to 52 are accepted, the bits of HDRCT are trusted
+ *	only as far as @len covers them
  * @info: result
  *
  * Return: 0, or -EINVAL when @len is under 4.
@@ -103,13 +102,13 @@ u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
 int tern_term_parse(const u8 *body, u32 len, struct tern_term_info *info);
 
 /**
- * tern_term_names_read() - is it about a Read Request, and which one
- * @info: a Terminate as received
- * @msn: set to that of the Read Request, if it is about one
+ * tern_term_names_read() - does it report a Read Request, and which one
+ * @info: a received Terminate
+ * @msn: result: MSN of that Read Request
  *
- * A header counts where RFC 5040 figure 10 lets one be: a local catastrophic
- * error and one of the LLP copy none, and a tagged error (1/1) is not of a Read
- * Request, but of a Write or of a Read Response.
+ * A copied header counts only where RFC 5040 figure 10 allows one: local
+ * catastrophic errors and those of the LLP copy none, and a tagged error (1/1)
+ * reports a Write or a Read Response, never a Read Request (Q12).
  *
  * Return: true when it is.
  */
@@ -119,7 +118,7 @@ bool tern_term_names_read(const struct tern_term_info *info, u32 *msn);
  * tern_term_name() - what a triplet means, for traces and tools
  * @code: any triplet
  *
- * Return: a static string, "unknown" for a triplet of no table.
+ * Return: a static string, "unknown" for a triplet that no RFC defines.
  */
 const char *tern_term_name(int code);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The opcodes of RFC 5040, one row each. Those of RFC 7306 have none while the
- * extensions are off: an opcode without a name is refused (0/2/06).
+ * The opcodes of RFC 5040, one row each. Those of RFC 7306 have no row: an
+ * opcode without a name is refused (0/2/06).
  */
 #include "wire.h"
 

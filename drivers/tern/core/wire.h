@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Every octet that tern puts on the wire or reads from it: RFC 5044 (MPA),
- * RFC 6581 (enhanced startup), RFC 5041 (DDP), RFC 5040 (RDMAP). All fields are
- * big-endian, the MPA CRC excepted. Headers sit at any alignment in the
- * stream, so each struct is packed.
+ * Everything that tern sends or reads on the wire: RFC 5044 (MPA), RFC 6581
+ * (enhanced startup), RFC 5041 (DDP), RFC 5040 (RDMAP). All fields are
+ * big-endian, except the MPA CRC. Headers have any alignment in the stream, so
+ * each struct is packed.
  */
 #ifndef TERN_CORE_WIRE_H
 #define TERN_CORE_WIRE_H
@@ -15,7 +15,7 @@
 #define TERN_MPA_KEY_LEN	16
 #define TERN_MPA_KEY_REQ	"MPA ID Req Frame"
 #define TERN_MPA_KEY_REP	"MPA ID Rep Frame"
-#define TERN_MPA_MAX_PD		512	/* private data on the wire, octets */
+#define TERN_MPA_MAX_PD		512	/* private data on the wire, bytes */
 
 /* octet 16 */
 #define TERN_MPA_F_MARKERS	0x80	/* "I need markers in what I receive" */
@@ -30,7 +30,7 @@ struct tern_mpa_frame {
 	__be16 pd_len;
 } __packed;
 
-/* first four octets of private data with TERN_MPA_F_ENHANCED */
+/* first four bytes of private data with TERN_MPA_F_ENHANCED */
 struct tern_mpa_enhanced {
 	__be16 ird;
 	__be16 ord;
@@ -59,15 +59,15 @@ struct tern_marker {
 	__be16 fpduptr;
 } __packed;
 
-/* zero octets behind the ULPDU: length field, ULPDU and pad fill 4s */
+/* zero bytes after the ULPDU: length field, ULPDU and pad fill units of 4 */
 static inline u32 tern_fpdu_pad(u32 ulpdu_len)
 {
 	return (TERN_FPDU_LEN_SIZE - ulpdu_len) & 3;
 }
 
 /*
- * Markers at or before octet @body of an FPDU, counted from ULPDU_Length
- * without markers, when the FPDU starts at stream position @pos modulo 512.
+ * Markers at or before byte @body of an FPDU, counted from ULPDU_Length without
+ * markers, when the FPDU starts at stream position @pos modulo 512.
  */
 static inline u32 tern_markers_upto(u32 pos, u32 body)
 {
@@ -78,7 +78,7 @@ static inline u32 tern_markers_upto(u32 pos, u32 body)
 	return 1 + (body - first) / (TERN_MARKER_SPACING - TERN_MARKER_SIZE);
 }
 
-/* octets on the wire, a marker in front included */
+/* bytes on the wire, a marker in front included */
 static inline u32 tern_fpdu_wire_len(u32 pos, bool markers, u32 ulpdu_len)
 {
 	u32 body = TERN_FPDU_LEN_SIZE + ulpdu_len + tern_fpdu_pad(ulpdu_len) +
@@ -156,12 +156,12 @@ struct tern_terminate {
 	u8 reserved;
 } __packed;
 
-/* longest body of a Terminate: all copies of a Read Request's headers */
+/* longest body of a Terminate: with the copy of a Read Request's headers */
 #define TERN_TERMINATE_MAX	(sizeof(struct tern_terminate) + 2 + \
 				 sizeof(struct tern_ddp_untagged) + \
 				 sizeof(struct tern_read_req))
 
-/* longest set of headers behind ULPDU_Length: such a Terminate */
+/* longest headers after ULPDU_Length: those of such a Terminate */
 #define TERN_HDR_MAX	(sizeof(struct tern_ddp_untagged) + TERN_TERMINATE_MAX)
 
 static_assert(sizeof(struct tern_mpa_frame) == 20);
@@ -187,10 +187,10 @@ static_assert(TERN_HDR_MAX == 70);
 
 /**
  * struct tern_op_row - what the specs say of one RDMAP opcode
- * @name: for traces; NULL for an opcode that is not in use
- * @tagged: which DDP model carries it
- * @qn: untagged: its queue
- * @hdr_len: RDMAP header octets right behind the DDP header
+ * @name: for traces; NULL for an unknown opcode
+ * @tagged: carried by tagged segments
+ * @qn: untagged: queue number
+ * @hdr_len: bytes of RDMAP header after the DDP header
  * @payload: may carry ULP payload
  * @has_inv: octets 2..5 hold an STag to invalidate
  * @solicited: asks for a solicited event
