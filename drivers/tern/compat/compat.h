@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The only place that knows that kernels differ; included before everything
- * else by Kbuild. TERN_HAVE_* come from Kbuild.probe. Each entry names the
- * interface as tern uses it and is gone once its older form is.
+ * The differences between kernel releases; Kbuild includes it before everything
+ * else, and no other file knows them. TERN_HAVE_* come from Kbuild.probe. Each
+ * entry names the interface as tern uses it; remove it with the last kernel
+ * that needs it.
  */
 #ifndef TERN_COMPAT_H
 #define TERN_COMPAT_H
@@ -15,7 +16,7 @@
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 
-/* reg_user_mr() and its dma-buf form got a DMA handle argument, which tern refuses */
+/* reg_user_mr() and its dma-buf form take a DMA handle, which tern refuses */
 #ifdef TERN_HAVE_DMAH
 #define TERN_DMAH_PARAM		struct ib_dmah *dmah,
 #define tern_dmah_given()	(!!dmah)
@@ -24,25 +25,27 @@
 #define tern_dmah_given()	false
 #endif
 
-/* MODULE_IMPORT_NS() takes a string now; what it says is the same */
+/*
+ * MODULE_IMPORT_NS() takes a string in newer kernels; the modinfo is the same
+ */
 #define TERN_IMPORT_NS(ns)	MODULE_INFO(import_ns, ns)
 
-/* ib_umem_get() became ib_umem_get_va() */
+/* ib_umem_get() was renamed to ib_umem_get_va() */
 #ifndef TERN_HAVE_UMEM_GET_VA
 #define ib_umem_get_va(device, addr, size, access) \
 	ib_umem_get(device, addr, size, access)
 #endif
 
 /*
- * In exclusive RDMA namespace mode a new link starts in the namespace of its
- * netdev, or, on a kernel that cannot, in init_net.
+ * In exclusive RDMA namespace mode a new link starts in its netdev's namespace,
+ * or in init_net on kernels that cannot do that.
  */
 #ifndef ib_alloc_device_with_net
 #define ib_alloc_device_with_net(type, member, net) \
 	((void)(net), ib_alloc_device(type, member))
 #endif
 
-/* the core may know how to report a port's state, and each change only once */
+/* newer cores report a port's state themselves, each change once */
 static inline void tern_compat_port_event(struct ib_device *ibdev,
 					  struct net_device *netdev, bool up)
 {
@@ -59,12 +62,12 @@ static inline void tern_compat_port_event(struct ib_device *ibdev,
 #endif
 }
 
-/* allocation by type; older kernels have no default for the flags */
+/* allocation by type; in older kernels the flags have no default */
 #ifndef kzalloc_obj
 #define kzalloc_obj(obj, gfp)	kzalloc(sizeof(obj), gfp)
 #endif
 
-/* per-CPU workqueues have to say so, where there is a way to */
+/* newer kernels want per-CPU workqueues to be marked as such */
 #ifndef TERN_HAVE_WQ_PERCPU
 #define WQ_PERCPU		0
 #endif
@@ -74,14 +77,14 @@ static inline void tern_compat_port_event(struct ib_device *ibdev,
 #define system_dfl_wq		system_unbound_wq
 #endif
 
-/* kernel_bind(), kernel_connect(): type of the address */
+/* type of the address of kernel_bind() and kernel_connect() */
 #ifdef TERN_HAVE_SOCKADDR_UNSIZED
 #define tern_sockaddr(sa)	((struct sockaddr_unsized *)(sa))
 #else
 #define tern_sockaddr(sa)	((struct sockaddr *)(sa))
 #endif
 
-/* the method that resizes a CQ now serves programs only, and has a new type */
+/* in newer kernels the method resizes CQs of programs only, with a new type */
 #ifdef TERN_HAVE_RESIZE_USER_CQ
 #define TERN_RESIZE_CQ_OP	resize_user_cq
 #define TERN_RESIZE_CQE	unsigned int
@@ -90,7 +93,7 @@ static inline void tern_compat_port_event(struct ib_device *ibdev,
 #define TERN_RESIZE_CQE	int
 #endif
 
-/* a timer is set up by one call */
+/* newer kernels set up a timer in one call */
 #ifndef TERN_HAVE_HRTIMER_SETUP
 static inline void hrtimer_setup(struct hrtimer *timer,
 				 enum hrtimer_restart (*fn)(struct hrtimer *),

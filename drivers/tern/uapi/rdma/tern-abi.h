@@ -3,16 +3,16 @@
  * The ABI between tern.ko and its rdma-core provider.
  *
  * Every queue is one mapping: a struct tern_ring_hdr, then @entries entries of
- * @stride octets from TERN_RING_DATA on. @entries is a power of two; the
+ * @stride bytes from TERN_RING_DATA on. @entries is a power of two; the
  * indices run freely over 32 bits and are masked at the access, so
  * (producer - consumer) is the fill level, 0..@entries. All integers are in
- * host byte order unless their type says otherwise. No pointer ever sits in
- * shared memory, and the kernel reads an entry once, into its own memory,
- * before it looks at it.
+ * host byte order unless their type says otherwise. Shared memory never holds
+ * a pointer, and the kernel copies an entry once, into its own memory, before
+ * it reads any field.
  *
  * Publishing: the writer fills the entries, then stores the producer index
- * with release semantics; the reader loads it with acquire semantics. The same
- * holds for the consumer index the other way.
+ * with release semantics; the reader loads it with acquire semantics. The
+ * consumer index works the same in the other direction.
  */
 #ifndef _UAPI_TERN_ABI_H
 #define _UAPI_TERN_ABI_H
@@ -25,14 +25,14 @@
 #define TERN_DRIVER_ID		0x7465726e
 
 #define TERN_MAX_SGE		16	/* per work request, send and receive */
-#define TERN_MAX_INLINE		256	/* octets */
+#define TERN_MAX_INLINE		256	/* bytes */
 #define TERN_CACHELINE		64
 #define TERN_RING_DATA		256	/* offset of the first entry in a mapping */
 
 /**
  * struct tern_ring_hdr - the control words of one shared queue
- * @prod: index of the next entry to be published; written by the producer
- * @cons: index of the next entry to be consumed; written by the consumer
+ * @prod: index of the next entry to publish; written by the producer
+ * @cons: index of the next entry to consume; written by the consumer
  * @flags: SQ and RQ: enum tern_ring_flags, written by the kernel.
  *	CQ: enum tern_cq_arm, set by the program, taken (exchanged with
  *	TERN_CQ_ARM_NONE) by the kernel when it raises the event
@@ -41,7 +41,7 @@
  *
  * Each word has a cache line of its own. For SQ, RQ and SRQ the program is the
  * producer, for a CQ the kernel is. The program's side is never trusted: an
- * index that is out of range moves the QP to ERROR, or the CQ to overflow.
+ * index out of range moves the QP to ERROR, or makes the CQ overflow.
  */
 struct tern_ring_hdr {
 	__u32 prod;
@@ -56,9 +56,9 @@ struct tern_ring_hdr {
 
 /**
  * enum tern_ring_flags - what the kernel tells the producer of an SQ or RQ
- * @TERN_RING_BUSY: SQ: a drain is running and will look at @prod again before
- *	it ends: no doorbell is needed
- * @TERN_RING_KICK: RQ: the QP flushes; ring the doorbell after each post
+ * @TERN_RING_BUSY: SQ: a drain is running and reads @prod again before it ends,
+ *	so no doorbell is needed
+ * @TERN_RING_KICK: RQ: the QP is flushed; ring the doorbell after each post
  *
  * The producer stores @prod, executes a full barrier, then reads @flags; the
  * kernel stores @flags, executes a full barrier, then reads @prod.
@@ -74,11 +74,11 @@ enum tern_ring_flags {
  * @TERN_CQ_ARM_SOLICITED: the next solicited or failed completion
  * @TERN_CQ_ARM_NEXT: the next completion of any kind
  *
- * The program raises the word only (NEXT stays NEXT when SOLICITED is asked
- * for), executes a full barrier, and polls once more. Where completions are in
- * the ring that no event was raised for (@prod is neither its own index nor
- * @event), it calls REQ_NOTIFY_CQ too, which raises the event at once: programs
- * that arm late and then wait, as perftest does, wait for what is there.
+ * The program only raises the word (NEXT stays NEXT when it asks for
+ * SOLICITED), executes a full barrier, and polls once more. If the ring holds
+ * completions for which no event was raised (@prod is neither its own index nor
+ * @event), it also calls REQ_NOTIFY_CQ, which raises the event at once.
+ * Programs that arm late and then wait, like perftest, depend on that event.
  */
 enum tern_cq_arm {
 	TERN_CQ_ARM_NONE = 0,
@@ -90,8 +90,7 @@ enum tern_cq_arm {
  * enum tern_wr_opcode - work request opcodes, also in completions
  * @TERN_WR_RECV: completions only: an entry of an RQ or SRQ
  *
- * REG_MR and READ_WITH_INV can be posted by kernel users only, BIND_MW by
- * programs only.
+ * Only kernel users can post REG_MR and READ_WITH_INV, only programs BIND_MW.
  */
 enum tern_wr_opcode {
 	TERN_WR_SEND = 1,
@@ -109,7 +108,7 @@ enum tern_wr_opcode {
  * enum tern_wr_flags - flags of a send queue entry
  * @TERN_WR_SIGNALED: write a completion on success too
  * @TERN_WR_SOLICITED: Send types: ask the peer for a solicited event
- * @TERN_WR_FENCE: start only when all earlier Reads have completed
+ * @TERN_WR_FENCE: start after all earlier Reads have completed
  * @TERN_WR_INLINE: the payload is in the entry itself
  */
 enum tern_wr_flags {
@@ -121,8 +120,8 @@ enum tern_wr_flags {
 
 /**
  * struct tern_sge - one local buffer
- * @addr: address (iova) of the first octet
- * @length: octets, 0..2^32-1
+ * @addr: address (iova) of the first byte
+ * @length: bytes, 0..2^32-1
  * @lkey: local key (STag) that covers it
  */
 struct tern_sge {
@@ -139,15 +138,15 @@ struct tern_sge {
  * @flags: enum tern_wr_flags
  * @wr_id: returned in the completion
  * @remote_addr: RDMA Write and Read: tagged offset at the peer.
- *	REG_MR: the new iova. BIND_MW: first octet of the window, as the region's
- *	offsets count
+ *	REG_MR: the new iova. BIND_MW: first byte of the window, in the region's
+ *	addresses
  * @rkey: RDMA Write and Read: STag at the peer. REG_MR: the new key. BIND_MW:
  *	the new key; its upper 24 bits name the window
  * @ex: SEND_WITH_INV: the STag to invalidate at the peer. LOCAL_INV and REG_MR:
  *	the key of the object. BIND_MW: the key of the region
- * @imm: 8 octets of immediate data in wire order, reserved (zero)
- * @length: BIND_MW: octets of the window; 0 unbinds one of type 1
- * @inline_len: payload octets in the entry, with TERN_WR_INLINE
+ * @imm: 8 bytes of immediate data in wire order, reserved (zero)
+ * @length: BIND_MW: bytes of the window; 0 unbinds one of type 1
+ * @inline_len: payload bytes in the entry, with TERN_WR_INLINE
  * @access: REG_MR, BIND_MW: enum ib_access_flags
  * @sge: scatter/gather list; with TERN_WR_INLINE the payload starts here
  *
@@ -201,16 +200,16 @@ enum tern_cqe_flags {
 };
 
 /**
- * struct tern_cqe - one completion, 64 octets
+ * struct tern_cqe - one completion, 64 bytes
  * @wr_id: of the work request
  * @opcode: enum tern_wr_opcode
  * @status: enum ib_wc_status (the numbers are those of enum ibv_wc_status)
  * @flags: enum tern_cqe_flags
  * @qpn: QP number
- * @byte_len: octets received or read
+ * @byte_len: bytes received or read
  * @vendor_err: Terminate triplet of the failure, layer << 12 | etype << 8 |
  *	code, or 0
- * @imm: 8 octets of immediate data in wire order
+ * @imm: 8 bytes of immediate data in wire order
  * @inv_stag: STag that the peer's Send invalidated
  * @reserved0: zero
  * @timestamp: CLOCK_MONOTONIC in nanoseconds, or 0
@@ -236,7 +235,7 @@ struct tern_cqe {
 /**
  * struct tern_uresp_ucontext - answer to ALLOC_UCONTEXT
  * @abi_version: TERN_ABI_VERSION of the module
- * @max_inline: largest inline payload of a send, octets
+ * @max_inline: largest inline payload of a send, in bytes
  */
 struct tern_uresp_ucontext {
 	__u32 abi_version;
@@ -244,11 +243,11 @@ struct tern_uresp_ucontext {
 };
 
 /**
- * struct tern_uring - where a queue is and how it looks
+ * struct tern_uring - location and layout of a queue
  * @key: offset for mmap() on the command file
- * @size: octets to map, a multiple of the page size
+ * @size: bytes to map, a multiple of the page size
  * @entries: power of two
- * @stride: octets from one entry to the next, a multiple of 64
+ * @stride: bytes from one entry to the next, a multiple of 64
  */
 struct tern_uring {
 	__aligned_u64 key;
@@ -259,10 +258,10 @@ struct tern_uring {
 
 /**
  * struct tern_uresp_create_cq - answer to CREATE_CQ and RESIZE_CQ
- * @ring: of RESIZE_CQ: a new ring, in use when the call has succeeded; @prod,
- *	@cons, @flags and @event, and the entries between the two indices, are
- *	those of the old one, which the kernel then forgets. The program must
- *	neither poll nor arm meanwhile
+ * @ring: of RESIZE_CQ: a new ring, in use once the call has succeeded. The
+ *	kernel copies @prod, @cons, @flags and @event, and the entries between
+ *	the two indices, from the old ring and stops using it. The program must
+ *	not poll or arm during the call
  * @cqn: CQ number, for traces
  * @reserved: zero
  */
@@ -288,7 +287,7 @@ struct tern_uresp_create_srq {
  * @sq: the send queue
  * @rq: the receive queue; all zero when the QP uses an SRQ
  * @qpn: QP number, the argument of TERN_IOC_DOORBELL
- * @max_inline: octets of inline payload an entry of @sq holds
+ * @max_inline: bytes of inline payload that an entry of @sq holds
  */
 struct tern_uresp_create_qp {
 	struct tern_uring sq;
@@ -300,28 +299,28 @@ struct tern_uresp_create_qp {
 /* ---- the doorbell ------------------------------------------------------- */
 
 /*
- * A file descriptor per context, made by a driver method of the uverbs
- * ioctl() interface. ioctl(fd, TERN_IOC_DOORBELL, qpn) makes the kernel look
- * at the queues of that QP. Errors: EINVAL for an unknown command, ENOENT for a
- * QP that is not of this context, EIO once the device is gone.
+ * A file descriptor per context, created by a driver method of the uverbs
+ * ioctl() interface. ioctl(fd, TERN_IOC_DOORBELL, qpn) makes the kernel process
+ * the queues of that QP. Errors: EINVAL unknown command, ENOENT the QP is not
+ * of this context, EIO the device is gone.
  */
 #define TERN_IOC_DOORBELL	0x7401
 
-/* ---- what a QP wishes, and got (methods of TERN_OBJECT_DV) -------------- */
+/* ---- options of a QP, and what it got (methods of TERN_OBJECT_DV) ------- */
 
 /*
- * Structs here may grow at their end; none is ever shorter than it is here
- * (EINVAL). Of a longer one that comes in, what the kernel does not know must
- * be zero (EOPNOTSUPP); one that goes out is cut to, or filled up with zeros to,
- * the caller's size.
+ * Structs here may grow at their end and never shrink: a shorter one is refused
+ * (EINVAL). In a longer one from the caller, the fields that the kernel does
+ * not know must be zero (EOPNOTSUPP). A struct for the caller is cut or filled
+ * up with zeros to the caller's size.
  */
 
 /**
  * enum tern_abi_rtr - Ready-to-receive types, RFC 6581 9.2
  * @TERN_ABI_RTR_NONE: ends a list
- * @TERN_ABI_RTR_WRITE: RDMA Write of no octets
- * @TERN_ABI_RTR_READ: RDMA Read of no octets
- * @TERN_ABI_RTR_SEND: Send of no octets
+ * @TERN_ABI_RTR_WRITE: zero-length RDMA Write
+ * @TERN_ABI_RTR_READ: zero-length RDMA Read
+ * @TERN_ABI_RTR_SEND: zero-length Send
  */
 enum tern_abi_rtr {
 	TERN_ABI_RTR_NONE = 0,
@@ -331,8 +330,8 @@ enum tern_abi_rtr {
 };
 
 /**
- * enum tern_wish - bits of the mask of struct tern_qp_wishes
- * @TERN_WISH_MARKERS: @markers is meant; and so on
+ * enum tern_wish - mask bits of struct tern_qp_wishes
+ * @TERN_WISH_MARKERS: @markers is valid; likewise below
  * @TERN_WISH_CRC: @crc
  * @TERN_WISH_VERSION: @version
  * @TERN_WISH_MPA_REV: @mpa_rev
@@ -357,20 +356,20 @@ enum tern_wish {
 #define TERN_WISH_MAX_MS	600000
 
 /**
- * struct tern_qp_wishes - what a QP's next connection asks for in place of the
+ * struct tern_qp_wishes - options of a QP's next connection, which override the
  *	device's settings
- * @mask: enum tern_wish: which fields are meant; the device's settings hold for
- *	the others
- * @markers: 1: we receive with markers
+ * @mask: enum tern_wish: the valid fields; the device's settings hold for the
+ *	others
+ * @markers: 1: ask for markers in what we receive
  * @crc: 1: we ask for CRC; it is on when either end asks
- * @version: of DDP and RDMAP: 0 (RDMAC) or 1 (IETF), and no other
+ * @version: of DDP and RDMAP: 0 (RDMAC) or 1 (IETF); the other is refused
  * @mpa_rev: highest MPA revision: 1 or 2; only with version 1
  * @enhanced: 1: initiator: enhanced setup (RFC 6581), implies revision 2
  * @p2p: 1: initiator: the peer-to-peer model, implies @enhanced; without it the
  *	connection fails
- * @rtr: enum tern_abi_rtr in order of preference, each at most once, not empty
+ * @rtr: enum tern_abi_rtr by preference, each at most once, at least one
  * @reserved0: zero
- * @rtr_ms: responder: wait so long for the RTR, 1..TERN_WISH_MAX_MS
+ * @rtr_ms: responder: time to wait for the RTR, 1..TERN_WISH_MAX_MS
  * @reserved1: zero
  */
 struct tern_qp_wishes {
@@ -388,14 +387,14 @@ struct tern_qp_wishes {
 };
 
 /**
- * struct tern_mpa_side - one end's frame of the MPA startup
- * @there: 1: the frame was sent, or came; else all is zero
+ * struct tern_mpa_side - one end's MPA startup frame
+ * @there: 1: the frame was sent or received; else all is zero
  * @rev: revision
  * @flags: octet 16 of the frame: M, C, R, S
- * @enhanced: 1: @ird and @ord were in it
+ * @enhanced: 1: @ird and @ord are valid
  * @ird: first word of the enhanced data, A and B included
  * @ord: second word, C and D included
- * @pd_len: octets of private data for the ULP
+ * @pd_len: bytes of private data for the ULP
  * @reserved: zero
  */
 struct tern_mpa_side {
@@ -410,13 +409,13 @@ struct tern_mpa_side {
 };
 
 /**
- * enum tern_report_flags - what struct tern_qp_report says yes to
- * @TERN_REPORT_CONNECTED: full operation began; @TERN_REPORT_CRC and what
- *	follows it, and the fields after @term_rx, say how
+ * enum tern_report_flags - flags of struct tern_qp_report
+ * @TERN_REPORT_CONNECTED: Full Operation began; only then the flags from
+ *	@TERN_REPORT_CRC on, and the fields after @term_rx, are valid
  * @TERN_REPORT_INITIATOR: our end sent the Request
- * @TERN_REPORT_RETRIED: it is, or was, the plain attempt behind an enhanced one
- * @TERN_REPORT_TERM_TX: @term_tx is there
- * @TERN_REPORT_TERM_RX: @term_rx is there
+ * @TERN_REPORT_RETRIED: this is the plain attempt after an enhanced one
+ * @TERN_REPORT_TERM_TX: @term_tx is valid
+ * @TERN_REPORT_TERM_RX: @term_rx is valid
  * @TERN_REPORT_CRC: CRC in both directions
  * @TERN_REPORT_TX_MARKERS: we send markers
  * @TERN_REPORT_RX_MARKERS: we receive markers
@@ -436,8 +435,8 @@ enum tern_report_flags {
 
 /**
  * struct tern_qp_report - what a QP asked for and got
- * @asked: the wishes as they were set
- * @own: our frame of the last startup
+ * @asked: the options as they were set
+ * @own: our frame in the last startup
  * @peer: the peer's
  * @flags: enum tern_report_flags
  * @term_tx: Terminate sent: layer << 12 | etype << 8 | code
@@ -448,8 +447,8 @@ enum tern_report_flags {
  * @reserved0: zero
  * @ird: inbound Reads at once
  * @ord: outbound Reads at once
- * @emss: TCP's maximum segment now
- * @mulpdu: largest ULPDU that goes into one
+ * @emss: TCP's current MSS
+ * @mulpdu: largest ULPDU that fits into one segment
  * @reserved1: zero
  */
 struct tern_qp_report {
@@ -471,19 +470,19 @@ struct tern_qp_report {
 };
 
 /**
- * struct tern_dv_device - what a QP of the device may wish, and has if not
- * @settings: the device's settings as wishes, all of them; @version is the one
- *	we begin with
- * @versions: DDP and RDMAP versions a QP may have, BIT(version)
- * @mpa_revs: MPA revisions we know, BIT(revision)
- * @rtr_types: RTR types we know, BIT(enum tern_abi_rtr)
+ * struct tern_dv_device - options that a QP of the device may have
+ * @settings: the device's settings as options, all of them valid; @version is
+ *	that of a connection that we initiate
+ * @versions: DDP and RDMAP versions that a QP may have, BIT(version)
+ * @mpa_revs: MPA revisions that the device knows, BIT(revision)
+ * @rtr_types: RTR types that the device knows, BIT(enum tern_abi_rtr)
  * @reserved0: zero
- * @choice: enum tern_wish: what QPs of this device may differ in
+ * @choice: enum tern_wish: options that a QP of this device may set
  * @max_rtr_ms: largest @rtr_ms
  * @max_ird: most inbound Reads at once
  * @max_ord: most outbound Reads at once
- * @max_pd: most octets of private data in a frame
- * @max_pd_enhanced: likewise, when it is enhanced
+ * @max_pd: most bytes of private data in a frame
+ * @max_pd_enhanced: likewise, in an enhanced frame
  */
 struct tern_dv_device {
 	struct tern_qp_wishes settings;
@@ -515,18 +514,19 @@ enum tern_uverbs_attrs {
 /**
  * enum tern_dv_methods - methods of TERN_OBJECT_DV
  * @TERN_METHOD_DV_DEVICE: read struct tern_dv_device
- * @TERN_METHOD_DV_WISH: replace a QP's wishes, all of them, while it has no
+ * @TERN_METHOD_DV_WISH: replace all options of a QP, while it has no
  *	connection. Errors: EOPNOTSUPP a bit or field that the kernel does not
- *	know; EINVAL a value out of range, or wishes that contradict each other;
- *	EPFNOSUPPORT a version or revision that the device's type of RNIC does
- *	not allow; ENOPROTOOPT markers switched off where version 0 needs them;
- *	EISCONN the QP is not idle: it is, or was, connected, or starts up
+ *	know; EINVAL a value out of range, or options that contradict each
+ *	other; EPFNOSUPPORT a version or revision that the device's type of RNIC
+ *	does not allow; ENOPROTOOPT markers switched off where version 0 needs
+ *	them; EISCONN the QP is not idle: it is, or was, connected, or starts up
  * @TERN_METHOD_DV_REPORT: read struct tern_qp_report
  *
- * Of all: ENOENT the handle is none of this context's, EINVAL it is not a QP's,
- * EBUSY the QP is just being destroyed, EIO the device is gone. A connect or accept fails with
- * EPFNOSUPPORT or ENOPROTOOPT when the device's settings changed meanwhile, an
- * accept also when the Request's revision is not the one wished for.
+ * All methods: ENOENT no such handle in this context, EINVAL the handle is not
+ * a QP's, EBUSY the QP is being destroyed, EIO the device is gone. A connect or
+ * accept fails with EPFNOSUPPORT or ENOPROTOOPT if the device's settings
+ * changed since, an accept also if the Request's revision is not the one that
+ * was set.
  */
 enum tern_dv_methods {
 	TERN_METHOD_DV_DEVICE = (1U << 12),
