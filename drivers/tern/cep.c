@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The endpoint as an object: its references, lists, work and states.
+ * Connection endpoints (RFC 5044 7.1 and 7.2): references, lists, work, states.
  *
  * Everything that happens to an endpoint becomes an event, and events are
- * stepped one at a time under its lock: by its work, or right away by iw_cm's
- * calls and by aborts. What comes in from softirq or under the socket lock
- * (callbacks, the stream) is only noted under @event_lock.
+ * stepped one at a time under its lock: by its work, or directly by iw_cm's
+ * calls and by aborts. Callbacks from softirq or under the socket lock, the
+ * stream's among them, only note an event under @event_lock.
  */
 #include "cep.h"
 #include "cep_impl.h"
@@ -60,7 +60,7 @@ static void set_wish(struct tern_cep *cep)
 	wish->max_ird = TERN_MAX_RD_ATOM;
 }
 
-/* a responder's QP is known only now, and so whether the Request suits it */
+/* a responder's QP is known only at accept: check the Request again */
 static int apply_wishes(struct tern_cep *cep)
 {
 	int rc = tern_wishes_apply(&cep->qp->wishes, &cep->settings);
@@ -74,7 +74,7 @@ static int apply_wishes(struct tern_cep *cep)
 	return 0;
 }
 
-/* they do not change while the QP is bound */
+/* the options do not change while the QP is bound */
 int tern_cep_take_wishes(struct tern_cep *cep)
 {
 	const struct tern_settings device = cep->settings;
@@ -90,7 +90,7 @@ int tern_cep_take_wishes(struct tern_cep *cep)
 	return rc;
 }
 
-/* numbers are those of all devices together; 0 is none */
+/* numbers are unique over all devices; 0 means none */
 static int enlist(struct tern_cep *cep)
 {
 	int rc;
@@ -132,7 +132,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	};
 	tern_settings_get(&dev->settings, &cep->settings);
 	set_wish(cep);
-	/* an abort that finds it listed waits until it was stepped */
+	/* an abort that finds the endpoint waits for its first step */
 	mutex_lock(&cep->lock);
 	if (!enlist(cep))
 		return cep;
@@ -141,7 +141,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	return NULL;
 }
 
-/* behind the unlisting the device and the netns may go */
+/* once the endpoint is unlisted, the device and the netns may go */
 void tern_cep_drop(struct tern_cep *cep)
 {
 	struct tern_sock *sock = cep->sock;
@@ -266,7 +266,7 @@ static const struct tern_sock_ops cep_sock_ops = {
 void tern_cep_own_sock(struct tern_cep *cep)
 {
 	tern_sock_set_owner(cep->sock, &cep_sock_ops, cep);
-	/* for what came before */
+	/* for what arrived before */
 	tern_cep_kick(cep);
 }
 
@@ -291,7 +291,7 @@ static void unbind(struct tern_cep *cep)
 	put_qp(cep);
 }
 
-/* the stream answers with its last event */
+/* the stream replies with its last event */
 static void abort_stream(struct tern_cep *cep)
 {
 	tern_qp_close(cep->qp, true);
@@ -319,7 +319,7 @@ static void established_err(struct tern_cep *cep)
 	tern_event_established(cep, cep->status);
 }
 
-/* the last event was given */
+/* after the last event */
 static void put_id(struct tern_cep *cep)
 {
 	struct iw_cm_id *id = cep->id;
@@ -355,7 +355,9 @@ static void (*const actions[])(struct tern_cep *cep) = {
 	tern_cep_drop,
 };
 
-/* nobody answered TCP's retransmissions or probes, or the peer reset the stream */
+/*
+ * TCP timed out (retransmission, keepalive), or the peer reset the connection
+ */
 static int broken_status(const struct tern_cep *cep)
 {
 	if (cep->sock && tern_sock_error(cep->sock) == -ETIMEDOUT)
@@ -363,7 +365,7 @@ static int broken_status(const struct tern_cep *cep)
 	return -ECONNRESET;
 }
 
-/* a stream that ended without being asked to, or before it began for the ULP */
+/* 0 for a stream that ended without an error, and not before the RTR */
 static int stream_status(struct tern_cep *cep, bool broke)
 {
 	struct tern_stream_terms terms = tern_cep_terms(cep);
@@ -402,14 +404,14 @@ static int status_of(struct tern_cep *cep, enum tern_cm_event event)
 	}
 }
 
-/* the first cause counts; behind the end there is no other */
+/* keep the first cause; after the end there is no other */
 static void note_status(struct tern_cep *cep, enum tern_cm_event event)
 {
 	if (!cep->status && cep->state != CM_LINGER)
 		cep->status = status_of(cep, event);
 }
 
-/* it ends for those who use it */
+/* true if the step ends the connection for its users */
 static bool ends(enum tern_cm_state from, enum tern_cm_state to)
 {
 	return from != CM_LINGER && (to == CM_LINGER || to == CM_CLOSED);
@@ -470,7 +472,7 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 		tern_event_forget(cep);
 	if (cep->listen && !is_passive_startup(step.next))
 		tern_listen_leave(cep);
-	/* tern_crowd_let_in() counts a newcomer, which may be taken out by now */
+	/* tern_crowd_let_in() counts a new one, which may be evicted by now */
 	if (from != CM_IDLE)
 		tern_crowd_move(cep, crowd_kind(from, step.next));
 	for_each_set_bit(i, &todo, ARRAY_SIZE(actions))
@@ -508,7 +510,7 @@ void tern_cep_crowd_out(struct tern_cep *cep)
 {
 	mutex_lock(&cep->lock);
 	tern_startup_look(cep);
-	/* the Request came, so that is for the program to answer */
+	/* if the Request arrived, the program answers it */
 	if (cep->state != CM_ULP_WAIT)
 		tern_cep_step(cep, CM_EV_CROWDED);
 	mutex_unlock(&cep->lock);
@@ -567,8 +569,8 @@ static bool net_is_free(struct net *net)
 }
 
 /*
- * What is attached takes its stream's last event to go, and endpoints may be
- * made while we wait: look for them again.
+ * An endpoint with a stream goes after the stream's last event, and new ones
+ * may appear until then: look again.
  */
 void tern_cep_abort_device(struct tern_device *dev)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Connection endpoint: one connection as iw_cm sees it, from the TCP connect or
- * accept to the last event. This header is what the rest of the module sees of
- * it; cm.c and cep.c are its inside.
+ * accept to the last event. This is what other files see of it; the files of
+ * the endpoint itself include cep_impl.h.
  */
 #ifndef TERN_CEP_H
 #define TERN_CEP_H
@@ -10,7 +10,7 @@
 struct tern_device;
 
 /**
- * tern_cep_abort_device() - abort all endpoints of a device (link delete,
+ * tern_cep_abort_device() - abort all endpoints of a device (link deleted,
  * netdev or netns gone) and wait until none is left
  *
  * Context: process.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The endpoint's one timer: how long each state may take, and for whom. */
+/*
+ * The endpoint's only timer: how long each state may take (RFC 5044 7.1.2 rules
+ * 8 and 10; a close: Q18).
+ */
 #include "cep_impl.h"
 
 #include <linux/math.h>
@@ -12,12 +15,12 @@
 #include "listen.h"
 #include "qp.h"
 
-/* looks at a close while octets may stand still */
+/* checks per span of a close without progress */
 #define LOOKS_PER_SPAN	4
 /*
  * A program may take this many times longer to answer a Request than we wait for a
- * Reply: no initiator that is known to us waits as long. It bounds the requests that
- * iw_cm has dropped without a word.
+ * Reply: longer than any known initiator waits. Bounds the lifetime of requests
+ * that iw_cm has silently dropped.
  */
 #define ULP_FACTOR	20
 
@@ -49,10 +52,10 @@ void tern_cep_unwatch_program(struct tern_cep *cep)
 }
 
 /*
- * A kernel user that gave its stream up may connect anew, and send the same or
- * other requests for the same blocks. What it sent before must not arrive behind
- * them, so TCP may lose it, but not send it again: jiffies until it would, or until
- * to look again.
+ * A kernel user that gave its stream up may connect again and resend the same
+ * or other requests for the same blocks. What it sent before must not arrive
+ * after them, so TCP may lose that data but not retransmit it. Returns the
+ * jiffies until TCP would retransmit, or until the next check.
  */
 static long resend_in(struct tern_cep *cep)
 {
@@ -63,20 +66,20 @@ static long resend_in(struct tern_cep *cep)
 	tern_sock_lock(cep->sock);
 	usecs = tern_sock_resend_locked(cep->sock);
 	tern_sock_unlock(cep->sock);
-	/* a timer of more jiffies may come too late */
+	/* more jiffies make the timer less exact, and it may run too late */
 	usecs = min_t(s64, usecs, USEC_PER_SEC / 4);
 	return DIV_ROUND_UP((long)usecs, USEC_PER_SEC / HZ);
 }
 
-/* how long octets of a close may stand still */
+/* how long a close may make no progress */
 static u64 close_span(const struct tern_cep *cep)
 {
 	return msecs_to_jiffies(cep->settings.close_ms);
 }
 
 /*
- * At least each second, for what is_orphan() and is_leaving() look at tells nobody,
- * and no more does TCP when the peer acknowledges.
+ * Check at least every second: the conditions of is_orphan() and is_leaving()
+ * raise no event, and neither does an acknowledgment from the peer.
  */
 static long look_in(struct tern_cep *cep)
 {
@@ -93,7 +96,7 @@ static void arm_timer(struct tern_cep *cep)
 	long delay = clamp_t(s64, left, 0, look_in(cep));
 
 	tern_cep_get(cep);
-	/* it was armed: that reference serves on */
+	/* if it was armed, its reference serves the new run */
 	if (mod_delayed_work(tern_cep_wq, &cep->timer, delay))
 		tern_cep_put(cep);
 }
@@ -107,8 +110,8 @@ static bool has_term(struct tern_cep *cep)
 }
 
 /*
- * What comes counts as long as the stream is there to take it, not when it is thrown
- * away.
+ * Received bytes count while the stream consumes them, not when they are
+ * discarded.
  */
 static u32 octets_moved(struct tern_cep *cep)
 {
@@ -117,10 +120,10 @@ static u32 octets_moved(struct tern_cep *cep)
 }
 
 /*
- * The program was killed, or is gone. It may hang in the close of its rdma_cm file,
- * or in rdma_destroy_id(): iw_cm waits there until the startup is decided, and the
- * QP, which would end it, is closed behind that. A close that began goes on without
- * the program.
+ * The program was killed or has exited. It may hang in the close of its rdma_cm
+ * file or in rdma_destroy_id(): iw_cm waits there until the startup is decided,
+ * and the QP, whose destruction would end the startup, is closed only
+ * afterwards. A close that began goes on without the program.
  */
 static bool is_orphan(const struct tern_cep *cep)
 {
@@ -138,10 +141,11 @@ static bool is_orphan(const struct tern_cep *cep)
 }
 
 /*
- * The device is being removed. Its clients are, in the reverse order of their
- * registration: those that came after tern's own, which aborts all endpoints, may
- * wait for a startup, as rpcrdma does. `rdma dev set DEV netns` holds the lock as
- * well, and ends connections too; one that fails may end a startup for nothing.
+ * The device is being removed. The core removes its clients in the reverse
+ * order of their registration; those that registered after tern's own client,
+ * which aborts all endpoints, may wait for a startup, like rpcrdma. `rdma dev
+ * set DEV netns` holds the lock too and also ends connections; if it fails, it
+ * may end a startup for nothing.
  */
 static bool is_leaving(struct tern_cep *cep)
 {
@@ -165,8 +169,8 @@ void tern_cep_count_close(struct tern_cep *cep)
 }
 
 /*
- * iw_cm may have dropped the request with its listening id. A program that destroyed
- * that id itself has some time left to accept.
+ * iw_cm may have dropped the request along with its listening id. If the
+ * program destroyed the id itself, it has some time left to accept.
  */
 static void hurry_if_forlorn(struct tern_cep *cep)
 {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The iw_cm operations. iw_cm calls them from process context, with no lock of
- * its own, also from the work that delivers our events.
+ * The iw_cm operations: connect, accept, reject and listen. iw_cm calls them
+ * from process context without a lock of its own, also from the work that
+ * delivers our events. The MPA startup that they begin (RFC 5044 7.1, RFC 6581)
+ * is startup.c's.
  */
 #include "cm.h"
 
@@ -32,7 +34,7 @@ static void unbind_qp(struct tern_cep *cep)
 	cep->qp = NULL;
 }
 
-/* a QP that the id may not have is as one that is not there */
+/* a QP that the id may not use is reported like one that does not exist */
 static struct tern_qp *find_qp(struct tern_device *dev,
 			       const struct iw_cm_id *id, u32 qpn)
 {
@@ -45,7 +47,7 @@ static struct tern_qp *find_qp(struct tern_device *dev,
 	return NULL;
 }
 
-/* the endpoint's reference on its QP, and the QP's on its endpoint */
+/* take the endpoint's reference on its QP, and the QP's on its endpoint */
 static int bind_qp(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
 {
 	struct tern_qp *qp = find_qp(cep->dev, id, qpn);
@@ -83,10 +85,10 @@ static void set_up(struct tern_cep *cep, struct iw_cm_id *id,
 	cep->active = true;
 	cep->addr.local = id->local_addr;
 	/*
-	 * A peer whose device shares its ports with the host's TCP listens at
-	 * another port than its program asked for; iwpmd tells us which. We map none
-	 * of ours, but iw_cm asks for the peer's all the same. Without iwpmd it is
-	 * remote_addr.
+	 * If the peer's device shares its ports with the host's TCP, the peer
+	 * listens at another port than its program asked for. iw_cm asks iwpmd
+	 * for that port, although tern maps none of its own; without iwpmd it
+	 * is remote_addr.
 	 */
 	cep->addr.remote = id->m_remote_addr;
 	cep->tos = id->tos;
@@ -119,7 +121,7 @@ static int start(struct tern_cep *cep, struct iw_cm_id *id,
 	return 0;
 }
 
-/* the id holds its netns, whose end finds the endpoint listed */
+/* the id holds its netns, whose exit later finds the endpoint listed */
 static int begin(struct iw_cm_id *id, const struct iw_cm_conn_param *param)
 {
 	struct tern_cep *cep = tern_cep_create(to_tern_dev(id->device),
@@ -128,7 +130,7 @@ static int begin(struct iw_cm_id *id, const struct iw_cm_conn_param *param)
 
 	if (!cep)
 		return -ENOMEM;
-	/* drop may put the last reference but ours */
+	/* drop may put the list's reference: keep one for the unlock */
 	tern_cep_get(cep);
 	tern_stat_inc(cep->dev->stats, CM_CONNECT);
 	rc = start(cep, id, param);
@@ -148,7 +150,7 @@ int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		return rc;
 	if (id->local_addr.ss_family != id->m_remote_addr.ss_family)
 		return -EAFNOSUPPORT;
-	/* a route through a netdev without any: nobody could answer */
+	/* a route through a netdev without an address: no reply could arrive */
 	if (tern_is_wildcard(&id->local_addr))
 		return -EADDRNOTAVAIL;
 	if (!tern_rdma_id_is_local(id)) {
@@ -193,7 +195,7 @@ static void deny(struct tern_cep *cep, const void *pd, u8 pd_len)
 	tern_cep_step(cep, CM_EV_REJECT);
 }
 
-/* iw_cm has done with the id when this fails: the peer is told so */
+/* iw_cm gives the id up if this fails, so a failure rejects the connection */
 int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct tern_cep *cep = tern_event_find(id);
@@ -202,7 +204,7 @@ int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	if (!cep)
 		return rc;
 	mutex_lock(&cep->lock);
-	/* octets behind the Request, or an end, count before the answer (K7) */
+	/* K7: bytes after the Request, or its end, count before the answer */
 	tern_startup_look(cep);
 	if (cep->state == CM_ULP_WAIT) {
 		rc = accept(cep, id, param);
@@ -216,7 +218,7 @@ int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return rc;
 }
 
-/* also what iw_cm calls for an id that is destroyed unanswered */
+/* iw_cm also calls this for an id that is destroyed unanswered */
 int tern_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 {
 	struct tern_cep *cep = tern_event_find(id);
@@ -247,7 +249,7 @@ int tern_cm_destroy_listen(struct iw_cm_id *id)
 
 /* ---- module ------------------------------------------------------------- */
 
-/* sockets hold no reference on their netns: none may be left behind this */
+/* our sockets hold no reference on their netns: release them before it ends */
 static void __net_exit net_pre_exit(struct net *net)
 {
 	tern_listen_abort_net(net);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Connection manager: the iw_cm operations of the device. */
+/* The iw_cm operations of the device. */
 #ifndef TERN_CM_H
 #define TERN_CM_H
 
@@ -12,7 +12,7 @@ int tern_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len);
 int tern_cm_create_listen(struct iw_cm_id *id, int backlog);
 int tern_cm_destroy_listen(struct iw_cm_id *id);
 
-/* module init and exit: workqueue, listener table, pernet state */
+/* module init and exit: sockets, workqueue, netns exit */
 int tern_cm_init(void);
 void tern_cm_exit(void);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Copies of a connection's values for netlink, and of ended ones (Q17). */
 #include "conn.h"
 
 #include <linux/slab.h>
@@ -9,10 +10,10 @@
 #include "qp.h"
 
 /**
- * struct tern_conn_ring - connections that ended lately
+ * struct tern_conn_ring - connections that ended recently
  * @lock: guards the others
- * @count: how many ended; the last ones are there
- * @conns: the one that ended as number n is at n % TERN_CONN_ENDED
+ * @count: how many ended so far; the last ones are kept
+ * @conns: the n-th that ended is at n % TERN_CONN_ENDED
  */
 struct tern_conn_ring {
 	spinlock_t lock;	/* see above */
@@ -23,7 +24,7 @@ struct tern_conn_ring {
 static void (*listener)(struct tern_device *dev, struct net *net,
 			const struct tern_conn *conn);
 
-/* ---- a copy of the values -------------------------------------------------- */
+/* ---- copy the values ---------------------------------------------------- */
 
 static void copy_frame(struct tern_conn_frame *frame, bool there,
 		       const struct tern_mpa_msg *msg)
@@ -43,7 +44,7 @@ static void copy_frames(const struct tern_cep *cep, struct tern_conn *conn)
 	copy_frame(&conn->peer, cep->frame_came, peer);
 }
 
-/* the initiator chose its RTR, the responder sees what comes */
+/* the initiator chose its RTR, the responder knows it once it arrives */
 static u8 rtr_of(const struct tern_cep *cep)
 {
 	if (cep->active)
@@ -83,7 +84,7 @@ static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 	copy_terms(cep, conn);
 }
 
-/* ---- those that ended ------------------------------------------------------- */
+/* ---- ended connections -------------------------------------------------- */
 
 void tern_conn_remember(struct tern_cep *cep)
 {
@@ -114,7 +115,7 @@ static bool find_ended(struct tern_conn_ring *ring, unsigned long from,
 	return found;
 }
 
-/* ---- all ---------------------------------------------------------------------- */
+/* ---- all connections ---------------------------------------------------- */
 
 static struct tern_cep *find_living(struct tern_device *dev, unsigned long from)
 {
@@ -128,7 +129,7 @@ static struct tern_cep *find_living(struct tern_device *dev, unsigned long from)
 	return cep;
 }
 
-/* the living first: one that ends meanwhile is remembered before it goes */
+/* living ones first: one that ends is remembered before it is unlisted */
 bool tern_conn_next(struct tern_device *dev, unsigned long from,
 		    struct tern_conn *conn)
 {
@@ -146,7 +147,7 @@ bool tern_conn_next(struct tern_device *dev, unsigned long from,
 	return true;
 }
 
-/* ---- errors --------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------- */
 
 void tern_conn_tell(struct tern_cep *cep)
 {
@@ -165,7 +166,7 @@ void tern_conn_set_listener(void (*hear)(struct tern_device *dev,
 	listener = hear;
 }
 
-/* ---- life ------------------------------------------------------------------------- */
+/* ---- init and exit ------------------------------------------------------ */
 
 int tern_conn_init(struct tern_device *dev)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What users may know of a connection: a copy of its values, taken under the
- * endpoint's lock, and the copies of those that ended lately.
+ * What users can see of a connection: a copy of its values, taken under the
+ * endpoint's lock, and the copies of those that ended recently.
  */
 #ifndef TERN_CONN_H
 #define TERN_CONN_H
@@ -15,13 +15,13 @@ struct net;
 struct tern_cep;
 struct tern_device;
 
-/* ended connections that a device remembers */
+/* ended connections that a device keeps */
 #define TERN_CONN_ENDED		64
 
 /**
  * struct tern_conn_frame - an MPA frame
- * @there: it was sent, or came
- * @msg: apart from its private data, whose pointer is NULL
+ * @there: it was sent or received
+ * @msg: without its private data: the pointer is NULL
  */
 struct tern_conn_frame {
 	bool there;
@@ -31,19 +31,19 @@ struct tern_conn_frame {
 /**
  * struct tern_conn - values of a connection at one moment
  * @nr: its number, never 0
- * @qpn: its QP, 0 for none yet
+ * @qpn: its QP, 0 if there is none yet
  * @state: name of the endpoint's state
- * @ended: nothing of it is left but this
+ * @ended: only this copy is left
  * @active: our end is the initiator
  * @addr: both ends
  * @own, @peer: the frames
- * @agreed: @params is what they agree on
- * @params: @rtr is the RTR that was sent or came
- * @mss, @mulpdu: TCP's segment size, and what fits into it; 0 without TCP
+ * @agreed: @params is valid
+ * @params: what both ends agreed on; its rtr was sent or received
+ * @mss, @mulpdu: TCP's segment size and the MULPDU; 0 without TCP
  * @term_found: the error that we found, TERN_TERM_NONE for none
- * @term_sent: the Terminate that TCP took for it
+ * @term_sent: the Terminate that TCP took
  * @term_received: the peer's Terminate
- * @error: why it failed, negative, or 0
+ * @error: cause of the failure, negative, or 0
  */
 struct tern_conn {
 	u32 nr;
@@ -65,29 +65,29 @@ struct tern_conn {
 };
 
 /**
- * tern_conn_next() - walk over the connections of a device, ended ones included
+ * tern_conn_next() - next connection of a device, ended ones included
  * @dev: device
- * @from: least number that is of interest
+ * @from: lowest number to look for
  * @conn: result: the first one from there on
  *
- * Each connection that is there all the time is met once, whatever begins and
- * ends meanwhile. Context: process. Return: false when there is none.
+ * A walk meets each connection that exists all the time once, even if others
+ * begin or end during it. Context: process. Return: false when there is none.
  */
 bool tern_conn_next(struct tern_device *dev, unsigned long from,
 		    struct tern_conn *conn);
 
-/* @cep ends: remember it; Context: process, its lock is held */
+/* @cep ends: keep a copy; Context: process, its lock is held */
 void tern_conn_remember(struct tern_cep *cep);
 
-/* @cep ended with an error: tell who listens; Context: as above */
+/* @cep ended with an error: tell the listener; Context: as above */
 void tern_conn_tell(struct tern_cep *cep);
 
-/* who hears of errors: set while there is no device */
+/* set the listener for errors, while there is no device */
 void tern_conn_set_listener(void (*hear)(struct tern_device *dev,
 					 struct net *net,
 					 const struct tern_conn *conn));
 
-/* the memory of a device; Return: 0 or -ENOMEM */
+/* a device's ring of ended connections; Return: 0 or -ENOMEM */
 int tern_conn_init(struct tern_device *dev);
 void tern_conn_exit(struct tern_device *dev);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sources are told apart by a keyed hash, so that nobody can choose to share the
- * fate of another one, and nothing is allocated for them. Two that share a slot
- * count as one.
+ * Bound the endpoints without a QP (RFC 5044 7.1.2 rules 8 and 10 ask for
+ * timeouts alone). A keyed hash of its source puts each into a slot, so that a
+ * source cannot choose to share the slot of another and nothing is allocated.
+ * Sources that share a slot count as one.
  */
 #include "crowd.h"
 
@@ -16,14 +17,14 @@
 #include "device.h"
 
 #define SLOTS	256
-/* a program may end many streams at once: tails for each that half-open allows */
+/* tails for each half-open: a program may end many streams at once */
 #define TAILS	16
 #define KINDS	TERN_CROWD_NONE
 
 /**
  * struct kind - endpoints of one kind
  * @total: their number
- * @count: the number of each slot
+ * @count: their number in each slot
  * @ceps: those of each slot, the oldest first
  */
 struct kind {
@@ -35,7 +36,7 @@ struct kind {
 /**
  * struct tern_crowd - a device's endpoints without a QP
  * @lock: guards what follows, and @crowd_node and @crowd_kind of the endpoints
- * @next: slot that the next search begins with, so that equals take turns
+ * @next: slot where the next search starts, so that equal slots take turns
  * @key: of the hash
  * @kinds: by enum tern_crowd_kind
  */
@@ -81,8 +82,9 @@ void tern_crowd_join(struct tern_cep *cep)
 }
 
 /*
- * A source is an IPv4 address or an IPv6 /64, which is what one site has to give to
- * its hosts; of the addresses of a link, which share one /64, each is a source.
+ * A source is an IPv4 address or an IPv6 /64, since a site can give its hosts
+ * any address of its /64. All link-local addresses share one /64, so there each
+ * address is a source.
  */
 static u32 slot_of(const struct tern_crowd *crowd,
 		   const struct sockaddr_storage *addr)
@@ -136,7 +138,7 @@ static void move(struct tern_crowd *crowd, struct tern_cep *cep,
 		put_in(crowd, cep, to);
 }
 
-/* the slot that has most */
+/* the slot with the most endpoints */
 static u32 fullest(struct tern_crowd *crowd, const struct kind *kind)
 {
 	u32 i, slot, found = crowd->next % SLOTS;
@@ -151,7 +153,7 @@ static u32 fullest(struct tern_crowd *crowd, const struct kind *kind)
 	return found;
 }
 
-/* take the oldest one of the fullest source out, if there are so many, or more */
+/* take out the oldest of the fullest slot, if @kind has @most or more */
 static struct tern_cep *take_oldest(struct tern_crowd *crowd, struct kind *kind,
 				    u32 most)
 {
@@ -162,14 +164,14 @@ static struct tern_cep *take_oldest(struct tern_crowd *crowd, struct kind *kind,
 		return NULL;
 	cep = list_first_entry(&kind->ceps[fullest(crowd, kind)],
 			       struct tern_cep, crowd_node);
-	/* what is listed has the list's reference, see tern_cep_drop() */
+	/* a listed endpoint has the list's reference, see tern_cep_drop() */
 	tern_cep_get(cep);
-	/* whoever looks next, for another listener, finds another one */
+	/* another listener that searches next has to find another endpoint */
 	take_out(crowd, cep);
 	return cep;
 }
 
-/* its lock is not to be taken inside another endpoint's */
+/* by its work: its lock cannot be taken inside another endpoint's */
 static void crowd_out_later(struct tern_cep *cep)
 {
 	if (!cep)
@@ -204,7 +206,7 @@ struct tern_cep *tern_crowd_let_in(struct tern_cep *cep)
 	spin_lock(&crowd->lock);
 	other = take_oldest(crowd, &crowd->kinds[TERN_CROWD_QUIET],
 			    cep->settings.half_open);
-	/* before another listener counts */
+	/* under the same lock, before another listener counts */
 	move(crowd, cep, TERN_CROWD_QUIET);
 	spin_unlock(&crowd->lock);
 	return other;
@@ -213,8 +215,8 @@ struct tern_cep *tern_crowd_let_in(struct tern_cep *cep)
 /* ---- a Request comes ---------------------------------------------------- */
 
 /*
- * Take one out for @cep. A Request that came later is one that the program has not
- * seen for longer than others.
+ * Take out an endpoint to make room for @cep: the newest of the fullest slot,
+ * since the program has had its Request for the shortest time.
  */
 static struct tern_cep *pick_asked(struct tern_crowd *crowd,
 				   const struct tern_cep *cep)
@@ -225,7 +227,7 @@ static struct tern_cep *pick_asked(struct tern_crowd *crowd,
 	struct tern_cep *last;
 
 	lockdep_assert_held(&crowd->lock);
-	/* equals take turns: many sources of one each do not shut the door */
+	/* slots take turns: many sources with one each do not bar others */
 	if (slot == own)
 		return NULL;
 	last = list_last_entry(&asked->ceps[slot], struct tern_cep, crowd_node);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The endpoints of a device that have no QP: what a stranger can make this host
- * keep. They are counted by the source they come from, and there are three kinds.
- * The quiet ones wait for their Request or for FINs: a newcomer is always let in,
- * and takes the place of one of the source that has most. Those that asked wait
- * for the program's answer: when there are too many, a Request is rejected. The
- * tails of streams that ended compete with each other only, for they hold what had
- * completed with success.
+ * Limits for the endpoints of a device that have no QP, which a stranger can
+ * make this host keep. They are counted by source and kind. Quiet ones wait for
+ * their Request or for FINs: a new one is always let in, and evicts one of the
+ * source that has most. Those that asked wait for the program's answer: when
+ * there are too many, a Request is rejected. Tails of ended streams evict only
+ * each other, because they hold data that has completed with success.
  */
 #ifndef TERN_CROWD_H
 #define TERN_CROWD_H
@@ -27,34 +26,38 @@ enum tern_crowd_kind {
 int tern_crowd_init(struct tern_device *dev);
 void tern_crowd_exit(struct tern_device *dev);
 
-/* an endpoint as it is made: counted nowhere */
+/* initialize an endpoint: it is not counted */
 void tern_crowd_join(struct tern_cep *cep);
 
 /*
- * The state of @cep changed to one of this kind. One more tail than there may be ends
- * the oldest one of the source that has most of them. Context: @cep->lock is held.
+ * The state of @cep changed to one of @kind. If there are too many tails, the
+ * oldest of the source that has most of them is evicted. Context: @cep->lock is
+ * held.
  */
 void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind);
 
 /**
  * tern_crowd_let_in() - a connection was accepted
- * @cep: its endpoint in CM_IDLE; counts as a quiet one from now on
+ * @cep: its endpoint in CM_IDLE; counts as quiet from now on
  *
- * When as many endpoints as the setting half-open says were quiet before, @cep takes
- * the place of the oldest one of the source that has most of them. The caller ends
- * that one by tern_cep_crowd_out(): by a Reply with R=1, not by the bare end of its
- * connection, by which an initiator would know a peer of revision 1.
+ * If settings.half_open endpoints or more were quiet before, @cep evicts the
+ * oldest of the source that has most of them. The caller ends that one by
+ * tern_cep_crowd_out(), with a Reply with R=1: an initiator would take a bare
+ * FIN for a peer of revision 1.
  *
- * Return: that one, with a reference, or NULL. Context: @cep->lock is held.
+ *
+ * Return: the evicted one, with a reference, or NULL. Context: @cep->lock is
+ * held.
  */
 struct tern_cep *tern_crowd_let_in(struct tern_cep *cep);
 
 /**
- * tern_crowd_ask() - a good Request came: may the program be asked?
- * @cep: in CM_REQUEST_WAIT; is counted as one that asked from now on
+ * tern_crowd_ask() - may a good Request be reported to the program?
+ * @cep: in CM_REQUEST_WAIT; counts as one that asked from now on
  *
- * When as many as half-open wait for an answer, the newest one of the source that
- * has most of them makes room, unless that is the source of @cep.
+ * If settings.half_open endpoints or more already wait for an answer, the
+ * newest of the source that has most of them is evicted, unless that is the
+ * source of @cep.
  *
  * Return: false when the Request is to be rejected. Context: @cep->lock is held.
  */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Events for iw_cm: connect requests and replies (RFC 5044 7.1.2, RFC 6581
+ * 9.1), and ends of connections.
+ */
 #include "event.h"
 
 #include <linux/xarray.h>
@@ -9,23 +13,24 @@
 #include "listen.h"
 
 /*
- * Requests that the ULP has not answered. An id knows its endpoint by number
- * only: iw_cm drops the event, and nobody ever answers, when the listener is
- * destroyed meanwhile; and a connection may end long before its answer comes.
+ * Requests that the ULP has not answered. An id refers to its endpoint by
+ * number only: if the listener is destroyed, iw_cm drops the event and the
+ * request is never answered; and a connection may end long before its answer
+ * comes.
  */
 static DEFINE_XARRAY_ALLOC1(requests);
 static u32 next_request;
 
-/* iw_cm has 8 bits; "not negotiated" reads as the most it can say (4.32) */
+/* iw_cm has 8 bits: larger values and "not negotiated" are told as 255 (Q16) */
 static u8 up_depth(u16 word)
 {
 	return min_t(u16, word & TERN_MPA_DEPTH_MASK, U8_MAX);
 }
 
 /*
- * Of the peer, as rdma_cm wants them: @ird is what it takes (our
+ * The peer's depths as rdma_cm wants them: @ird is what it accepts (our
  * initiator_depth), @ord what it may send (our responder_resources). A plain
- * frame says nothing, so our own values are the answer.
+ * frame has none, so report our own values.
  */
 static void set_depths(struct iw_cm_event *event,
 		       const struct tern_mpa_msg *peer, u16 own_ird,
@@ -96,13 +101,13 @@ void tern_event_reply(struct tern_cep *cep, int status)
 	};
 
 	lockdep_assert_held(&cep->lock);
-	/* only a whole Reply has data for the ULP: accepting or rejecting */
+	/* only a whole Reply, accepting or rejecting, has data for the ULP */
 	if (!status || status == -ECONNREFUSED) {
 		set_depths(&event, &cep->reply, cep->params.ird,
 			   cep->params.ord);
 		set_private_data(&event, &cep->reply);
 	}
-	/* without memory for the data the ULP still has to hear of the end */
+	/* iw_cm had no memory to copy the data: report the end without it */
 	if (cep->id->event_handler(cep->id, &event)) {
 		event.private_data_len = 0;
 		cep->id->event_handler(cep->id, &event);

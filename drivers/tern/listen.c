@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Locks: listeners_lock guards the list of listeners and their use; a
- * listener's @lock, taken inside it, its ids while connections are handed out;
- * an id's @lock, BH-safe and innermost but for the endpoints' event lock, its
- * endpoints. cancel_delayed_work_sync() is called with listeners_lock only, which
- * the accept work never takes.
+ * Accept connections (RFC 5044 7.1) and give each to an endpoint of the device
+ * that has its local address.
+ *
+ * Locks: listeners_lock guards the list of listeners and their use. The
+ * lock of a listener nests inside it and guards the ids while connections are
+ * handed out. The lock of an id guards its endpoints; it is BH-safe, and only
+ * the endpoints' event lock nests inside it. cancel_delayed_work_sync() is
+ * called with listeners_lock alone, which the accept work never takes.
  */
 #include "listen.h"
 
@@ -18,22 +21,22 @@
 #include "device.h"
 #include "rdma_id.h"
 
-/* connections taken before others get their turn on the workqueue */
+/* connections to accept before other work gets its turn on the workqueue */
 #define ACCEPT_BUDGET	64
 #define ACCEPT_AGAIN	msecs_to_jiffies(100)
-/* the ULP's backlog bounds its requests; TCP's only what we have not taken yet */
+/* for connections not accepted yet; the ULP's backlog bounds its requests */
 #define TCP_BACKLOG	256
 
 /**
  * struct tern_listener - a TCP listener that devices share
  * @node: in listeners
- * @net: its netns, without a reference: the netns' end closes it
- * @addr: where it listens
+ * @net: its netns, without a reference: the netns' exit closes the listener
+ * @addr: local address
  * @v6only: no IPv4 connections
  * @lock: guards @ids and @sock
  * @ids: struct tern_listen_id
- * @sock: NULL when its netns has ended
- * @accept_work: takes connections
+ * @sock: NULL once its netns has ended
+ * @accept_work: accepts connections
  */
 struct tern_listener {
 	struct list_head node;
@@ -48,14 +51,14 @@ struct tern_listener {
 
 /**
  * struct tern_listen_id - iw_cm's listening id of one device
- * @ref: one of iw_cm, one of each endpoint in startup
+ * @ref: one for iw_cm, one for each endpoint in startup
  * @iw: the id, with a reference
  * @dev: its device
- * @listener: NULL when it binds nothing
- * @node: in its list
+ * @listener: NULL if the id binds nothing
+ * @node: in @listener's list
  * @lock: guards what follows
  * @ceps: endpoints in startup
- * @dead: the id was destroyed
+ * @dead: the id is destroyed
  */
 struct tern_listen_id {
 	struct kref ref;
@@ -102,7 +105,7 @@ static bool owns_ipv6(struct net_device *netdev, const struct in6_addr *addr)
 	bool found = false;
 
 #if IS_ENABLED(CONFIG_IPV6)
-	/* the netdev may move meanwhile */
+	/* the netdev may change its netns at any time */
 	rcu_read_lock();
 	found = ipv6_chk_addr(dev_net(netdev), addr, netdev, 1);
 	rcu_read_unlock();
@@ -183,7 +186,7 @@ void tern_listen_leave(struct tern_cep *cep)
 	put_lid(lid);
 }
 
-/* startups that the ULP knows of are its own to end */
+/* skip startups that the ULP knows of: the ULP ends them */
 static void kill_id(struct tern_listen_id *lid)
 {
 	struct tern_cep *cep;
@@ -205,7 +208,7 @@ static void turn_away(struct tern_sock *sock)
 	tern_sock_put(sock);
 }
 
-/* here and now: the work could come later than many newcomers */
+/* not by its work: that could run after many more newcomers */
 static void crowd_out(struct tern_cep *cep)
 {
 	if (!cep)
@@ -222,7 +225,7 @@ static void begin(struct tern_listen_id *lid, struct tern_sock *sock,
 	cep = tern_cep_create(lid->dev, lid->listener->net);
 	if (!cep)
 		return turn_away(sock);
-	/* behind the unlock others may have ended it */
+	/* others may drop the list's reference after the unlock */
 	tern_cep_get(cep);
 	cep->sock = sock;
 	cep->addr = *addr;
@@ -267,7 +270,7 @@ static void hand_out(struct tern_listener *l, struct tern_sock *sock)
 	begin(lid, sock, &addr);
 }
 
-/* Return: how long to wait before the next look, or -1 for the next callback */
+/* Return: how long to wait before the next run, or -1 for the next callback */
 static long take_some(struct tern_listener *l)
 {
 	struct tern_sock *sock;
@@ -287,7 +290,7 @@ static long take_some(struct tern_listener *l)
 	return 0;
 }
 
-/* sockets and endpoints are charged to who listens */
+/* charge sockets and endpoints to the cgroup of the listener */
 static long accept_some(struct tern_listener *l)
 {
 	struct mem_cgroup *old;
@@ -346,7 +349,7 @@ static void join(struct tern_listener *l, struct tern_listen_id *lid)
 	list_add_tail(&lid->node, &l->ids);
 }
 
-/* with @lid as its first */
+/* @lid is its first id */
 static struct tern_listener *new_listener(struct net *net,
 					  struct tern_listen_id *lid,
 					  int backlog)
@@ -364,7 +367,7 @@ static struct tern_listener *new_listener(struct net *net,
 	mutex_init(&l->lock);
 	INIT_LIST_HEAD(&l->ids);
 	INIT_DELAYED_WORK(&l->accept_work, accept_work);
-	/* no connection may be looked at before its id is in the list */
+	/* keep accept_work out until @lid is in the list */
 	mutex_lock(&l->lock);
 	sock = tern_listen_sock_open(net, &l->addr, l->v6only, backlog,
 				     listener_ready, l);
@@ -382,7 +385,7 @@ static struct tern_listener *new_listener(struct net *net,
 	return l;
 }
 
-/* behind this @accept_work does not run and is not queued */
+/* on return @accept_work neither runs nor is queued */
 static void close_listener(struct tern_listener *l)
 {
 	struct tern_listen_sock *sock;
@@ -424,8 +427,9 @@ static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 }
 
 /*
- * rdma_cm puts a wildcard server on each device, and one failure fails all: on
- * a device of another netns it succeeds and binds nothing. The id holds its netns.
+ * rdma_cm creates a wildcard server on each device, and one failure fails them
+ * all: on a device of another netns, succeed without binding. The id holds its
+ * netns.
  */
 static int bind_or_not(struct tern_listen_id *lid, int backlog)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Listening. rdma_cm puts a wildcard listener on every device, so devices of
- * one netns share TCP listeners, which are bound to no device; a connection
- * goes to the device that has its local address.
+ * Listening. rdma_cm creates a wildcard listener on every device, so the
+ * devices of one netns share TCP listeners, which are bound to no device. A
+ * connection goes to the device that has its local address.
  */
 #ifndef TERN_LISTEN_H
 #define TERN_LISTEN_H
@@ -17,13 +17,13 @@ struct tern_listen_id;
 int tern_listen_create(struct iw_cm_id *id, int backlog);
 void tern_listen_destroy(struct iw_cm_id *id);
 
-/* no address of anybody */
+/* an address that belongs to no host */
 bool tern_is_wildcard(const struct sockaddr_storage *addr);
 
-/* the id to report a request to, NULL when it was destroyed */
+/* the id to report a request to; NULL once it is destroyed */
 struct iw_cm_id *tern_listen_iw(struct tern_listen_id *lid);
 
-/* the startup of @cep is decided: it counts no more; @cep->lock is held */
+/* the startup of @cep is decided: unlink it from its id; @cep->lock is held */
 void tern_listen_leave(struct tern_cep *cep);
 
 /* a netns ends: close its listeners; Context: process */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Remember peers that took only a plain Request (Q3): RFC 6581 10. */
 #include "peer.h"
 
 #include <linux/jiffies.h>
@@ -10,10 +11,10 @@
 #define REMEMBER	(60 * HZ)
 
 /**
- * struct peer - one that is asked plainly
- * @net: cookie of its netns: no other one ever has it
+ * struct peer - a peer that gets plain Requests
+ * @net: cookie of its netns: cookies are never reused
  * @addr: its address and port
- * @until: when it is forgotten
+ * @until: when the entry expires
  */
 struct peer {
 	u64 net;

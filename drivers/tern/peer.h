@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Peers that did not take an enhanced Request and then answered a plain one
- * (checklist-mpa 4.5): for a while they are asked plainly at once.
+ * Peers that refused an enhanced Request and then answered a plain one (Q3, RFC
+ * 6581 10): for 60 seconds the first Request to them is plain.
  */
 #ifndef TERN_PEER_H
 #define TERN_PEER_H

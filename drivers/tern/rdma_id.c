@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * iw_cm hands down neither the netns of an id nor the QP that its user made for
- * it, but a context, which for rdma_cm, the only user of iw_cm, is its own id.
+ * iw_cm passes neither the netns of an id nor the QP that its user created for
+ * it, but a context. For rdma_cm, the only user of iw_cm, the context is its
+ * own id.
  */
 #include "rdma_id.h"
 
@@ -16,10 +17,10 @@
 #include "qp.h"
 #include "ucontext.h"
 
-/* descriptors that are looked at with the table's spinlock held */
+/* descriptors to check with the table's spinlock held */
 #define FDS_AT_ONCE	1024
 
-/* NULL if it is none of rdma_cm's: both name the device while iw_cm calls us */
+/* NULL if it is not rdma_cm's: both ids name the device while iw_cm calls us */
 static const struct rdma_cm_id *rdma_id(const struct iw_cm_id *iw)
 {
 	const struct rdma_cm_id *id = iw->context;
@@ -30,8 +31,8 @@ static const struct rdma_cm_id *rdma_id(const struct iw_cm_id *iw)
 /* ---- netns -------------------------------------------------------------- */
 
 /*
- * (The caller's netns is not it: when a device appears, a worker puts the servers
- * on it.)
+ * Not the caller's netns: when a device appears, a worker creates the servers
+ * on it.
  */
 struct net *tern_rdma_id_net(const struct iw_cm_id *iw)
 {
@@ -41,8 +42,9 @@ struct net *tern_rdma_id_net(const struct iw_cm_id *iw)
 }
 
 /*
- * rdma_cm sees to this but for a wildcard: it puts a server on each device, and
- * a connection to the host itself on the first device that is up.
+ * rdma_cm checks this, except for a wildcard server, which it creates on each
+ * device, and for a connection to the host itself, which it gives to the first
+ * device that is up.
  */
 bool tern_rdma_id_is_local(const struct iw_cm_id *iw)
 {
@@ -58,16 +60,16 @@ bool tern_rdma_id_is_local(const struct iw_cm_id *iw)
 /* ---- QPs ---------------------------------------------------------------- */
 
 /**
- * struct fd_search - a look for an open file
- * @file: the private data to look for
- * @end: where the look is to pause
+ * struct fd_search - search for an open file
+ * @file: private data to look for
+ * @end: descriptor at which the search pauses
  */
 struct fd_search {
 	const void *file;
 	unsigned int end;
 };
 
-/* Return: where to go on, 0 for the next one, or -1 when it is found */
+/* Return: 0 to go on, the next descriptor to pause there, or -1 if found */
 static int look_at(const void *arg, struct file *file, unsigned int fd)
 {
 	const struct fd_search *search = arg;
@@ -78,9 +80,9 @@ static int look_at(const void *arg, struct file *file, unsigned int fd)
 }
 
 /*
- * Each opening of a uverbs device is one ib_uverbs_file, which its context names
- * as long as it lives. Who has a descriptor of it may do all with its objects:
- * threads, children, and who was sent it over a socket.
+ * Each opening of a uverbs device is one ib_uverbs_file, which its context
+ * names as long as it lives. Any process with a descriptor of it may use its
+ * objects: threads, children, and receivers of the descriptor over a socket.
  */
 static bool has_open(struct task_struct *task, const struct ib_ucontext *ctx)
 {
@@ -96,7 +98,7 @@ static bool has_open(struct task_struct *task, const struct ib_ucontext *ctx)
 	return next < 0;
 }
 
-/* the number is the program's word: id->qp is set for kernel users alone */
+/* the program names the number; id->qp is set for kernel users only */
 bool tern_rdma_id_may_have(const struct iw_cm_id *iw, const struct tern_qp *qp)
 {
 	const struct rdma_cm_id *id = rdma_id(iw);

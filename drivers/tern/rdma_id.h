@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What rdma_cm's id says of an iw_cm id: its netns, and which QP it may have. */
+/* What rdma_cm's id tells about an iw_cm id: its netns, and its QPs. */
 #ifndef TERN_RDMA_ID_H
 #define TERN_RDMA_ID_H
 
@@ -12,8 +12,9 @@ struct tern_qp;
 struct net *tern_rdma_id_net(const struct iw_cm_id *iw);
 
 /*
- * The netdev below the id's device is in the id's netns now. It may leave later,
- * so a socket is opened in tern_rdma_id_net(), and never in that of the netdev.
+ * True if the netdev of the id's device is in the id's netns now. It may leave
+ * later, so open sockets in tern_rdma_id_net(), never in the netns of the
+ * netdev.
  * Context: any.
  */
 bool tern_rdma_id_is_local(const struct iw_cm_id *iw);
@@ -21,12 +22,12 @@ bool tern_rdma_id_is_local(const struct iw_cm_id *iw);
 /**
  * tern_rdma_id_may_have() - whether a connection of the id may use a QP
  * @iw: the id that connects or accepts
- * @qp: what its user named by its number; the caller has a reference
+ * @qp: the QP that the user named by number; the caller has a reference
  *
- * A kernel user's id may have its own QP and no other. A program's id may have
+ * A kernel user's id may use its own QP and no other. A program's id may use
  * the QPs of a context whose uverbs file the program has open.
  *
- * Context: process, in iw_cm's call of connect or accept, may sleep.
+ * Context: process, from connect or accept, may sleep.
  */
 bool tern_rdma_id_may_have(const struct iw_cm_id *iw, const struct tern_qp *qp);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA startup on a socket: what is read and sent until the stream takes over,
- * and the reading on behind it while FINs are awaited. Nothing here waits.
+ * MPA startup on a socket (RFC 5044 7.1, RFC 6581): what is received and sent
+ * until the stream takes over, and after it, reading until both FINs are done.
+ * Nothing here waits.
  */
 #include "cep_impl.h"
 #include "charge.h"
@@ -17,7 +18,7 @@
 /* the longest FPDU that holds a Terminate: markers, pad and CRC around it */
 #define TERMINATE_FPDU	(TERN_FPDU_TX_HEAD + TERN_FPDU_TX_TAIL)
 
-/* ---- what the program may read (struct tern_qp_report) ------------------ */
+/* ---- what programs can read (struct tern_qp_report) --------------------- */
 
 static struct tern_mpa_side side(const struct tern_mpa_msg *msg)
 {
@@ -50,7 +51,7 @@ static void note_frames(struct tern_cep *cep, const struct tern_mpa_msg *own,
 	spin_unlock_bh(&cep->qp->state_lock);
 }
 
-/* ---- octets before their time (rows K7 to K9) --------------------------- */
+/* ---- bytes that come too early (K7 to K9) ------------------------------- */
 
 static bool octets_wait(struct tern_cep *cep)
 {
@@ -72,8 +73,8 @@ static bool is_terminate(const struct tern_fpdu *f)
 }
 
 /*
- * A valid FPDU with a Terminate behind the Reply is the peer's error report.
- * Return: that is what it was.
+ * A valid FPDU with a Terminate after the Reply is the peer's error report (RFC
+ * 6581 8). Return: true for one.
  */
 static bool note_terminate(struct tern_cep *cep)
 {
@@ -106,8 +107,8 @@ static bool note_terminate(struct tern_cep *cep)
 }
 
 /*
- * Row K8: octets behind an accepting Reply, before our first FPDU. What is
- * tolerated goes to the stream, but for a Terminate.
+ * K8: bytes after an accepting Reply, before our first FPDU. If the settings
+ * tolerate them they go to the stream, except for a Terminate.
  */
 static bool reply_is_followed(struct tern_cep *cep)
 {
@@ -150,7 +151,7 @@ static int send_request(struct tern_cep *cep)
 	return send_frame(cep, TERN_MPA_REQUEST, &cep->request);
 }
 
-/* in place of the RTR, as our first and last FPDU (4.14) */
+/* in place of the RTR, as our first and last FPDU (RFC 6581 9.3) */
 static void send_terminate(struct tern_cep *cep, int term)
 {
 	struct tern_tx_msg msg;
@@ -202,7 +203,9 @@ static int attach(struct tern_cep *cep)
 {
 	struct tern_mpa_params params = cep->params;
 
-	/* users see what was agreed on; a stream has no more slots than this */
+	/*
+	 * users see the agreed depths; the stream has no more slots than this
+	 */
 	params.ord = min_t(u16, params.ord, TERN_MAX_RD_ATOM);
 	params.ird = min_t(u16, params.ird, TERN_MAX_RD_ATOM);
 	tern_sock_grow_rcvbuf(cep->sock);
@@ -221,7 +224,7 @@ int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)
 		return rc;
 	cep->agreed = true;
 	note_frames(cep, &cep->reply, &cep->request);
-	/* the stream is there: it tells us if the socket is not */
+	/* the stream is attached: it reports if the socket failed */
 	if (send_frame(cep, TERN_MPA_REPLY, &cep->reply))
 		tern_cep_post(cep, CM_EV_ABORT);
 	return 0;
@@ -252,7 +255,7 @@ int tern_startup_connect(struct tern_cep *cep)
 	if (rc)
 		return rc;
 	rc = tern_sock_connect(cep->sock, &cep->addr);
-	/* a peer on this host refuses at once: an event, as from elsewhere */
+	/* a peer on this host refuses at once: make that an event as well */
 	if (rc == -ECONNREFUSED || rc == -ECONNRESET) {
 		cep->status = rc;
 		rc = 0;
@@ -270,10 +273,10 @@ static void lose(struct tern_cep *cep, int rc)
 }
 
 /*
- * The peer did not take the enhanced Request: ask plainly on a new connection
- * (4.5), from another port, since this one may wait behind the first.
- * @plain: a Reply or a FIN says so. A RST may as well be that of a machine that had
- * no room, or restarted.
+ * The peer did not take the enhanced Request: send a plain one on a new
+ * connection (Q3), from another port, because the first may still hold this
+ * one. @plain: a Reply or a FIN proves that the peer takes no enhanced Request;
+ * a RST may also come from a host that had no room, or restarted.
  */
 static void retry(struct tern_cep *cep, bool plain)
 {
@@ -285,7 +288,7 @@ static void retry(struct tern_cep *cep, bool plain)
 	cep->retried = true;
 	cep->plain = plain;
 	cep->sock = NULL;
-	/* a peer that closed sees a graceful end; TCP forgets the rest */
+	/* a peer that closed sees a graceful end; TCP forgets the connection */
 	tern_sock_lock(old);
 	tern_sock_shutdown_locked(old);
 	tern_sock_unlock(old);
@@ -297,7 +300,7 @@ static void retry(struct tern_cep *cep, bool plain)
 	tern_mpa_fall_back(&cep->wish);
 	tern_cep_step(cep, CM_EV_RETRY);
 	cep->status = 0;
-	/* the second socket is for the one who paid for the first */
+	/* charge the second socket to the cgroup of the first */
 	charged = tern_sock_charge(old);
 	rc = tern_startup_connect(cep);
 	tern_charge_end(charged);
@@ -318,7 +321,7 @@ static void bad_frame(struct tern_cep *cep)
 	tern_cep_step(cep, CM_EV_BAD);
 }
 
-/* RFC 6581 9.3: the peer is told of a local error before the end (MPA-170) */
+/* RFC 6581 8: code 5 tells the peer of a local error (MPA-170) */
 static void fail_attach(struct tern_cep *cep, int rc)
 {
 	cep->status = rc;
@@ -326,7 +329,7 @@ static void fail_attach(struct tern_cep *cep, int rc)
 	tern_cep_step(cep, CM_EV_BAD);
 }
 
-/* it answered what it was asked plainly */
+/* the peer replied to a plain Request */
 static void remember_plain(struct tern_cep *cep)
 {
 	if (cep->plain)
@@ -444,7 +447,7 @@ static bool look_connecting(struct tern_cep *cep)
 	}
 }
 
-/* the connection ended before the frame was whole: row H16, or K4 */
+/* the connection ended before the frame was complete: H16, or K4 */
 static void frame_lost(struct tern_cep *cep, int rc)
 {
 	bool closed = !rc || rc == -ECONNRESET || rc == -EPIPE;
@@ -460,7 +463,7 @@ static void frame_lost(struct tern_cep *cep, int rc)
 		tern_cep_step(cep, CM_EV_FIN);
 }
 
-/* no frame has any: it counts as one that is malformed */
+/* no frame has urgent data: treat it as badly formatted */
 static bool urgent_came(struct tern_cep *cep)
 {
 	bool came;
@@ -486,7 +489,7 @@ static bool look_frame(struct tern_cep *cep)
 		bad_frame(cep);
 		return true;
 	}
-	/* never more than the frame: what follows it is for the stream */
+		/* receive only the frame: what follows belongs to the stream */
 	while ((verdict = tern_mpa_parse(kind, cep->frame, cep->frame_len,
 					 &need, msg)) == TERN_MPA_MORE) {
 		n = tern_sock_recv(cep->sock, cep->frame + cep->frame_len,
@@ -509,7 +512,7 @@ static bool look_frame(struct tern_cep *cep)
 	return true;
 }
 
-/* the peer may send nothing while the ULP thinks (row K7) */
+/* K7: the peer may send nothing while the ULP decides */
 static bool look_idle(struct tern_cep *cep)
 {
 	bool dead, eof, early, urgent = urgent_came(cep);
