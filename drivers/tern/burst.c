@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Page fragments that FPDUs are built into: whole FPDUs per sendmsg (RFC 5044
+ * 5.1).
+ */
 #include "burst.h"
 
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 
-/* a fragment with less room than this is left as it is */
+/* a fragment with less room than this is replaced, unless no more is needed */
 #define FRAG_MIN	64U
 
-/* the next @n octets of the current fragment become part of the burst */
+/* the next @n bytes of the current fragment become part of the burst */
 static bool append_frag(struct tern_burst *b, u32 n)
 {
 	struct page_frag *f = &b->frag;
@@ -22,7 +26,8 @@ static bool append_frag(struct tern_burst *b, u32 n)
 			return false;
 		/*
 		 * Our own reference: without it skb_page_frag_refill() takes
-		 * a fragment that TCP dropped for unused and starts it anew.
+		 * a fragment that TCP dropped for unused and reuses it from
+		 * its start.
 		 */
 		get_page(f->page);
 		bvec_set_page(&b->bv[b->nr++], f->page, n, f->offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A burst: FPDUs built into page fragments, for one sendmsg. TCP takes
- * references on the pages; ours go when the burst is sent.
+ * A burst: FPDUs built into page fragments, for one sendmsg. TCP takes its own
+ * references on the pages; ours are dropped when the burst is sent.
  */
 #ifndef TERN_BURST_H
 #define TERN_BURST_H
@@ -17,9 +17,9 @@
  * struct tern_burst - fragments built and not yet taken by TCP
  * @bv: fragments, each with a page reference of ours
  * @nr: elements in use
- * @len: octets in them
- * @sent: octets of them that TCP took
- * @frag: where the next octets go
+ * @len: bytes in them
+ * @sent: bytes of them that TCP took
+ * @frag: where the next bytes go
  */
 struct tern_burst {
 	struct bio_vec bv[TERN_BURST_FRAGS];
@@ -32,7 +32,7 @@ struct tern_burst {
 /**
  * struct tern_burst_pos - a write position within a burst
  * @i: fragment
- * @off: octets into it
+ * @off: bytes into it
  */
 struct tern_burst_pos {
 	u32 i;
@@ -42,7 +42,7 @@ struct tern_burst_pos {
 /**
  * tern_burst_reserve() - make room at the end
  * @b: burst
- * @size: octets
+ * @size: bytes
  * @pos: where they start
  *
  * Context: any. Return: 0 or -ENOMEM, with nothing changed.
@@ -50,20 +50,20 @@ struct tern_burst_pos {
 int tern_burst_reserve(struct tern_burst *b, u32 size,
 		       struct tern_burst_pos *pos);
 
-/* take the last @size octets back */
+/* remove the last @size bytes */
 void tern_burst_trim(struct tern_burst *b, u32 size);
 
-/* contiguous memory at @pos, *@room octets of it */
+/* contiguous memory at @pos, *@room bytes of it */
 u8 *tern_burst_at(struct tern_burst *b, const struct tern_burst_pos *pos,
 		  u32 *room);
 void tern_burst_advance(struct tern_burst *b, struct tern_burst_pos *pos,
 			u32 len);
 
-/* copy @len octets to @pos and move it on */
+/* copy @len bytes to @pos and move it on */
 void tern_burst_write(struct tern_burst *b, struct tern_burst_pos *pos,
 		      const void *src, u32 len);
 
-/* forget the fragments: all was sent, or never will be */
+/* drop the fragments: all was sent, or never will be */
 void tern_burst_reset(struct tern_burst *b);
 
 /* free the current fragment too */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The send engine: builds FPDUs of the message in progress into a burst, hands
+ * it to TCP and completes what was sent (RFC 5041 5.2, RFC 5044 4 and 5.1).
+ */
 #include "tx.h"
 
 #include "core/rdmap.h"
@@ -32,17 +36,17 @@ bool tern_tx_at_boundary(const struct tern_qp *qp)
 {
 	const struct tern_burst *b = &qp->tx.burst;
 
-	/* TCP calls us from inside the send: nobody knows how far it is */
+	/* called from inside the send: how much TCP took is not known yet */
 	if (qp->sock && qp->sock->sending)
 		return false;
-	/* a burst is whole FPDUs */
+	/* a burst consists of whole FPDUs */
 	return !b->sent || b->sent == b->len;
 }
 
 /*
- * What was read is in the burst, in pages of our own, and goes out in whole FPDUs.
- * RFC 5040 5.4 lets a Terminate follow: it "ceases all further communications on
- * the underlying DDP Stream", and nobody waits for the rest.
+ * The FPDUs in the burst are whole and copied, so they are still sent. A
+ * Terminate may follow in the middle of a message: it "ceases all further
+ * communications on the underlying DDP Stream" (RFC 5040 5.4).
  */
 void tern_tx_cut(struct tern_qp *qp)
 {
@@ -69,7 +73,7 @@ static int read_response(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
 	return term;
 }
 
-/* payload octets @done.. of the message; TERN_TERM_NONE or the error */
+/* copy payload of the message, from @done on; TERN_TERM_NONE or the error */
 static int read_payload(struct tern_qp *qp, u32 done, u8 *dst, u32 len)
 {
 	struct tern_tx *tx = &qp->tx;
@@ -112,8 +116,9 @@ static int emit_payload(struct tern_qp *qp, struct tern_burst_pos *pos,
 }
 
 /*
- * The source of a Response went away while it was being sent: the copied
- * Read Request header says how far it got (checklist-ddp-rdmap 2.2).
+ * The source of a Response became invalid while the Response was sent. RFC 5040
+ * 4.8: the copied Read Request header "is updated to reflect the current
+ * location of the RDMA Read operation that is in process" (RDMAP-032).
  */
 static void response_failed(struct tern_qp *qp, int term, u32 done)
 {
@@ -133,7 +138,7 @@ static void payload_failed(struct tern_qp *qp, int term, u32 done)
 	struct tern_tx *tx = &qp->tx;
 	enum tern_tx_source source = tx->source;
 
-	/* the message ends here: the Terminate takes its place */
+	/* the rest of the message is not sent: a Terminate follows */
 	tx->source = TERN_TX_NONE;
 	if (source == TERN_TX_RESPONSE) {
 		response_failed(qp, term, done);
@@ -143,7 +148,7 @@ static void payload_failed(struct tern_qp *qp, int term, u32 done)
 	tern_qp_error(qp, term, NULL, 0, 0);
 }
 
-/* one FPDU of the message in progress into the burst: 0, -ENOMEM or -EFAULT */
+/* add an FPDU of the message in progress to the burst: 0, -ENOMEM or -EFAULT */
 static int emit_fpdu(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
@@ -198,7 +203,7 @@ static void message_done(struct tern_qp *qp)
 
 /*
  * Fill the burst; it may stay empty. Return: 0 when nothing more is due, 1 when
- * there may be, or -ENOMEM.
+ * more may be, or -ENOMEM.
  */
 static int fill_burst(struct tern_qp *qp)
 {
@@ -235,14 +240,14 @@ static void burst_done(struct tern_qp *qp)
 	tern_stat_add(qp->dev->stats, TX_BYTES, tx->burst.len);
 	tern_stat_inc(qp->dev->stats, TX_BURST);
 	tern_burst_reset(&tx->burst);
-	/* behind a flush there is nothing left to complete */
+	/* after a flush nothing is left to complete */
 	if (qp->state == QP_RTS || qp->state == QP_CLOSING)
 		tern_sq_sent(&qp->sq, tx->burst_head);
 	if (tx->term_sent)
 		tern_qp_event(qp, QP_EV_TERM_SENT);
 }
 
-/* 0 when there is no burst any more, -EAGAIN when TCP is full, or the stream's error */
+/* 0 when no burst is left, -EAGAIN when TCP is full, or the socket's error */
 static int send_burst(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
@@ -269,12 +274,13 @@ static bool drained(const struct tern_qp *qp)
 
 	if (tx->source != TERN_TX_NONE || qp->readq.in_count)
 		return false;
-	/* behind the peer's FIN no Response comes */
+	/* after the peer's FIN no Response comes */
 	return qp->rx.eof || (!tx->stalled && !qp->readq.out_count);
 }
 
 /*
- * Nothing is due. A stalled entry needs no doorbell: its event runs us.
+ * Nothing is due. A stalled entry needs no doorbell: the event that it waits
+ * for runs the engine.
  */
 static bool go_idle(struct tern_qp *qp)
 {
@@ -286,7 +292,7 @@ static bool go_idle(struct tern_qp *qp)
 	}
 	if (qp->state != QP_RTS || tx->stalled)
 		return true;
-	/* a clock costs: look at it for what may be a stream */
+	/* reading the clock costs: is_stream() needs it only after a doorbell */
 	if (READ_ONCE(qp->doorbells))
 		WRITE_ONCE(tx->idle_at, tern_tx_now());
 	return tern_sq_go_idle(&qp->sq);
@@ -299,7 +305,7 @@ static bool may_send(const struct tern_qp *qp)
 	       qp->state == QP_TERMINATE;
 }
 
-/* an entry that fails, or sends nothing, takes a turn of @bursts as well */
+/* each pass counts against @bursts, even if an entry failed or sent nothing */
 static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 {
 	struct tern_tx *tx = &qp->tx;
@@ -307,7 +313,7 @@ static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 	int ret, more;
 
 	do {
-		/* of a burst that is left over: who knows what came since */
+		/* after a burst of an earlier run, more may be due by now */
 		more = 1;
 		if (!tx->burst.nr) {
 			if (!tern_sock_writable_locked(qp->sock)) {
@@ -327,10 +333,10 @@ static enum tern_tx_result send_all(struct tern_qp *qp, u32 *bursts)
 			return TERN_TX_IDLE;
 		}
 		--*bursts;
-		/* TCP may deliver received data while it sends */
+		/* TCP may have delivered data that changed the state */
 		if (!more && qp->state == state && go_idle(qp))
 			return TERN_TX_IDLE;
-		/* such as the peer's Terminate */
+		/* the peer's Terminate may have come */
 		if (!may_send(qp))
 			return TERN_TX_IDLE;
 	} while (*bursts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Send engine: builds bursts of FPDUs and hands them to TCP. */
+/* The send engine: builds bursts of FPDUs and hands them to TCP. */
 #ifndef TERN_TX_H
 #define TERN_TX_H
 
@@ -10,7 +10,7 @@ struct tern_qp;
 
 void tern_tx_init(struct tern_qp *qp, u32 mss);
 
-/* free what is left of a burst; Context: no engine runs any more */
+/* free what is left of a burst; Context: the engine does not run any more */
 void tern_tx_exit(struct tern_qp *qp);
 
 /**
@@ -28,11 +28,11 @@ enum tern_tx_result {
 /**
  * tern_tx_run() - send what is due
  * @qp: attached
- * @bursts: at most so many
+ * @bursts: send at most this many
  *
- * Called while it runs already (TCP may deliver received data inside our own
- * sendmsg), it only makes the running call look once more. Context: the socket
- * lock is ours; does not sleep.
+ * A nested call (TCP may deliver received data inside our own sendmsg) only
+ * makes the running call look again. Context: the socket lock is held; does not
+ * sleep.
  */
 enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts);
 
@@ -40,10 +40,10 @@ enum tern_tx_result tern_tx_run(struct tern_qp *qp, u32 bursts);
  * tern_tx_cut() - read no more of the message that is being sent
  * @qp: attached or not; its stream ends
  *
- * For a flush, which gives the memory of an entry back: a peer that keeps its window
- * shut must not find there what the owner writes next. The same holds for a
- * Response, whose memory a kernel user may free when it sees its QP flushed.
- * Context: the stream lock is ours.
+ * A flush calls it, since completing an entry returns its memory to the owner:
+ * what the owner writes there next must not go to a peer that keeps its window
+ * shut. The same holds for a Response, whose memory a kernel user may free when
+ * its QP was flushed. Context: the stream lock is held.
  */
 void tern_tx_cut(struct tern_qp *qp);
 
@@ -53,7 +53,7 @@ static inline u32 tern_tx_now(void)
 	return ktime_get_mono_fast_ns();
 }
 
-/* nothing of an FPDU is half handed to TCP: a FIN may follow */
+/* true when TCP has no part of an FPDU without the rest: a FIN may follow */
 bool tern_tx_at_boundary(const struct tern_qp *qp);
 
 #endif /* TERN_TX_H */

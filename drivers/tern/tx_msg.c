@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Choose the next message of the send engine and build its headers (RFC 5040 4
+ * and 5). Send queue entries that put nothing on the wire are executed here.
+ */
 #include "tx_msg.h"
 
 #include <linux/random.h>
@@ -12,14 +16,20 @@
 #include "sq.h"
 #include "window.h"
 
-/* the STag and TO of our zero-length messages: checklist-mpa 4.7 */
+/*
+ * The STag and TO of the RTR: any value is legal, RFC 5041 5.2: they "MUST NOT
+ * be checked for a zero-length Tagged DDP Message".
+ */
 #define RTR_STAG	1
 #define RTR_TO		1
 
-/* entries of a burst that put nothing on the wire: a program may add as fast */
+/*
+ * Entries of one burst that put nothing on the wire. Unlimited, a program that
+ * adds them as fast as they are executed would keep the engine from sending.
+ */
 #define LOCALS_PER_BURST	64
 
-/* what was built before an entry that fails goes out and completes first */
+/* an entry fails only after the burst built before it was sent and completed */
 static bool failure_waits(struct tern_qp *qp)
 {
 	qp->tx.yielded = qp->tx.burst.nr;
@@ -34,12 +44,12 @@ static bool sq_entry_failed(struct tern_qp *qp, enum ib_wc_status status)
 		return false;
 	tern_sq_started(&qp->sq, &tx->wqe);
 	tern_sq_done(&qp->sq, tx->wqe.index, status);
-	/* checklist-ddp-rdmap 7.19 */
+	/* RFC 5040 7.1(1): the Terminate is "sent instead of the request" */
 	tern_qp_error(qp, TERN_TERM_LOCAL, NULL, 0, 0);
 	return false;
 }
 
-/* the program wrote nonsense: into an entry, or into the producer index */
+/* the program wrote a bad entry, or a bad producer index */
 static bool sq_broken(struct tern_qp *qp, int err)
 {
 	if (failure_waits(qp))
@@ -77,8 +87,9 @@ static void build_wqe_msg(struct tern_qp *qp)
 }
 
 /*
- * The sink of a Read is an STag of its own, fresh and opaque, that scatters to
- * the list: the peer never learns a key of ours (decision "read sink").
+ * The sink of a Read is a random STag that is in no table: the Response that
+ * names it is scattered to the entry's list. So the peer never learns a local
+ * key.
  */
 static void build_read(struct tern_qp *qp)
 {
@@ -120,7 +131,7 @@ static bool start_read(struct tern_qp *qp)
 
 	if (!qp->readq.ord)
 		return sq_entry_failed(qp, IB_WC_LOC_QP_OP_ERR);
-	/* no Response can come any more: left to the flush */
+	/* after the peer's FIN no Response comes: the flush completes this */
 	if (qp->rx.eof || tern_readq_out_full(&qp->readq))
 		return stall(qp);
 	if (tern_sgl_check(&qp->scope, wqe->sge, wqe->num_sge,
@@ -131,9 +142,9 @@ static bool start_read(struct tern_qp *qp)
 }
 
 /*
- * Must the list be judged before the headers are built? What is read in one piece,
- * with nothing before it in the burst, is judged then: payload_failed() comes to
- * the same.
+ * Must the list be checked before the headers are built? A payload of one FPDU
+ * with nothing before it in the burst is checked when it is read:
+ * payload_failed() has the same effect then.
  */
 static bool judge_first(const struct tern_qp *qp)
 {
@@ -191,7 +202,7 @@ static int change_memory(struct tern_qp *qp, const struct tern_wqe *wqe)
 	}
 }
 
-/* done in SQ order, nothing goes on the wire */
+/* execute an entry that puts nothing on the wire, in SQ order */
 static bool run_local(struct tern_qp *qp)
 {
 	struct tern_wqe *wqe = &qp->tx.wqe;
@@ -201,13 +212,13 @@ static bool run_local(struct tern_qp *qp)
 	tern_sq_started(&qp->sq, wqe);
 	tern_sq_done(&qp->sq, wqe->index, IB_WC_SUCCESS);
 	qp->tx.burst_head = qp->sq.head;
-	/* with no burst to wait for, it is due now */
+	/* no burst to wait for: complete it now */
 	if (!qp->tx.burst.nr)
 		tern_sq_sent(&qp->sq, qp->sq.head);
 	return true;
 }
 
-/* an entry was taken from the SQ: true when there is a message to send */
+/* start the message of the fetched entry: false when it failed or must wait */
 static bool start_wqe_msg(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;
@@ -221,7 +232,7 @@ static bool start_wqe_msg(struct tern_qp *qp)
 	return true;
 }
 
-/* a CLOSING stream sends what was posted before; a failed one nothing */
+/* a CLOSING stream sends what was posted before; a failed one sends nothing */
 static bool may_start_wqe(const struct tern_qp *qp)
 {
 	if (qp->state == QP_RTS)
@@ -312,7 +323,10 @@ static bool start_terminate(struct tern_qp *qp)
 	return true;
 }
 
-/* RFC 5044 7.1.2(4): a responder sends nothing before the first valid FPDU */
+/*
+ * RFC 5044 7.1.2(4): a responder "MUST receive and validate at least one FPDU
+ * before sending any FPDUs".
+ */
 bool tern_tx_start_message(struct tern_qp *qp)
 {
 	struct tern_tx *tx = &qp->tx;

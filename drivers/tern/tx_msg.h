@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the send engine sends next, and the headers of it. */
+/* Which message the send engine sends next, and its headers. */
 #ifndef TERN_TX_MSG_H
 #define TERN_TX_MSG_H
 
@@ -11,12 +11,12 @@ struct tern_qp;
  * tern_tx_start_message() - set qp->tx.msg and qp->tx.source up
  * @qp: attached, between two messages
  *
- * A Terminate goes before everything, the RTR before what the ULP sends;
- * Responses and send queue entries take turns. An entry that fails is completed
- * here. Sets qp->tx.stalled when the entry at the head has to wait, and
- * qp->tx.yielded when the burst should go, or others have their turn, before the
- * next one. Context: the socket lock is ours. Return: false when nothing is to be
- * sent now.
+ * A Terminate goes first, the RTR before what the ULP sends; Responses and send
+ * queue entries take turns. An entry that fails is completed here. Sets
+ * qp->tx.stalled when the entry at the head has to wait, and qp->tx.yielded
+ * when the burst has to be sent before the next entry, or too many entries sent
+ * nothing. Context: the socket lock is held. Return: false when nothing is to
+ * be sent now.
  */
 bool tern_tx_start_message(struct tern_qp *qp);
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * When and where the send engine runs: in the process that rings, in softirq or
+ * in a worker; and while a program batches, a few microseconds after the
+ * doorbell.
+ */
 #include "tx_sched.h"
 
 #include <linux/sched/signal.h>
@@ -12,25 +17,25 @@
 /* bursts sent before the socket lock is released to let received data in */
 #define BURSTS_PER_LOCK	4
 
-/* posts are a stream behind so many doorbells of which none begins anew */
+/* batching begins after this many doorbells that do not restart the count */
 #define STREAM_DOORBELLS	8
-/* completions that a program leaves while it posts: it does not wait for them */
+/* a program that leaves this many completions unpolled is not waiting for them */
 #define STREAM_BACKLOG		2
-/* with nothing to send for so long, what comes is not of the stream */
+/* batching ends when nothing was to be sent for this long */
 #define STREAM_PAUSE_NS		(50 * NSEC_PER_USEC)
-/* the wait for more of a stream: some dozen posts, and less than a packet costs */
+/* the delay while batching: time for some dozen posts, less than a packet's */
 #define LINGER_NS		(5 * NSEC_PER_USEC)
 
 /*
- * Beside system_bh_wq, for what must be able to wait for a socket. Two queues
- * and two work items: one item must not be queued to a thread and to a BH queue
- * both.
+ * For runs that have to wait for a socket, which system_bh_wq cannot. Each
+ * queue has its own work item: one item must not be on a BH queue and on
+ * another.
  */
 static struct workqueue_struct *wq;
 
 int tern_tx_sched_init(void)
 {
-	/* NFS and NVMe write back through us under memory pressure */
+	/* NFS and NVMe write back through this device under memory pressure */
 	wq = alloc_workqueue("tern-tx", WQ_MEM_RECLAIM | WQ_HIGHPRI |
 			     WQ_PERCPU, 0);
 	return wq ? 0 : -ENOMEM;
@@ -47,9 +52,9 @@ static bool is_flushed(const struct tern_qp *qp)
 }
 
 /*
- * @rung: something may have been posted. What the flush leaves is done in further
- * turns, which look for nothing new: a program that fills its ring without a doorbell
- * would keep them going. The stream lock is ours.
+ * @rung: something may have been posted. What the flush leaves is done in
+ * further runs, which ignore new posts: a program that fills its ring without a
+ * doorbell would keep them going. The stream lock is held.
  */
 static enum tern_tx_result run_locked(struct tern_qp *qp, bool rung)
 {
@@ -82,7 +87,7 @@ static void run_bh(struct tern_qp *qp, bool rung)
 		tern_sock_unlock_bh(s);
 		return;
 	}
-	/* a process has the socket, or there is none: one must wait for it */
+	/* a process owns the socket, or there is none: let a worker wait */
 	queue_delayed_work(wq, &qp->work, 0);
 }
 
@@ -90,7 +95,7 @@ static void bh_work_fn(struct work_struct *work)
 {
 	struct tern_qp *qp = container_of(work, struct tern_qp, bh_work);
 
-	/* a kernel user's doorbell; a program's is not rung by this */
+	/* a kernel user rings by this work, a program by tern_tx_doorbell() */
 	run_bh(qp, !qp->uctx);
 }
 
@@ -101,9 +106,9 @@ static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 }
 
 /*
- * What somebody may wait for must not wait for us. A program may, when it rings
- * behind a pause, when a message of the peer's came since (judge_segment()), or
- * when it has polled what there was: the count begins anew.
+ * Is the program batching? Never delay a post that it may be waiting on:
+ * restart the count after a pause, after a message from the peer
+ * (judge_segment()), or when the CQ was polled nearly empty.
  */
 static bool is_stream(struct tern_qp *qp)
 {
@@ -118,7 +123,10 @@ static bool is_stream(struct tern_qp *qp)
 	return n == STREAM_DOORBELLS;
 }
 
-/* a failed QP is flushed at once; and a coarse timer comes far too late */
+/*
+ * Only Writes and Reads wait: a Send wakes a receiver. A failed QP is flushed
+ * at once, and a timer as coarse as the tick comes far too late.
+ */
 static bool may_linger(const struct tern_qp *qp)
 {
 	return READ_ONCE(qp->state) == QP_RTS && tern_sq_is_one_sided(&qp->sq) &&
@@ -129,9 +137,9 @@ static void run_later(struct tern_qp *qp)
 {
 	tern_stat_inc(qp->dev->stats, DOORBELL_LATER);
 	/*
-	 * No more doorbells until go_idle() or a flush asks for them. Whoever does
-	 * that just now, the timer comes behind the flag, and so behind each post
-	 * that has seen it.
+	 * Posts ring no doorbell until go_idle() or a flush clears the flag.
+	 * The timer starts after the flag is set, and so runs after each post
+	 * that saw the flag, even if the engine clears it at this moment.
 	 */
 	preempt_disable();
 	tern_sq_set_busy(&qp->sq);
@@ -178,11 +186,11 @@ void tern_tx_sched_init_qp(struct tern_qp *qp)
 
 void tern_tx_sched_exit_qp(struct tern_qp *qp)
 {
-	/* it queues work; no doorbell can start it any more */
+	/* the timer queues work; no doorbell can start it any more */
 	hrtimer_cancel(&qp->linger);
-	/* either may queue the other: disabled, they stay off */
+	/* each work may queue the other: disable both, so that they stay off */
 	disable_work_sync(&qp->bh_work);
 	disable_delayed_work_sync(&qp->work);
-	/* a program may keep the ring: it need not wait for the timer any more */
+	/* a program may still map the ring, and no timer serves it any more */
 	tern_sq_clear_busy(&qp->sq);
 }

@@ -18,7 +18,7 @@ void tern_tx_sched_exit_qp(struct tern_qp *qp);
 /* run the engine soon; Context: any, interrupts on or off */
 void tern_tx_kick(struct tern_qp *qp);
 
-/* go on as @result of a run says; Context: any */
+/* schedule the next run as @result of the last one says; Context: any */
 void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result);
 
 /**
