@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Charge the memory of connections to the memory cgroup of a program. */
 #include "charge.h"
 
 #include <linux/memcontrol.h>
@@ -9,7 +10,7 @@
 
 struct mem_cgroup *tern_charge_begin(const struct sock *sk)
 {
-	/* the socket's reference on it outlives the scope */
+	/* the socket holds a reference on it until tern_charge_end() */
 	return set_active_memcg(sk->sk_memcg);
 }
 
@@ -19,10 +20,10 @@ void tern_charge_end(struct mem_cgroup *old)
 }
 
 /*
- * The core charges an accepted socket to the task that accepts it, and has no call
- * to name another. TCP gives back by the page what it takes, so pages that the socket
- * has already are taken a second time, for the cgroup, and the first ones are given
- * back for nobody.
+ * The core charges an accepted socket to the task that accepts it, and has no
+ * call to charge another cgroup. TCP uncharges by the page what it charged, so
+ * the pages that the socket has already are scheduled a second time, charged to
+ * the cgroup, and the first ones are returned without a cgroup.
  */
 static int move_pages(struct sock *sk, struct mem_cgroup *memcg)
 {
@@ -54,7 +55,7 @@ int tern_charge_sock(struct sock *sk)
 		release_sock(sk);
 		return 0;
 	}
-	/* given back with the socket */
+	/* put when the socket is freed */
 	css_get(&memcg->css);
 	ret = move_pages(sk, memcg);
 	if (ret)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Placement (RFC 5041 5): check where a Write goes and copy it there, or copy a
+ * Send or Read Response to its scatter list.
+ */
 #include "place.h"
 
 #include "mem.h"
@@ -43,7 +47,7 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 	struct tern_mem *mem;
 	int term;
 
-	/* RFC 5041 5.2: nothing is checked in an empty segment */
+	/* RFC 5041 5.2: the "STag and TO fields MUST NOT be checked" then */
 	if (!seg->len)
 		return TERN_TERM_NONE;
 	mem = tern_mem_enter(qp->scope.keys, seg->stag, &w.map);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Placement: payload of a verified FPDU into the memory it is meant for. */
+/* Placement: copy the payload of a verified FPDU to the memory it is for. */
 #ifndef TERN_PLACE_H
 #define TERN_PLACE_H
 
@@ -14,7 +14,7 @@ struct tern_sgl;
 /**
  * struct tern_place_src - where the payload is
  * @fpdu: the FPDU
- * @at: its first octet in the receive queue
+ * @at: its first byte in the receive queue
  * @seg: its segment; the payload starts at @seg->hdr_len
  */
 struct tern_place_src {
@@ -24,19 +24,20 @@ struct tern_place_src {
 };
 
 /**
- * tern_place_write() - an RDMA Write: steps 11 to 15, then the copy
+ * tern_place_write() - check a segment of an RDMA Write (RFC 5041 7.1), then
+ * copy
  *
- * Context: the socket lock is ours. Return: TERN_TERM_NONE or the triplet, with
- * nothing written.
+ * Context: the socket lock is held. Return: TERN_TERM_NONE, or the triplet to
+ * send, with nothing written.
  */
 int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src);
 
 /**
- * tern_place_sgl() - a Send or a Read Response
+ * tern_place_sgl() - copy a segment of a Send or a Read Response
  * @qp: queue pair
  * @src: payload
  * @scope: keys that @sgl may name
- * @sgl: scatter list, at the place of the payload; moves on
+ * @sgl: scatter list, positioned where the payload goes; moves on
  *
  * Return: 0, or the error of tern_sgl_write().
  */

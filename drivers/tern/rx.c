@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The receive engine: finds and verifies FPDUs in TCP's receive queue (RFC 5044
+ * 4 and 6), checks their segments (RFC 5041 7.1, RFC 5040 7.2), places them and
+ * delivers messages (RFC 5040 5).
+ */
 #include "rx.h"
 
 #include <net/tcp.h>
@@ -25,7 +30,7 @@ void tern_rx_init(struct tern_qp *qp)
 
 /* ---- buffers ------------------------------------------------------------ */
 
-/* a receive entry that is not what it should be: the program's fault */
+/* the program wrote a bad receive entry */
 static int recv_broken(struct tern_qp *qp, int err)
 {
 	tern_stat_inc(qp->dev->stats, RQ_BAD_ENTRY);
@@ -55,7 +60,7 @@ static int take_recv(struct tern_qp *qp, const struct tern_seg *seg)
 	return TERN_TERM_NONE;
 }
 
-/* checklist-mpa 4.10: the RTR Send uses MSN 1 and nothing else */
+/* Q7: the RTR Send uses MSN 1, but no receive entry */
 static bool is_rtr_send(const struct tern_qp *qp, const struct tern_seg *seg)
 {
 	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_MPA_RTR_SEND) &&
@@ -63,7 +68,7 @@ static bool is_rtr_send(const struct tern_qp *qp, const struct tern_seg *seg)
 	       seg->qn == TERN_QN_SEND && seg->last && !seg->len && !seg->mo;
 }
 
-/* of a Read Request, which is not judged yet: it may be cut short */
+/* is a Read Request of size 0? It is not checked yet and may be truncated */
 static bool reads_nothing(const struct tern_fpdu *f)
 {
 	const u32 ddp_len = sizeof(struct tern_ddp_untagged);
@@ -72,20 +77,20 @@ static bool reads_nothing(const struct tern_fpdu *f)
 	return f->hdr_len >= ddp_len + sizeof(*rreq) && !rreq->size;
 }
 
-/* the FPDU at hand, a Read Request, is the RTR; plain peers send it unasked */
+/* is this FPDU, a Read Request, the RTR? Plain peers send one unasked */
 static bool is_rtr_read(const struct tern_qp *qp)
 {
 	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_MPA_RTR_READ) &&
 	       reads_nothing(&qp->rx.cur);
 }
 
-/* checklist-mpa 4.8: one slot beyond IRD for the RTR Read */
+/* Q7: the RTR Read has a slot beyond the IRD */
 static bool have_read_slot(const struct tern_qp *qp)
 {
 	return is_rtr_read(qp) || !tern_readq_in_full(&qp->readq);
 }
 
-/* steps 6 to 8 */
+/* RFC 5041 7.1: an untagged segment has a buffer, and fits into it */
 static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
 {
 	struct tern_rx *rx = &qp->rx;
@@ -113,7 +118,7 @@ static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
 
 /* ---- messages ----------------------------------------------------------- */
 
-/* step 21, for each segment before it is placed */
+/* RFC 5040 7.2: the Invalidate STag; for each segment before it is placed */
 static int check_invalidate(struct tern_qp *qp, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
@@ -174,7 +179,7 @@ static int read_done(struct tern_qp *qp, struct tern_read_out *out)
 	}
 	tern_readq_out_pop(&qp->readq);
 	tern_sq_complete(&qp->sq);
-	/* an ORD slot is free, or a fence is down */
+	/* an ORD slot is free, or a fenced entry may start */
 	qp->rx.reply = true;
 	return TERN_TERM_NONE;
 }
@@ -197,7 +202,7 @@ static int handle_read_resp(struct tern_qp *qp,
 	return seg->last ? read_done(qp, out) : TERN_TERM_NONE;
 }
 
-/* step 17; the source is looked at again when it is read */
+/* RFC 5040 7.2(4); read_response() checks the source again when it reads */
 static int check_read_source(struct tern_qp *qp, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
@@ -263,7 +268,7 @@ static enum ib_wc_status term_status(int code)
 	return IB_WC_REM_OP_ERR;
 }
 
-/* checklist-ddp-rdmap section 6, "Terminate to verbs" */
+/* fail the Read that the Terminate names, else the oldest entry; then flush */
 static void handle_terminate(struct tern_qp *qp, const struct tern_fpdu *f,
 			     const struct tern_seg *seg)
 {
@@ -321,7 +326,7 @@ static void count_error(struct tern_qp *qp, int term)
 		tern_stat_inc(qp->dev->stats, RX_RDMAP_ERR);
 }
 
-/* checklist-ddp-rdmap section 6, "Terminate to verbs" */
+/* error type 1: RDMAP's Remote Protection, or DDP's Tagged Buffer Error */
 static enum ib_event_type error_event(int term)
 {
 	if (TERN_TERM_LAYER(term) == 2 || TERN_TERM_ETYPE(term) == 0)
@@ -330,7 +335,10 @@ static enum ib_event_type error_event(int term)
 					    IB_EVENT_QP_REQ_ERR;
 }
 
-/* 5044 8: nothing more of this half connection goes up (MPA-130) */
+/*
+ * RFC 5044 8: after an error MPA "MUST NOT pass or deliver any additional FPDUs
+ * on that half connection" (MPA-130).
+ */
 static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
 {
 	struct tern_rx *rx = &qp->rx;
@@ -346,7 +354,7 @@ static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
 	tern_qp_async_event(qp, error_event(term));
 }
 
-/* rows F64 and F65: the RTR that a good FPDU is, if it was listed */
+/* F64, F65: which of the listed RTRs is this valid FPDU? */
 static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 {
 	u8 rtr = TERN_MPA_RTR_NONE;
@@ -368,10 +376,10 @@ static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 	return rx->rtr_accept & BIT(rtr) ? rtr : TERN_MPA_RTR_NONE;
 }
 
-/* step R6: any FPDU that passed CRC and markers opens the fence */
+/* R6: the first FPDU with good CRC and markers opens the fence */
 static void open_fence(struct tern_qp *qp, const struct tern_fpdu *f, int term)
 {
-	/* a Terminate opens nothing: row F69 */
+	/* F69: a Terminate does not open the fence */
 	if (!qp->rx.fence || qp->rx.discard)
 		return;
 	qp->rx.fence = false;
@@ -398,7 +406,7 @@ static int judge_segment(struct tern_qp *qp, const struct tern_fpdu *f,
 	if (term != TERN_TERM_NONE)
 		return term;
 	trace_tern_fpdu_rx(tern_qpn(qp), seg->opcode, f->ulpdu_len, seg->last);
-	/* maybe what the program waited for: tern_tx_doorbell() */
+	/* the program may have waited for this: see is_stream() */
 	if (seg->opcode != TERN_OP_READ_REQ && seg->opcode != TERN_OP_READ_RESP)
 		WRITE_ONCE(qp->doorbells, 0);
 	term = handle_message(qp, &src);
@@ -420,7 +428,7 @@ static int verify_piece(void *arg, const u8 *data, u32 n)
 	return 0;
 }
 
-/* is the FPDU at the cursor whole? 0 when it is, else wait (or an error) */
+/* Return: 0: the FPDU at the cursor is whole, positive: wait, or an error */
 static int find_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at,
 		     struct tern_fpdu *f, int *term)
 {
@@ -436,7 +444,7 @@ static int find_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at,
 	return f->total;
 }
 
-/* Return: octets of the FPDU at the cursor, 0 to wait, negative: discard */
+/* Return: bytes of the FPDU at the cursor, 0: wait, negative: discard */
 static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
 {
 	struct tern_rx *rx = &qp->rx;
@@ -469,7 +477,7 @@ static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
 
 /*
  * tcp_read_sock() offers the queue buffer by buffer. An FPDU that spans several
- * is judged and placed by looking ahead; its octets are then consumed as they
+ * is checked and placed by looking ahead; its bytes are then consumed as they
  * are offered.
  */
 static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
@@ -506,7 +514,7 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 	return used;
 }
 
-/* FIN at an FPDU boundary is a close, inside an FPDU an error (4.23) */
+/* RFC 5044 7.2, 8: a FIN between FPDUs is a graceful close, in one an error */
 static void check_eof(struct tern_qp *qp)
 {
 	struct tern_rx *rx = &qp->rx;
@@ -521,8 +529,8 @@ static void check_eof(struct tern_qp *qp)
 }
 
 /*
- * MPA has no use for TCP's urgent pointer (RFC 5044 has no word on it), and an octet
- * that the peer sent apart from the others may or may not be one of an FPDU.
+ * RFC 5044 does not mention TCP's urgent pointer, so an urgent byte may or may
+ * not belong to an FPDU: end the stream.
  */
 static void refuse_urgent(struct tern_qp *qp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Receive engine: takes FPDUs out of the TCP receive queue. */
+/* The receive engine: takes FPDUs out of the TCP receive queue. */
 #ifndef TERN_RX_H
 #define TERN_RX_H
 

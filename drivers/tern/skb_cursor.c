@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Read ahead in TCP's receive queue: FPDUs that span socket buffers. */
 #include "skb_cursor.h"
 
 #include <net/tcp.h>
 
 /*
- * Behind the last octet of this buffer. A retransmission may have been queued
- * whole although its front was known: the next buffer's front is skipped then,
+ * Go to the byte after this buffer's last one. TCP may queue a retransmission
+ * whole although it has its first bytes already: skip those in the next buffer,
  * as tcp_recv_skb() does.
  */
 static bool to_next(struct tern_skb_cursor *c)
@@ -53,7 +54,7 @@ void tern_skb_cursor_advance(struct tern_skb_cursor *c, u32 len)
 	c->off += len;
 }
 
-/* one buffer, linear part and fragments */
+/* visit bytes of one buffer, in its linear part and its fragments */
 static int walk_skb(struct sk_buff *skb, u32 off, u32 len,
 		    int (*fn)(void *arg, const u8 *data, u32 n), void *arg)
 {
@@ -62,7 +63,7 @@ static int walk_skb(struct sk_buff *skb, u32 off, u32 len,
 	u32 done = 0, n;
 	int ret = 0;
 
-	/* the shortcut for what is in the linear part */
+	/* a shortcut: all of it is in the linear part */
 	if (off + len <= skb_headlen(skb))
 		return fn(arg, skb->data + off, len);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A position in a TCP receive queue: an FPDU that spans socket buffers is
- * looked at along the queue before any of it is consumed. The queue's lock is
- * ours while a cursor lives.
+ * A position in a TCP receive queue: an FPDU that spans socket buffers is read
+ * along the queue before any of it is consumed. A cursor is good only while the
+ * socket lock is held.
  */
 #ifndef TERN_SKB_CURSOR_H
 #define TERN_SKB_CURSOR_H
@@ -13,7 +13,7 @@
  * struct tern_skb_cursor - a position
  * @queue: sk->sk_receive_queue
  * @skb: buffer
- * @off: octets into it
+ * @off: bytes into it
  */
 struct tern_skb_cursor {
 	struct sk_buff_head *queue;
@@ -21,21 +21,21 @@ struct tern_skb_cursor {
 	u32 off;
 };
 
-/* octets from the cursor to the end of the queue, counted up to @limit */
+/* bytes from the cursor to the end of the queue, counted up to @limit */
 u32 tern_skb_cursor_avail(const struct tern_skb_cursor *c, u32 limit);
 
-/* copy up to @len octets without moving; Return: octets copied */
+/* copy up to @len bytes without moving; Return: bytes copied */
 u32 tern_skb_cursor_peek(const struct tern_skb_cursor *c, void *buf, u32 len);
 
-/* move on by @len octets, which must be there */
+/* move on by @len bytes, which must be there */
 void tern_skb_cursor_advance(struct tern_skb_cursor *c, u32 len);
 
 /**
- * tern_skb_cursor_walk() - visit octets in contiguous pieces
+ * tern_skb_cursor_walk() - visit bytes in contiguous pieces
  * @c: start, not moved
- * @skip: octets to pass over first
- * @len: octets to visit; they must be there
- * @fn: called for each piece; another answer than 0 ends the walk
+ * @skip: bytes to pass over first
+ * @len: bytes to visit; they must be there
+ * @fn: called for each piece; any answer but 0 ends the walk
  * @arg: its argument
  *
  * Return: 0 or what @fn answered.

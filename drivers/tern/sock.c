@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Lifetime: a tern_sock outlives its socket. The socket is released when the
- * connection is over (tern_sock_release()) or with the last reference; struct
- * sock stays as memory and lock until then, since a QP takes the socket lock as
- * its own lock for as long as it exists.
+ * One TCP connection under MPA (RFC 5044 5): its lifetime, callbacks, lock, and
+ * the stream of bytes.
  *
- * Callbacks: sk_user_data points to us from wrap to release; @ops says who is
- * told. Both change under sk_callback_lock held for writing, and a callback
- * runs with it held for reading, so a detached owner is never called again.
+ * Lifetime: a tern_sock outlives its socket. The socket is released when the
+ * connection is over (tern_sock_release()) or with the last reference. The
+ * memory of struct sock stays until the last reference is gone, since a QP that
+ * was attached uses the socket lock as its own for as long as it exists.
+ *
+ * Callbacks: sk_user_data points to the tern_sock from wrap to release, @ops to
+ * the owner's callbacks. Both change with sk_callback_lock held for writing, and
+ * a callback runs with it held for reading, so a detached owner is never called
+ * again.
  */
 #include "sock.h"
 
@@ -52,7 +56,7 @@ static void state_change(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* TCP calls this from its own send path too; the sender knows that already */
+/* TCP calls this from its own send path too: the owner is sending already */
 static void write_space(struct sock *sk)
 {
 	struct tern_sock *s;
@@ -119,7 +123,7 @@ void tern_sock_clear_owner(struct tern_sock *s, const void *owner)
 
 /* ---- lifetime ----------------------------------------------------------- */
 
-/* nothing is in flight, so no ACK will call write_space: look again by time */
+/* nothing is in flight, so no ACK will call write_space: a timer does */
 static void retry(struct work_struct *work)
 {
 	struct tern_sock *s = container_of(to_delayed_work(work),
@@ -135,11 +139,11 @@ static void retry(struct work_struct *work)
 }
 
 /*
- * A kernel socket holds no reference on its netns. Closed alone, a connection that
- * is not over stays in TCP's tables, without the timers that would end it; and the
- * routes that the socket has cached stay until its memory goes, which a QP may keep
- * for much longer than the netns, where they are counted, is there. So TCP forgets
- * both first.
+ * A kernel socket holds no reference on its netns. If it were only released, a
+ * connection that is not over would stay in TCP's tables, without the timers
+ * that end it, and the cached routes would stay until the memory is freed: a QP
+ * may keep it for much longer than the netns, which counts them, exists.
+ * disconnect() drops both.
  */
 static void close_socket(struct socket *sock)
 {
@@ -160,7 +164,7 @@ void tern_sock_release(struct tern_sock *s)
 	sock = s->sock;
 	s->sock = NULL;
 	release_sock(s->sk);
-	/* none is queued any more: sending fails */
+	/* no retry is queued any more: sending fails without @sock */
 	if (cancel_delayed_work_sync(&s->retry_work))
 		tern_sock_put(s);
 	if (sock)
@@ -194,7 +198,7 @@ void tern_sock_put(struct tern_sock *s)
 	kref_put(&s->ref, queue_release);
 }
 
-/* else TCP may step over an urgent octet by itself, inside an FPDU */
+/* without the flag TCP may skip an urgent byte by itself, inside an FPDU */
 void tern_sock_keep_urgent(struct sock *sk)
 {
 	lock_sock(sk);
@@ -228,7 +232,7 @@ struct tern_sock *tern_sock_wrap(struct socket *sock)
 	sock_hold(sk);
 
 	tcp_sock_set_nodelay(sk);
-	/* TCP sends from our callbacks, on behalf of no task, under reclaim */
+	/* callbacks send too: in softirq, for no task, and under reclaim */
 	sk->sk_allocation = GFP_ATOMIC | __GFP_NOWARN;
 	sk->sk_use_task_frag = false;
 	tern_sock_keep_urgent(sk);
@@ -267,7 +271,7 @@ void tern_sock_lock(struct tern_sock *s)
 	lock_sock(s->sk);
 }
 
-/* the peer knows of less than half of the room that there is: a hint unlocked */
+/* is the window less than half of the room? Without the lock, this is a hint */
 static bool window_is_shut(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -279,17 +283,16 @@ static bool window_is_shut(const struct sock *sk)
 }
 
 /*
- * release_sock() works through what came meanwhile, the backlog, and all of that
- * counts against the window until it is through. We read it there and then, so
- * each ACK tells of less room, a peer that goes on finds the window shut in the
- * end, and nothing is left that would make TCP open it: the next read would, if
- * something came. Without this the stream rests until the peer's probe.
+ * While release_sock() drains the backlog, sk_backlog.len still counts against
+ * the window, so our ACKs can advertise a closed window. The callbacks have
+ * read all data then, so no later read opens the window: without this ACK the
+ * stream rests until the peer probes.
  */
 static void open_window(struct sock *sk)
 {
 	local_bh_disable();
 	bh_lock_sock(sk);
-	/* else it is for the one who has the socket now */
+	/* a new owner of the socket does it when it unlocks */
 	if (!sock_owned_by_user(sk) && window_is_shut(sk))
 		__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt, 0);
 	bh_unlock_sock(sk);
@@ -303,7 +306,7 @@ void tern_sock_unlock(struct tern_sock *s)
 		open_window(s->sk);
 }
 
-/* sparse cannot follow a lock that is taken on one of two ways out */
+/* sparse cannot follow a lock that is held on only one of two returns */
 bool tern_sock_trylock_bh(struct tern_sock *s)
 {
 	bh_lock_sock(s->sk);
@@ -376,7 +379,7 @@ bool tern_sock_take_urgent_locked(struct tern_sock *s)
 	sock_owned_by_me(s->sk);
 	if (likely(!tp->urg_data))
 		return false;
-	/* tcp_read_sock() knows nothing of SOCK_URGINLINE, and would end there */
+	/* tcp_read_sock() ignores SOCK_URGINLINE, and would end there */
 	WRITE_ONCE(tp->urg_data, 0);
 	return true;
 }
@@ -392,7 +395,7 @@ bool tern_sock_writable_locked(struct tern_sock *s)
 	sock_owned_by_me(s->sk);
 	if (!s->sock || sk_stream_is_writeable(s->sk))
 		return true;
-	/* the lock is ours, so no ACK can slip in between */
+	/* the lock is held, so no ACK can make room before the flag is set */
 	set_bit(SOCK_NOSPACE, &s->sock->flags);
 	return false;
 }
@@ -432,7 +435,7 @@ bool tern_sock_drained_locked(struct tern_sock *s)
 	       (TCPF_FIN_WAIT2 | TCPF_TIME_WAIT | TCPF_CLOSE);
 }
 
-/* but for our FIN, which carries nothing */
+/* all but our FIN, which carries no data */
 static bool all_acknowledged(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -457,7 +460,7 @@ u32 tern_sock_moved(const struct tern_sock *s, bool both)
 	return both ? moved + READ_ONCE(tp->rcv_nxt) : moved;
 }
 
-/* the timeout less a quarter of what it adds to the round trip */
+/* TCP's timeout, less a quarter of what exceeds the round trip: microseconds */
 static s64 patience(const struct sock *sk)
 {
 	s64 rto = jiffies_to_usecs(inet_csk(sk)->icsk_rto);
@@ -477,7 +480,7 @@ s64 tern_sock_resend_locked(struct tern_sock *s)
 		return S64_MAX;
 	if (inet_csk(sk)->icsk_retransmits)
 		return 0;
-	/* else the peer's window is shut */
+	/* with an empty retransmit queue, the peer's window is shut */
 	if (oldest)
 		waited = tcp_clock_us() - tcp_skb_timestamp_us(oldest);
 	else
@@ -507,7 +510,7 @@ bool tern_sock_dead_locked(struct tern_sock *s)
 	return !s->sock || s->sk->sk_err || s->sk->sk_state == TCP_CLOSE;
 }
 
-/* the window follows what the queue may hold, with TCP's overhead for it */
+/* let the window grow with the queue, less TCP's overhead */
 static void grow_rcvbuf(struct sock *sk, int size)
 {
 	sock_owned_by_me(sk);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The only user of struct socket. A tern_sock is one TCP connection; its
- * callbacks go to one owner at a time: the connection endpoint during startup,
+ * callbacks go to one owner at a time: during startup the connection endpoint,
  * then the QP's stream.
  */
 #ifndef TERN_SOCK_H
@@ -16,16 +16,15 @@ struct mem_cgroup;
 struct net;
 
 /**
- * struct tern_sock_ops - what the owner of a socket is told
- * @data_ready: octets or FIN are in the receive queue
+ * struct tern_sock_ops - callbacks to the owner of a socket
+ * @data_ready: bytes or FIN are in the receive queue
  * @write_space: the send buffer has room again
  * @state_change: the TCP state changed (FIN, RST, established)
  *
- * The socket's callback lock is held for reading, bottom halves are off.
- * All are called with the socket lock ours: from softirq with bh_lock_sock()
- * held and no user owner, or from process context (bottom halves on) inside
- * release_sock()'s backlog or lock_sock(). So they may use the *_locked()
- * functions, take only BH-safe locks, and never sleep.
+ * The socket's callback lock is held for reading, bottom halves are off. So is
+ * the socket lock: in softirq by bh_lock_sock() with no user owner, in process
+ * context inside release_sock()'s backlog or lock_sock(). So callbacks may use
+ * the *_locked() functions, take only BH-safe locks, and never sleep.
  */
 struct tern_sock_ops {
 	void (*data_ready)(void *owner);
@@ -37,14 +36,14 @@ struct tern_sock_ops {
  * struct tern_sock - one TCP connection
  * @ref: references; the last one releases the socket from a worker
  * @sock: the socket, NULL once released
- * @sk: the same, with a reference of its own: its memory stays until @ref is gone
+ * @sk: the same, with a reference: its memory stays until @ref drops to 0
  * @ops: owner's callbacks, guarded by sk->sk_callback_lock; NULL when detached
  * @owner: argument of @ops, guarded likewise
  * @sending: tern_sock_send_locked() runs; guarded by the socket lock
  * @saved_data_ready, @saved_write_space, @saved_state_change: TCP's own
  * @release_work: releases the socket in process context
- * @retry_work: looks again after TCP found no memory with nothing in flight;
- *	holds a reference while it is queued
+ * @retry_work: calls write_space after TCP found no memory with nothing in
+ *	flight; holds a reference while it is queued
  */
 struct tern_sock {
 	struct kref ref;
@@ -62,11 +61,11 @@ struct tern_sock {
 
 /**
  * tern_sock_wrap() - take a kernel TCP socket over
- * @sock: the socket; owned by the result, released when there is none
+ * @sock: the socket; owned by the result, released on failure
  *
- * Sets TCP_NODELAY, sk_use_task_frag = false, GFP_ATOMIC | __GFP_NOWARN safe
- * allocation, and our callbacks (no owner yet). Context: process. Return: the
- * tern_sock with one reference, or ERR_PTR(-ENOMEM).
+ * Sets TCP_NODELAY, SOCK_URGINLINE, sk_use_task_frag = false, sk_allocation =
+ * GFP_ATOMIC | __GFP_NOWARN, and our callbacks (no owner yet). Context:
+ * process. Return: the tern_sock with one reference, or ERR_PTR(-ENOMEM).
  */
 struct tern_sock *tern_sock_wrap(struct socket *sock);
 
@@ -88,32 +87,33 @@ void tern_sock_get(struct tern_sock *s);
 void tern_sock_put(struct tern_sock *s);
 
 /**
- * tern_sock_release() - detach the owner and give the socket back to TCP now
+ * tern_sock_release() - detach the owner and release the socket now
  * @s: socket
  *
  * The structure and its lock stay valid while references are held; every
  * operation on the stream fails from here on. A kernel socket keeps no
- * reference on its netns, so this must happen before the netns ends; idempotent.
- * TCP forgets the connection: one that is not over is reset, but for one that only
- * waits for the acknowledgment of its FIN, behind the peer's. No timer of it or of
- * ours runs behind the return, and the socket holds no route of its netns.
+ * reference on its netns, so this must happen before the netns ends;
+ * idempotent. A connection that is not over is reset, unless both FINs were
+ * sent and all that is missing is the acknowledgment of ours. After the return
+ * no timer of it or of ours runs, and the socket holds no route of its netns.
  * Context: process, the socket lock is not held.
  */
 void tern_sock_release(struct tern_sock *s);
 
 /*
- * Keep urgent data in line, before the socket connects or listens; what is accepted
- * inherits it. Context: process.
+ * Keep urgent data in line; call it before the socket connects or listens.
+ * Accepted sockets inherit it. Context: process.
  */
 void tern_sock_keep_urgent(struct sock *sk);
 
 /*
- * Make room for a whole FPDU, once the peer's frame was good: until then it may not
- * have us keep more than TCP keeps for anybody. Context: process.
+ * Make room for a whole FPDU. Call it only when the peer's MPA frame was good:
+ * until then a peer gets no more buffer than TCP gives to any. Context:
+ * process.
  */
 void tern_sock_grow_rcvbuf(struct tern_sock *s);
 
-/* module init and exit; behind exit() all sockets were released */
+/* module init and exit; after exit() all sockets are released */
 int tern_sock_init(void);
 void tern_sock_exit(void);
 
@@ -129,9 +129,9 @@ struct tern_sock_addr {
  * @s: fresh socket
  * @addr: from and to; a local port of 0 is chosen by TCP
  *
- * Return: 0 when the connection is under way or there; -EADDRINUSE when the local
- * port is another socket's, but for one that connect() gave to connections to other
- * peers; or another error.
+ * Return: 0 when the connection is under way or established; -EADDRINUSE when
+ * another socket has the local port, unless only connections to other peers
+ * have it, all by connect(); or another error.
  */
 int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr);
 
@@ -162,13 +162,13 @@ enum tern_sock_phase {
 enum tern_sock_phase tern_sock_phase(struct tern_sock *s);
 
 /**
- * tern_sock_recv() - take octets out of the receive queue; never waits
+ * tern_sock_recv() - take bytes out of the receive queue; never waits
  * @s: socket
  * @buf: where to
  * @len: no more than this is consumed
  * @peek: consume nothing
  *
- * Return: octets, 0 at the peer's FIN, -EAGAIN when the queue is empty, or the
+ * Return: bytes, 0 at the peer's FIN, -EAGAIN when the queue is empty, or the
  * connection's error.
  */
 int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek);
@@ -185,8 +185,8 @@ struct tern_listen_sock;
  * @net: in this netns; no reference is held, see tern_sock_release()
  * @addr: local address and port
  * @v6only: IPv6: take no IPv4 connections
- * @backlog: connections that TCP keeps for us
- * @ready: a connection waits; called from softirq
+ * @backlog: connections that may wait to be accepted
+ * @ready: called from softirq when a connection waits
  * @arg: its argument
  *
  * Context: process. Return: the listener, or ERR_PTR().
@@ -200,19 +200,19 @@ struct tern_listen_sock *tern_listen_sock_open(struct net *net,
 /* raise the backlog */
 void tern_listen_sock_backlog(struct tern_listen_sock *l, int backlog);
 
-/* tern_charge_begin() for the cgroup of who listens */
+/* tern_charge_begin() for the cgroup of the listening socket */
 struct mem_cgroup *tern_listen_sock_charge(const struct tern_listen_sock *l);
 
 /* Return: a connection, -EAGAIN when none waits, or an error */
 struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l);
 
-/* behind the return @ready neither runs nor will run */
+/* after the return @ready neither runs nor will run */
 void tern_listen_sock_close(struct tern_listen_sock *l);
 
 /**
  * tern_sock_set_owner() - route callbacks
  * @s: socket
- * @ops: NULL to detach: behind the return no callback runs or will run
+ * @ops: NULL to detach: after the return no callback runs or will run
  * @owner: their argument
  *
  * Context: process or BH; not from inside a callback of the same socket.
@@ -220,10 +220,10 @@ void tern_listen_sock_close(struct tern_listen_sock *l);
 void tern_sock_set_owner(struct tern_sock *s, const struct tern_sock_ops *ops,
 			 void *owner);
 
-/* detach @owner if it is the one; as tern_sock_set_owner(s, NULL, NULL) then */
+/* as tern_sock_set_owner(s, NULL, NULL), if @owner is the owner */
 void tern_sock_clear_owner(struct tern_sock *s, const void *owner);
 
-/* ---- the stream; the socket lock is ours in all *_locked() -------------- */
+/* ---- the stream; the socket lock is held in all *_locked() -------------- */
 
 /* lock_sock() / release_sock() of the socket; process context */
 void tern_sock_lock(struct tern_sock *s);
@@ -242,11 +242,11 @@ void tern_sock_unlock_bh(struct tern_sock *s);
  * @s: socket
  * @bv: fragments; their pages are referenced by TCP, the caller keeps its own
  * @nr: how many
- * @skip: octets of @bv already sent
- * @len: octets to send behind @skip
+ * @skip: bytes of @bv already sent
+ * @len: bytes to send after @skip
  * @more: more will follow at once
  *
- * Return: octets taken (maybe fewer than @len), -EAGAIN when the send buffer is
+ * Return: bytes taken (maybe fewer than @len), -EAGAIN when the send buffer is
  * full (write_space will be called), or the socket's error.
  */
 int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
@@ -258,7 +258,7 @@ int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
  * @actor: see tcp_read_sock(); 0 or less ends the walk
  * @arg: desc->arg.data of the actor
  *
- * Return: octets consumed, or the first negative answer of the actor.
+ * Return: bytes consumed, or the first negative answer of the actor.
  */
 int tern_sock_read_locked(struct tern_sock *s, sk_read_actor_t actor,
 			  void *arg);
@@ -267,67 +267,67 @@ int tern_sock_read_locked(struct tern_sock *s, sk_read_actor_t actor,
  * tern_sock_take_urgent_locked() - did the peer use TCP's urgent pointer?
  * @s: socket
  *
- * An urgent octet stays in its place among the others. Until this is called
- * tern_sock_read_locked() goes no further than to it.
+ * An urgent byte stays in its place among the others. tern_sock_read_locked()
+ * stops before it until this is called.
  *
  * Return: whether there was an urgent pointer since the last call.
  */
 bool tern_sock_take_urgent_locked(struct tern_sock *s);
 
-/* consume and forget what was received, urgent or not */
+/* consume and drop what was received, urgent or not */
 void tern_sock_discard_locked(struct tern_sock *s);
 
 /* room in the send buffer: false arms write_space */
 bool tern_sock_writable_locked(struct tern_sock *s);
 
-/* EMSS now, octets */
+/* EMSS now, bytes */
 u32 tern_sock_mss_locked(struct tern_sock *s);
 
-/* the same at any time, and also of a connection that is gone */
+/* the same without the lock, also of a connection that is gone */
 u32 tern_sock_mss(const struct tern_sock *s);
 
-/* octets received and not consumed */
+/* bytes received and not consumed */
 u32 tern_sock_pending_locked(struct tern_sock *s);
 
-/* our FIN behind all that was sent; idempotent */
+/* send our FIN after all that was sent; idempotent */
 void tern_sock_shutdown_locked(struct tern_sock *s);
 
 /* all that we sent, FIN included, was acknowledged, or the connection is dead */
 bool tern_sock_drained_locked(struct tern_sock *s);
 
-/* TCP took octets that the peer has not acknowledged */
+/* TCP took bytes that the peer has not acknowledged */
 bool tern_sock_unacked_locked(struct tern_sock *s);
 
 /*
- * octets that the peer acknowledged, with @both also those that came from it, modulo
- * 2^32; Context: any, no lock needed
+ * bytes that the peer acknowledged, with @both also those that came from it,
+ * modulo 2^32; Context: any, no lock needed
  */
 u32 tern_sock_moved(const struct tern_sock *s, bool both);
 
 /**
- * tern_sock_resend_locked() - how soon does TCP's timer send octets again?
+ * tern_sock_resend_locked() - how soon does TCP's timer send bytes again?
  * @s: socket
  *
- * Some time before it would (RFC 6298), so that who waits this long is there first,
- * and no sooner than a round trip behind the sending. What waits for the peer's
- * window to open counts from when anything was last sent. Fast retransmission and
- * TCP's tail loss probe are not looked at.
+ * The answer is less than TCP's own timeout (RFC 6298), so that a caller that
+ * waits this long acts first, but at least a round trip after the bytes were
+ * sent. With the peer's window shut, the time counts from the last sending of
+ * anything. Fast retransmission and TCP's tail loss probe are ignored.
  *
- * Return: microseconds; 0: now, or it has done so already; S64_MAX: never, for
- * nothing is left to be acknowledged but our FIN.
+ * Return: microseconds; 0: now, or it has done so already; S64_MAX: never,
+ * since nothing but our FIN is unacknowledged.
  */
 s64 tern_sock_resend_locked(struct tern_sock *s);
 
 /* true when the peer's FIN or RST was seen and the receive queue is empty */
 bool tern_sock_eof_locked(struct tern_sock *s);
 
-/* the peer's FIN came (octets before it may still be in the queue) */
+/* the peer's FIN came (bytes before it may still be in the queue) */
 bool tern_sock_fin_seen_locked(struct tern_sock *s);
 
 /* TCP gave the connection up: RST, timeout, or it was released */
 bool tern_sock_dead_locked(struct tern_sock *s);
 
-/* make room for @len octets in the receive queue: they are taken as a whole */
+/* make room for @len bytes in the receive queue: they are read as a whole */
 void tern_sock_expect_locked(struct tern_sock *s, u32 len);
 
 /* RST at once; callbacks may still come until the owner is detached */

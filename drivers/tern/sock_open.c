@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * How connections begin: connect, listen and accept, and the MPA frames, which
- * are sent and received before the socket is a stream.
+ * How connections begin: connect, listen and accept; and sending and receiving
+ * MPA frames (RFC 5044 7.1), before the socket has a stream.
  */
 #include <linux/net.h>
 #include <linux/slab.h>
@@ -15,7 +15,7 @@
 #include "charge.h"
 #include "sock.h"
 
-/* as many as a peer may leave unanswered */
+/* this many unanswered probes end a connection */
 #define KEEPALIVE_PROBES	3
 
 /* ---- startup ------------------------------------------------------------ */
@@ -49,17 +49,17 @@ void tern_sock_clear_port(struct sockaddr_storage *addr)
 }
 
 /*
- * rdma_cm draws ports without a look at TCP's: connections to other peers may have
- * this one, and bind() refuses it then. connect() may share it with those that had
- * their port from connect(), and with no other socket, if it is the one to choose
- * it: from a range of one.
+ * rdma_cm chooses ports without regard to TCP's: connections to other peers may
+ * have this one, and then bind() refuses it. connect(), choosing from a range
+ * of one port, shares it with connections that got it from connect(), and with
+ * no other socket.
  */
 static int leave_to_connect(struct sock *sk, u16 port)
 {
 	u32 range = (u32)port << 16 | port;
 	int low, high;
 
-	/* of any other it would take no notice */
+	/* a port outside of the netns's range would be ignored */
 	inet_get_local_port_range(sock_net(sk), &low, &high);
 	if (port < low || port > high)
 		return -EADDRINUSE;
@@ -67,7 +67,7 @@ static int leave_to_connect(struct sock *sk, u16 port)
 			     KERNEL_SOCKPTR(&range), sizeof(range));
 }
 
-/* Return: 0, 1 when connect() is to choose the port that was asked for, or an error */
+/* Return: 0, 1 when connect() has to choose the requested port, or an error */
 static int bind_local(struct tern_sock *s, const struct sockaddr_storage *local)
 {
 	u16 port = ntohs(addr_port(local));
@@ -75,7 +75,7 @@ static int bind_local(struct tern_sock *s, const struct sockaddr_storage *local)
 	int rc;
 
 	if (port) {
-		/* as TCP's programs have it, for what waits for its end */
+		/* as usual: connections in TIME_WAIT do not block the port */
 		sock_set_reuseaddr(s->sk);
 		rc = bind_to(s->sock, local);
 		if (rc != -EADDRINUSE)
@@ -99,7 +99,7 @@ int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr)
 		return left;
 	rc = kernel_connect(s->sock, tern_sockaddr(&to), addr_len(&to),
 			    O_NONBLOCK);
-	/* what bind() said stands */
+	/* connect() could not share the port: give the error of bind() */
 	if (left && rc == -EADDRNOTAVAIL)
 		return -EADDRINUSE;
 	return rc == -EINPROGRESS ? 0 : rc;
@@ -195,7 +195,7 @@ int tern_sock_send(struct tern_sock *s, const void *buf, size_t len)
 /**
  * struct tern_listen_sock - a listening TCP socket
  * @sock: the socket
- * @ready: whom to tell
+ * @ready: called when a connection waits
  * @arg: its argument
  * @saved_data_ready: TCP's own, which accepted sockets get back
  */
@@ -207,8 +207,8 @@ struct tern_listen_sock {
 };
 
 /*
- * Also the callback of connections that nobody has accepted: they inherit it,
- * but not sk_user_data.
+ * Connections that are not accepted yet inherit this callback, but not
+ * sk_user_data.
  */
 static void listen_data_ready(struct sock *sk)
 {
@@ -218,7 +218,7 @@ static void listen_data_ready(struct sock *sk)
 	rcu_read_lock();
 	l = rcu_dereference_sk_user_data(sk);
 	rcu_read_unlock();
-	/* the lock keeps it: it changes under that lock only */
+	/* sk_callback_lock keeps it: it changes only under that lock */
 	if (l && sk->sk_state == TCP_LISTEN)
 		l->ready(l->arg);
 	read_unlock_bh(&sk->sk_callback_lock);

@@ -292,7 +292,7 @@ static bool go_idle(struct tern_qp *qp)
 	}
 	if (qp->state != QP_RTS || tx->stalled)
 		return true;
-	/* reading the clock costs: is_stream() needs it only after a doorbell */
+	/* reading the clock costs: skip it unless batching may begin */
 	if (READ_ONCE(qp->doorbells))
 		WRITE_ONCE(tx->idle_at, tern_tx_now());
 	return tern_sq_go_idle(&qp->sq);

@@ -19,11 +19,11 @@
 
 /* batching begins after this many doorbells that do not restart the count */
 #define STREAM_DOORBELLS	8
-/* a program that leaves this many completions unpolled is not waiting for them */
+/* a program that leaves this many completions does not wait for them */
 #define STREAM_BACKLOG		2
 /* batching ends when nothing was to be sent for this long */
 #define STREAM_PAUSE_NS		(50 * NSEC_PER_USEC)
-/* the delay while batching: time for some dozen posts, less than a packet's */
+/* the delay while batching: some dozen posts, and less than a packet costs */
 #define LINGER_NS		(5 * NSEC_PER_USEC)
 
 /*
