@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* RCU grace periods for objects of programs, and the limit for fast ones. */
 #include "grace.h"
 
 #include <linux/ratelimit.h>
@@ -7,11 +8,11 @@
 #include "device.h"
 
 /*
- * An expedited grace period interrupts the other CPUs, which are not the program's. So
- * many a second cost each of them a thousandth of its time, and are enough for programs
- * that end with all their objects. It is one budget for all programs, since a program
- * can have as many contexts as it likes. Whoever is over it shares RCU's own grace
- * periods with all others.
+ * An expedited grace period interrupts the other CPUs, which are not the
+ * program's. This many per second cost each of them a thousandth of its time,
+ * and are enough for programs that exit with all their objects. The budget is
+ * one for all programs, since a program can have any number of contexts. Above
+ * it, programs share RCU's normal grace periods.
  */
 #define EXPEDITED_PER_SECOND	1000
 
@@ -19,7 +20,7 @@ static struct ratelimit_state budget =
 	RATELIMIT_STATE_INIT_FLAGS(budget, HZ, EXPEDITED_PER_SECOND,
 				   RATELIMIT_MSG_ON_RELEASE);
 
-/* what ends with the device is no loop of a program's, and others wait for it */
+/* a device removal is not a program's loop, and others wait for it */
 static bool is_limited(struct tern_device *dev, bool program)
 {
 	return program && !mutex_is_locked(&dev->ibdev.unregistration_lock);

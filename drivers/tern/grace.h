@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* RCU grace periods that a program can ask for. */
 #ifndef TERN_GRACE_H
 #define TERN_GRACE_H
 
@@ -7,11 +8,11 @@
 struct tern_device;
 
 /**
- * tern_grace_period() - wait until all RCU readers that are there now are done
- * @dev: device, whose counters tell how
+ * tern_grace_period() - wait until all present RCU readers are done
+ * @dev: device, whose counters count both kinds
  * @program: a program asks, and may do so in a loop
  *
- * Context: process, sleeps: for microseconds, by interrupting each CPU that is busy;
+ * Context: process, sleeps: for microseconds, by interrupting each busy CPU;
  * for some tens of milliseconds where programs asked for too many of these.
  */
 void tern_grace_period(struct tern_device *dev, bool program);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Queue pairs: their references, verbs, and end (RFC 5040 6.2). */
 #include "qp.h"
 
 #include <linux/rcupdate.h>
@@ -34,7 +35,7 @@ void tern_qp_put(struct tern_qp *qp)
 	kref_put(&qp->ref, release);
 }
 
-/* the memory stays for a grace period behind tern_destroy_qp()'s xa_erase() */
+/* the memory stays for a grace period after tern_destroy_qp()'s xa_erase() */
 struct tern_qp *tern_qp_find(struct tern_device *dev, u32 qpn)
 {
 	struct tern_qp *qp;
@@ -185,7 +186,7 @@ static void init_qp(struct tern_qp *qp, const struct ib_qp_init_attr *init,
 	qp->dev = to_tern_dev(qp->ibqp.device);
 	init_scopes(qp, init, !udata);
 	qp->state = QP_IDLE;
-	/* an RNIC's QP is born Idle, which verbs call INIT */
+	/* a new QP of an RNIC is Idle, which verbs call INIT */
 	qp->ib_state = IB_QPS_INIT;
 	qp->term_rx = TERN_TERM_NONE;
 	qp->term_tx = TERN_TERM_NONE;
@@ -215,7 +216,7 @@ int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	ret = create_queues(qp, init, tern_udata_context(udata));
 	if (ret)
 		goto err_count;
-	/* reserved, so that nobody finds a QP that is half made */
+	/* reserve the number only: no lookup may find a half-made QP */
 	ret = xa_alloc_cyclic(&dev->qps, &qpn, NULL, QPN_LIMIT, &dev->next_qpn,
 			      GFP_KERNEL);
 	if (ret < 0)
@@ -242,10 +243,10 @@ err_count:
 }
 
 /*
- * Why each context that can see the QP ends, in this order:
- * 1. the stream is aborted, and a startup in progress told off;
- * 2. no callback of the socket comes any more;
- * 3. nobody finds the QP by its number any more, and who did has a reference;
+ * Every context that can see the QP ends, in this order:
+ * 1. the stream is aborted, or a startup in progress is;
+ * 2. the socket's callbacks do not come to the QP any more;
+ * 3. no lookup by number finds the QP; a lookup before that has a reference;
  * 4. the last reference goes: iw_cm's with its CLOSE, or failed startup, event;
  *    the endpoint's startup work; a doorbell that was rung;
  * 5. its timer and works are disabled: only the above started them.
@@ -296,7 +297,7 @@ static int ib_access(u32 access)
 	return flags;
 }
 
-/* states in which the connection manager alone moves the QP on */
+/* verbs states before a connection, which only the connection manager starts */
 static int modify_idle(struct tern_qp *qp, enum ib_qp_state to)
 {
 	int ret = -EINVAL;
@@ -333,10 +334,11 @@ static int modify_state(struct tern_qp *qp, enum ib_qp_state to)
 }
 
 /*
- * rdma_cm moves the QP of an active end to INIT when it is made, before it has a
- * connection, and then says no rights at all without meaning it: such a QP gets what
- * iw_cm gives to every other one. That is the first word on the QP's rights, and it
- * comes without the P_Key index that verbs demand for the move: all else is meant.
+ * rdma_cm moves the QP of an active end to INIT when it is created, before it
+ * has a connection, with access flags of 0 that are not meant: such a QP gets
+ * the rights that iw_cm gives to every other one. Such a call is the first that
+ * sets rights, and it lacks the P_Key index that verbs demand for this move.
+ * All other calls mean what they say.
  */
 static bool is_rdma_cms(const struct tern_qp *qp, const struct ib_qp_attr *attr,
 			int mask)

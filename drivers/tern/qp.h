@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A queue pair, its stream and engines, and the calls of a stream. */
 #ifndef TERN_QP_H
 #define TERN_QP_H
 
@@ -41,14 +42,14 @@ enum tern_tx_source {
  * @msg: message in progress
  * @source: where @msg comes from
  * @wqe: copy of the entry, with @source TERN_TX_WQE
- * @sgl: what of its payload is still to be read
+ * @sgl: the part of its payload that is still to be read
  * @send_msn, @read_msn: next MSN of queues 0 and 1
  * @active: the engine is running: a nested call only sets @again
- * @again: look once more before you end
+ * @again: look again before the end
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
  *	which will run the engine
- * @yielded: the burst ends here, and more is there: entries that send nothing
- *	had their turn, or one that fails comes behind the burst
+ * @yielded: the burst ends here and more is due: too many entries sent nothing,
+ *	or the next one fails, and has to complete after the burst
  * @locals: entries of this burst that sent nothing
  * @idle_at: when the program was last told to ring, tern_tx_now(); a hint
  * @burst: FPDUs built and not yet taken by TCP
@@ -88,14 +89,14 @@ struct tern_tx {
  * struct tern_rx - receive engine of one stream; guarded by the socket lock
  * @fpdu: framing
  * @ddp: MSN, MO and message state
- * @cur, @seg: the FPDU in hand; on the stack they would be zeroed each time
- * @skip: octets of a judged FPDU still to be consumed from the queue
+ * @cur, @seg: the current FPDU; on the stack they would be zeroed each time
+ * @skip: bytes of a handled FPDU still to be consumed from the queue
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_mpa_params
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
  * @sgl: where the next byte of the Send under reassembly goes
  * @too_long: the message does not fit into its receive entry
- * @discard: throw away what comes (an error was reported, or closed)
+ * @discard: drop what comes: an error was reported, or the stream was closed
  * @eof: the peer's FIN was handled
  * @reply: a Read Request was queued or a Read completed: run the send engine
  */
@@ -116,10 +117,10 @@ struct tern_rx {
 };
 
 /**
- * struct tern_startup - the last startup of a QP, also when it came to nothing
+ * struct tern_startup - the last startup of a QP, also when it failed
  * @own, @peer: the frames, raw
  * @initiator: @own is the Request
- * @retried: it is the plain attempt behind an enhanced one
+ * @retried: it is the plain attempt after an enhanced one
  * @term_tx, @term_rx: Terminate in place of our, or the peer's, first FPDU
  */
 struct tern_startup {
@@ -141,29 +142,31 @@ struct tern_startup {
  * @recv_scope: keys that its receive entries may name: those of an SRQ are of the SRQ's
  *	PD
  * @ref: references of iw_cm, of doorbells in flight and of work; destroy waits
- *	for the last
+ *	until the last is dropped
  * @released: completed with the last reference
  * @uctx: the program's context, NULL for a kernel user
  * @state_lock: guards @user, @wishes, @startup and @rights_said; BH-safe
  * @idle_lock: the stream lock before there is a socket
- * @state: guarded by the stream lock; read without where a stale value is good
- * @user: who connects or has connected it, with a reference
+ * @state: guarded by the stream lock; read without it where a stale value is
+ *	good enough
+ * @user: the endpoint that connects or has connected it, with a reference
  * @sock: the connection, set once at attach (release), good until destroy
  * @sq, @rq: its queues, and where they complete
  * @tx, @rx, @readq: engines
  * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
- * @rights_said: modify_qp has said what @access is
+ * @rights_said: modify_qp has set @access
  * @term_rx: Terminate received, or TERN_TERM_NONE
  * @term_tx: error found, and sent as a Terminate unless the fence is shut
  * @bh_work: runs the send engine in BH context
- * @work: runs it, and flushes, where a process must wait for the socket
- * @linger: runs it some microseconds behind a doorbell, see tern_tx_doorbell()
- * @doorbells: how many came as a stream, up to a few; with @polled a hint that
- *	nothing guards
+ * @work: runs it in a process, which can wait for the socket
+ * @linger: runs it some microseconds after a doorbell, see tern_tx_doorbell()
+ * @doorbells: length of the run of doorbells, see is_stream(); like @polled a
+ *	hint that no lock guards
  * @polled: how far the program had polled the CQ of @sq at the last doorbell
  * @ib_state: IB_QPS_RESET, INIT or RTR while @state is IDLE
  * @params: of the stream, its depths at most TERN_MAX_RD_ATOM
- * @wishes: in place of the device's settings; not changed while there is @user
+ * @wishes: options in place of the device's settings; they do not change while
+ *	a @user is set
  * @startup: written by @user
  */
 struct tern_qp {
@@ -227,7 +230,7 @@ void tern_qp_unlock(struct tern_qp *qp);
 void tern_qp_assert_locked(const struct tern_qp *qp);
 
 /**
- * tern_qp_event() - step the state machine and do what it says
+ * tern_qp_event() - step the state machine and execute its actions
  * @qp: queue pair
  * @event: what happened
  *
@@ -255,13 +258,13 @@ void tern_qp_unbind(struct tern_qp *qp, struct tern_stream_user *user);
 /**
  * tern_qp_attach() - Full Operation begins: IDLE to RTS
  * @qp: bound to its user
- * @sock: becomes the QP's (it takes a reference); callbacks are routed to it
+ * @sock: its connection (it takes a reference); callbacks are routed to it
  * @params: what MPA agreed on, its depths at most TERN_MAX_RD_ATOM
  *
  * Responder: before the Reply is sent; nothing is sent until the first valid
  * FPDU came. Initiator: after the Reply was read; the RTR goes out first.
- * Context: process, socket lock not held. Return: 0, or -EINVAL when the QP left
- * IDLE meanwhile.
+ * Context: process, socket lock not held. Return: 0, -ENOMEM, or -EINVAL when
+ * the QP is no longer in IDLE.
  */
 int tern_qp_attach(struct tern_qp *qp, struct tern_sock *sock,
 		   const struct tern_mpa_params *params);
@@ -280,7 +283,7 @@ void tern_qp_close(struct tern_qp *qp, bool abrupt);
  * @qp: attached
  * @code: triplet to send, TERN_TERM_NONE for none
  * @seg: headers of the offending segment, or NULL
- * @seg_hdr_len: octets at @seg
+ * @seg_hdr_len: bytes at @seg
  * @seg_len: its ULPDU_Length
  *
  * Context: the stream lock is ours.
@@ -289,10 +292,10 @@ void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
 		   u32 seg_hdr_len, u32 seg_len);
 
 /**
- * tern_flush() - complete some of what there is in error
+ * tern_flush() - complete some of the posted entries in error
  * @qp: in TERMINATE or ERROR, or going there
- * @rung: something was posted, or the flush begins: what was posted until now is
- *	meant. Else only what is left of that.
+ * @rung: something was posted, or the flush begins: flush what was posted until
+ *	now. Else only what is left of that.
  *
  * Some hundred entries at most, in order. Context: the stream lock is ours. Return:
  * true when more is left: call again soon, with the lock released in between.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The slots of RDMA Reads in flight, inbound and outbound (RFC 5040 5.2). */
 #include "readq.h"
 
 #include <linux/slab.h>
 
-/* one slot beyond what was agreed on, for the RTR Read */
+/* one slot beyond the agreed depth, for the RTR Read */
 #define RTR_SLOTS	1
 
 int tern_readq_init(struct tern_readq *rq, u32 ird, u32 ord)

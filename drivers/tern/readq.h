@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * RDMA Reads in flight, both ways: where the send and receive engines meet.
- * Inbound requests wait here for the send engine (IRD slots), outbound ones for
- * their Response (ORD). All of it is guarded by the socket lock.
+ * Inbound Requests wait here for the send engine (IRD slots), outbound ones for
+ * their Response (ORD). The socket lock guards all of it.
  */
 #ifndef TERN_READQ_H
 #define TERN_READQ_H
@@ -15,7 +15,7 @@
  * struct tern_read_in - a Read Request of the peer
  * @sink_stag, @sink_to: where the Response goes
  * @src_stag, @src_to: our memory
- * @size: octets
+ * @size: bytes
  * @msn: its number on queue 1, for a Terminate
  */
 struct tern_read_in {
@@ -71,26 +71,26 @@ struct tern_readq {
  * @ird: inbound slots the peer was told
  * @ord: outbound Reads the peer takes
  *
- * One more inbound slot is kept for an RTR Read (checklist-mpa 4.8), likewise
- * outbound. Context: process. Return: 0 or -ENOMEM.
+ * One more slot in each direction is for an RTR Read (Q7). Context: process.
+ * Return: 0 or -ENOMEM.
  */
 int tern_readq_init(struct tern_readq *rq, u32 ird, u32 ord);
 void tern_readq_exit(struct tern_readq *rq);
 
-/* false when all IRD slots are taken */
+/* true when all IRD slots are taken */
 bool tern_readq_in_full(const struct tern_readq *rq);
 void tern_readq_in_push(struct tern_readq *rq, const struct tern_read_in *rd);
 /* the oldest inbound Read or NULL */
 struct tern_read_in *tern_readq_in_first(struct tern_readq *rq);
 void tern_readq_in_pop(struct tern_readq *rq);
 
-/* may another Read of the ULP's start? */
+/* true when all ORD slots are taken: no other Read of the ULP may start */
 static inline bool tern_readq_out_full(const struct tern_readq *rq)
 {
 	return rq->out_count >= rq->ord;
 }
 
-/* the entry to fill in; tern_readq_out_push() makes it wait */
+/* the slot to fill in; tern_readq_out_push() adds it to the queue */
 struct tern_read_out *tern_readq_out_next(struct tern_readq *rq);
 void tern_readq_out_push(struct tern_readq *rq);
 /* the oldest outbound Read or NULL */

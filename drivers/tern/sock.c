@@ -9,9 +9,9 @@
  * was attached uses the socket lock as its own for as long as it exists.
  *
  * Callbacks: sk_user_data points to the tern_sock from wrap to release, @ops to
- * the owner's callbacks. Both change with sk_callback_lock held for writing, and
- * a callback runs with it held for reading, so a detached owner is never called
- * again.
+ * the owner's callbacks. Both change with sk_callback_lock held for writing,
+ * and a callback runs with it held for reading, so a detached owner is never
+ * called again.
  */
 #include "sock.h"
 

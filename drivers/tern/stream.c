@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The stream of a QP: its lock, the actions of its state machine, the socket's
+ * callbacks, and how it starts and ends (RFC 5040 6 and 7.1, RFC 5044 7).
+ */
 #include "stream.h"
 
 #include "charge.h"
@@ -28,7 +32,7 @@ void tern_qp_lock(struct tern_qp *qp)
 	tern_sock_lock(s);
 }
 
-/* tern_qp_attach() moves from one lock to the other only by itself */
+/* @sock cannot have changed: tern_qp_attach() sets it with both locks held */
 void tern_qp_unlock(struct tern_qp *qp)
 {
 	if (qp->sock)
@@ -66,7 +70,7 @@ bool tern_flush(struct tern_qp *qp, bool rung)
 
 static void tell_user(struct tern_qp *qp, enum tern_stream_event event)
 {
-	/* what was built may still wait for TCP */
+	/* the Terminate may be in a burst that still waits for TCP */
 	bool sent = qp->tx.term_sent && !qp->tx.burst.nr;
 	struct tern_stream_terms terms = {
 		.found = qp->term_tx,
@@ -101,7 +105,7 @@ static void act(struct tern_qp *qp, u32 actions)
 		tern_tx_cut(qp);
 		if (tern_flush(qp, true))
 			tern_tx_kick(qp);
-		/* ib_drain_qp() waits for it */
+		/* ib_drain_qp() waits for this event */
 		if (qp->rq.srq)
 			tern_qp_async_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 	}
@@ -142,13 +146,13 @@ void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
 	if (tx->term_code != TERN_TERM_NONE)
 		return;
 	qp->term_tx = code;
-	/* behind a shut fence no FPDU may go out, no Terminate either (4.14) */
+	/* Q4: while the fence is shut no FPDU may go out, nor a Terminate */
 	if (qp->rx.fence) {
 		tern_stat_inc(qp->dev->stats, TERM_WITHHELD);
 		tern_qp_event(qp, QP_EV_RESET);
 		return;
 	}
-	/* and nothing goes out behind our FIN */
+	/* nothing can be sent after our FIN */
 	if (qp->state == QP_FIN_WAIT)
 		tern_stat_inc(qp->dev->stats, TERM_WITHHELD);
 	else
@@ -171,7 +175,7 @@ static void stream_data_ready(void *owner)
 	if (!qp->rx.reply)
 		return;
 	qp->rx.reply = false;
-	/* design 15: from here directly, but not for long */
+	/* reply at once, but with one burst only: this may be softirq */
 	tern_tx_sched(qp, tern_tx_run(qp, 1));
 }
 
@@ -200,7 +204,7 @@ static const struct tern_sock_ops stream_ops = {
 static int init_engines(struct tern_qp *qp, struct tern_sock *sock,
 			const struct tern_mpa_params *params)
 {
-	/* the active end's worker allocates for the one who connected */
+	/* a worker may run this: charge the cgroup of the program's socket */
 	struct mem_cgroup *old = tern_sock_charge(sock);
 	int ret = tern_readq_init(&qp->readq, params->ird, params->ord);
 
@@ -215,9 +219,10 @@ static int init_engines(struct tern_qp *qp, struct tern_sock *sock,
 
 /*
  * Both locks are held while the stream lock changes from one to the other, and
- * until the callbacks come to the QP: tern_destroy_qp() ends the stream under this
- * lock. Whether it is there before us, and this fails, or after us, no callback
- * comes to the QP after its tern_stream_detach().
+ * until the callbacks come to the QP. tern_destroy_qp() ends the stream under
+ * this lock: if it comes first, this fails; if it comes later, its
+ * tern_stream_detach() sees the socket. Either way no callback comes to the QP
+ * after tern_stream_detach().
  */
 static int switch_lock(struct tern_qp *qp, struct tern_sock *sock,
 		       const struct tern_mpa_params *params)
@@ -230,7 +235,7 @@ static int switch_lock(struct tern_qp *qp, struct tern_sock *sock,
 		ret = init_engines(qp, sock, params);
 	if (!ret) {
 		tern_sock_get(sock);
-		/* the engines are set up before the socket shows */
+		/* release: the engines are set up before @sock is visible */
 		smp_store_release(&qp->sock, sock);
 		tern_qp_event(qp, QP_EV_ATTACH);
 		tern_sock_set_owner(sock, &stream_ops, qp);
@@ -247,7 +252,7 @@ int tern_qp_attach(struct tern_qp *qp, struct tern_sock *sock,
 
 	if (ret)
 		return ret;
-	/* what came before we listened, and what was posted */
+	/* receive what came before the callbacks, and send what was posted */
 	tern_sock_lock(sock);
 	tern_rx_run(qp);
 	qp->rx.reply = false;
@@ -284,7 +289,7 @@ void tern_qp_close(struct tern_qp *qp, bool abrupt)
 	else
 		tern_qp_event(qp, QP_EV_LOCAL_CLOSE);
 	tern_qp_unlock(qp);
-	/* a process: what a deep queue has left of the flush is done here */
+	/* a process can wait: finish the flush of a deep queue here */
 	if (abrupt)
 		tern_tx_run_here(qp);
 	if (idle && abrupt)
@@ -293,7 +298,7 @@ void tern_qp_close(struct tern_qp *qp, bool abrupt)
 
 void tern_qp_fatal(struct tern_qp *qp)
 {
-	/* a CQ that overflowed says so of each completion that it loses */
+	/* an overflown CQ calls this for each completion that it loses */
 	if (READ_ONCE(qp->state) == QP_ERROR)
 		return;
 	tern_qp_async_event(qp, IB_EVENT_QP_FATAL);

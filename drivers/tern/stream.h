@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stream of a QP: its lock, its states, and the socket's callbacks, which
- * run the engines. What the rest of the module calls is declared in qp.h.
+ * What a stream calls of its QP and of its user, the endpoint, and the events
+ * that it reports. The calls of a stream itself are declared in qp.h.
  */
 #ifndef TERN_STREAM_H
 #define TERN_STREAM_H
@@ -22,19 +22,19 @@ struct tern_stream_ops {
 };
 
 /**
- * enum tern_stream_event - what a stream tells its user
+ * enum tern_stream_event - what a stream reports to its user
  * @TERN_STREAM_OPEN: responder: the first valid FPDU came (RTR or ULP message)
  * @TERN_STREAM_CLOSING: a close began on either side: the peer's FIN came at an
  *	FPDU boundary, the ULP disconnected, or (with a Terminate triplet) an
  *	error was found. Arms a bound on the drain (core/cm_clock.h); when it runs
  *	out the user calls tern_qp_close(qp, true)
- * @TERN_STREAM_FIN_SENT: all sends are done and our FIN follows them; the
- *	peer's is awaited. Arms a shorter bound; when it runs out the user
- *	calls tern_qp_close(qp, true)
+ * @TERN_STREAM_FIN_SENT: all is sent and our FIN follows; the stream waits for
+ *	the peer's. Arms a shorter bound; when it runs out the user calls
+ *	tern_qp_close(qp, true)
  * @TERN_STREAM_FINISHED: our FIN was sent and nothing more is expected from the
- *	peer: the user takes the socket over, lingers (reading and
- *	discarding) until the FIN is acknowledged and the peer's came, or the same
- *	bound, then releases it; CLOSE is reported to iw_cm at once
+ *	peer: the user takes the socket over and lingers (reads and discards)
+ *	until the FIN is acknowledged and the peer's came, or the same bound
+ *	runs out, then releases it; CLOSE is reported to iw_cm at once
  * @TERN_STREAM_FAILED: the stream broke: the user resets the socket and
  *	reports CLOSE
  *
@@ -62,12 +62,12 @@ struct tern_stream_terms {
 };
 
 /**
- * struct tern_stream_user_ops - what a stream calls of its user
+ * struct tern_stream_user_ops - the calls from a stream to its user
  * @get: take a reference; Context: any
  * @put: drop one; Context: any
- * @event: the stream reports, with its errors so far. The socket lock may be held, so
- *	the user notes what happened and acts in a context of its own. Context: any in
- *	which a BH-safe lock may be taken
+ * @event: an event, with the stream's errors so far. The socket lock may be
+ *	held, so the user notes what happened and acts in a context of its own.
+ *	Context: any in which a BH-safe lock may be taken
  * @abort: the QP goes away or to ERROR while its connection is starting: abort it at
  *	once. (iw_destroy_cm_id() waits uninterruptibly for the CONNECT_REPLY or
  *	ESTABLISHED event, which is given with an error status.) Context: process, no
@@ -82,7 +82,7 @@ struct tern_stream_user_ops {
 };
 
 /**
- * struct tern_stream_user - who connects a stream and hears of it: an endpoint
+ * struct tern_stream_user - an endpoint, which connects a stream
  * @ops: what the stream calls
  */
 struct tern_stream_user {
