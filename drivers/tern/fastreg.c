@@ -42,9 +42,9 @@ int tern_fastreg_add_page(struct tern_fastreg *fast, struct page *page)
 
 /*
  * RFC 5040 8.1.1(7): no peer may invalidate an STag that is shared on multiple
- * streams. The peer may invalidate this one, as ULPs want it, so the peers of other
- * streams may not use it: ULPs advertise a region on the connection whose QP they
- * registered it by.
+ * streams. The peer may invalidate this one, since ULPs want that, so the peers
+ * of other streams may not use it: ULPs advertise a region on the connection
+ * whose QP they registered it with.
  */
 static int make_valid(const struct tern_scope *scope, struct tern_mem *mem,
 		      u32 key, u64 iova, u32 access)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fast registration: a region of a kernel user whose pages are listed by a call and
- * take effect by a work request.
+ * Fast registration: a kernel user lists the pages of a region by a call, and a
+ * work request makes them valid.
  */
 #ifndef TERN_FASTREG_H
 #define TERN_FASTREG_H
@@ -49,7 +49,7 @@ int tern_fastreg_add_page(struct tern_fastreg *fast, struct page *page);
  * tern_fastreg_register() - execute REG_MR: make a mapped region valid
  * @scope: of the kernel user's QP, whose peer alone may use and invalidate the region
  *	from now on
- * @lkey: a key of the region: its index counts
+ * @lkey: a key of the region: only its index is used
  * @key: the key from now on: the same index, any low 8 bits
  * @iova: first TO
  * @access: enum ib_access_flags

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The STag table, and copying to and from what an STag stands for. */
+/*
+ * The STag table, invalidation (RFC 5040 8.1.1, RFC 5041 8.2 and 8.3), and
+ * copying to and from the memory of an STag.
+ */
 #include "mem.h"
 
 #include <linux/highmem.h>
@@ -13,7 +16,7 @@
  */
 #define DRAWS	32
 
-/* of one word: rhashtable's own comparison calls memcmp() */
+/* compare one word: rhashtable's own comparison calls memcmp() */
 static int differs(struct rhashtable_compare_arg *arg, const void *obj)
 {
 	const struct tern_mem *mem = obj;
@@ -121,7 +124,7 @@ struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag)
 	return rhashtable_lookup(&t->ht, &index, table_params);
 }
 
-/* what @stag opens now, @mem being what there is at its index */
+/* copy what @stag opens now; @mem is the entry of its index, or NULL */
 static void look(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
 {
 	unsigned int seq;
@@ -143,7 +146,10 @@ void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map)
 	look(tern_mem_lookup(t, stag), stag, map);
 }
 
-/* else the grace period that follows tern_mem_unlist() is enough, and cheaper for a copy */
+/*
+ * Must a copy hold @copying? For the other kinds the grace period that follows
+ * tern_mem_unlist() is enough, and copies are cheaper.
+ */
 static bool may_change(const struct tern_mem *mem)
 {
 	return mem->kind != TERN_MEM_USER && mem->kind != TERN_MEM_DMA;
@@ -258,8 +264,8 @@ int tern_mem_invalidate_remote(const struct tern_scope *scope, u32 stag)
 /* ---- copying -------------------------------------------------------------- */
 
 /*
- * Only a DMA MR with remote rights (IB_PD_UNSAFE_GLOBAL_RKEY) lets a peer
- * choose the address; it must not make us fault.
+ * With a DMA MR with remote rights (IB_PD_UNSAFE_GLOBAL_RKEY), a peer chooses
+ * the address: it must not make the kernel fault.
  */
 static bool kva_good(u64 to, size_t len)
 {

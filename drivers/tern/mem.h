@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The STag table. An STag is 24 random bits of index and 8 bits of key; the
- * index finds the entry, the whole STag must match. Lookup is under RCU; whoever
- * takes an entry out waits for a grace period before its pages go, so a reader
- * needs no reference (design 17).
+ * index finds the entry, the whole STag must match. Lookup is under RCU: after
+ * an entry was removed, a grace period passes before its pages are released, so
+ * a reader needs no reference.
  *
- * What an STag opens can change while it is in the table: REG_MR, a bind, an
- * invalidation. A reader takes a copy of all of it at one moment, judges that
- * and uses that, so it never reads the bounds of one registration and the pages
- * of the next. Whoever changes it waits for the copies that are running, some
- * microseconds: behind an invalidation nothing is read or written any more, by
- * no stream, and the pages and their list are the owner's again.
+ * REG_MR, a bind and an invalidation change what an STag opens while it is in
+ * the table. A reader copies the whole map at one moment, checks the copy and
+ * uses it, so it never reads the bounds of one registration and the pages of
+ * the next. A change waits some microseconds for the copies of data that are
+ * running: after an invalidation no stream reads or writes the memory any more,
+ * and the pages and their list are the owner's again.
  */
 #ifndef TERN_MEM_H
 #define TERN_MEM_H
@@ -26,7 +26,7 @@ struct tern_fastreg;
 struct tern_mem_table;
 
 /**
- * struct tern_scope - whose keys count
+ * struct tern_scope - the keys that a QP and its peer may use
  * @keys: the device's table
  * @pd: keys of other protection domains are refused
  * @stream: serial number of the stream, never 0: a key that belongs to another stream
@@ -49,13 +49,14 @@ struct tern_scope {
  * @kva: DMA MR: TOs are kernel addresses
  * @window: memory window: for peers, never a local key
  * @access: TERN_ACCESS_* rights
- * @pd: whose streams may use it; never changes
- * @stream: fast registration, type 2 window: the only stream whose peer may use it,
- *	and may invalidate it; 0: all of @pd may use it, and none invalidate it
+ * @pd: the protection domain whose streams may use it; never changes
+ * @stream: fast registration, type 2 window: the only stream whose peer may use
+ *	it, and may invalidate it; 0: peers of all streams of @pd may use it,
+ *	none may invalidate it
  * @base: first TO (iova)
- * @len: octets
+ * @len: bytes
  * @pages: the pages, first to last; NULL if @kva or @virt
- * @virt: dma-buf: where the kernel sees it
+ * @virt: dma-buf: its address in the kernel's mapping
  * @offset: of @base from the beginning of the first page, or from @virt
  */
 struct tern_mem_map {
@@ -74,8 +75,8 @@ struct tern_mem_map {
 };
 
 /**
- * enum tern_mem_kind - what made an entry
- * @TERN_MEM_USER: reg_user_mr: valid from its first day to its last
+ * enum tern_mem_kind - how an entry was created
+ * @TERN_MEM_USER: reg_user_mr: valid from registration to removal
  * @TERN_MEM_DMA: get_dma_mr: the same
  * @TERN_MEM_FAST: alloc_mr: made valid and invalid by work requests
  * @TERN_MEM_MW1: type 1 window: bound to a range of a region, for its PD
@@ -96,13 +97,14 @@ enum tern_mem_kind {
  * @kind: never changes
  * @lock: guards what follows; a window's is taken outside its region's
  * @seq: of changes of @map, for readers under rcu_read_lock()
- * @copying: taken for reading around a copy, for writing around a change of @map;
- *	inside @lock. Nobody copying takes it if @kind is one that never changes
- *	before it is taken out.
+ * @copying: taken for reading around a copy of data, for writing around a
+ *	change of @map; inside @lock. Readers skip it for USER and DMA MRs,
+ *	which do not change until they are revoked for removal.
  * @map: what it opens
- * @closed: its end has begun: it never becomes valid again
+ * @closed: its removal has begun: it never becomes valid again
  * @fast: fast registration: its page lists
- * @region: window: the region it is bound to, which stays until it is not
+ * @region: window: the region it is bound to, which stays until the window is
+ *	unbound
  * @windows: user MR: windows that are bound to it
  * @rcu: window: frees it
  */
@@ -138,12 +140,12 @@ struct tern_mem_table {
 int tern_mem_table_init(struct tern_mem_table *t);
 void tern_mem_table_exit(struct tern_mem_table *t);
 
-/* @mem opens nothing, for streams of @pd; the caller fills in @map */
+/* @mem opens nothing yet, for streams of @pd; the caller fills in @map */
 void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
 		   struct ib_pd *pd);
 
 /**
- * tern_mem_insert() - draw a fresh STag and make @mem findable
+ * tern_mem_insert() - draw a fresh STag and add @mem to the table
  * @t: the device's table
  * @mem: initialized entry
  *
@@ -154,9 +156,9 @@ int tern_mem_insert(struct tern_mem_table *t, struct tern_mem *mem);
 /**
  * tern_mem_set() - the STag opens something else from now on
  * @mem: entry, its lock held
- * @map: all of it
+ * @map: what it opens
  *
- * Waits for copies to and from what it opened until now.
+ * Waits for running copies to and from what it opened before.
  */
 void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map);
 
@@ -164,13 +166,13 @@ void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map);
  * tern_mem_revoke() - the STag opens nothing from now on; a window is unbound
  * @mem: entry, its lock held
  *
- * Waits for copies that were checked before. Copies of user and DMA MRs end with the
- * grace period that follows tern_mem_unlist().
+ * Waits for copies that were checked before. Copies to and from user and DMA
+ * MRs end with the grace period that follows tern_mem_unlist().
  */
 void tern_mem_revoke(struct tern_mem *mem);
 
 /**
- * tern_mem_close() - revoke for good
+ * tern_mem_close() - revoke before the removal
  *
  * Context: process. Return: 0, also when it was closed before; -EBUSY: windows
  * are bound to it.
@@ -193,38 +195,39 @@ void tern_mem_unlist(struct tern_mem_table *t, struct tern_mem *mem);
  * @stag: STag
  * @map: answer; its @valid says whether there is one
  *
- * To judge a request by, not to copy. Context: rcu_read_lock() held.
+ * To check a request, not to copy data. Context: rcu_read_lock() held.
  */
 void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map);
 
 /**
- * tern_mem_enter() - the same, to copy to or from what it opens
+ * tern_mem_enter() - what does an STag open? For a copy to or from it
  * @t: the device's table
  * @stag: STag
  * @map: answer; the pages are good until tern_mem_leave()
  *
- * Context: any but hard interrupt; no sleeping, no second entry and no change of
- * one before tern_mem_leave(). Return: what to leave by, which may be NULL.
+ * Context: any but hard interrupt; no sleeping, no second entry and no change
+ * of one before tern_mem_leave(). Return: the argument of tern_mem_leave(),
+ * which may be NULL.
  */
 struct tern_mem *tern_mem_enter(struct tern_mem_table *t, u32 stag,
 				struct tern_mem_map *map);
 void tern_mem_leave(struct tern_mem *mem);
 
-/* the entry itself, by index alone; Context: rcu_read_lock() held, as above */
+/* the entry itself, by index alone; Context: rcu_read_lock() held */
 struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag);
 
 /*
- * What core/ddp needs to judge a use by the peer of @stream; 0: by a work request of
- * any QP of @pd, which no stream of the map's limits.
+ * What core/ddp needs to check a use by the peer of @stream; 0: by a work
+ * request of any QP of @pd, also if the map is for one stream.
  */
 void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 		   u64 stream, struct tern_mem_view *view);
 
 /**
  * tern_mem_invalidate_local() - execute LOCAL_INV or the end of READ_WITH_INV
- * @scope: of the QP that asks
+ * @scope: of the QP that executes it
  * @stag: fast-registration MR of the QP's PD, or type 2 window bound to the QP;
- *	good if it is invalid already
+ *	it may be invalid already
  *
  * Context: any but hard interrupt. Return: 0 or -EINVAL.
  */
@@ -232,7 +235,7 @@ int tern_mem_invalidate_local(const struct tern_scope *scope, u32 stag);
 
 /**
  * tern_mem_invalidate_remote() - the peer sent SEND_WITH_INV
- * @scope: of the QP that it came on
+ * @scope: of the QP that received it
  * @stag: what the peer named: it must be valid, of the QP's PD, and registered
  *	or bound through this QP
  *
@@ -243,9 +246,9 @@ int tern_mem_invalidate_remote(const struct tern_scope *scope, u32 stag);
 /**
  * tern_mem_read() - copy out of registered memory
  * @map: of tern_mem_enter(), checked
- * @to: first octet; [@to, @to + @len) was checked against @map
+ * @to: first byte; [@to, @to + @len) was checked against @map
  * @dst: kernel memory
- * @len: octets
+ * @len: bytes
  */
 void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
 		   size_t len);

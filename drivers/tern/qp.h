@@ -234,11 +234,11 @@ void tern_qp_assert_locked(const struct tern_qp *qp);
  * @qp: queue pair
  * @event: what happened
  *
- * Context: the stream lock is ours.
+ * Context: the stream lock is held.
  */
 void tern_qp_event(struct tern_qp *qp, enum tern_qp_event event);
 
-/* responder: the first valid FPDU came; Context: the socket lock is ours */
+/* responder: the first valid FPDU came; Context: the socket lock is held */
 void tern_qp_opened(struct tern_qp *qp);
 
 /* raise an async event of the QP; Context: any */
@@ -286,7 +286,7 @@ void tern_qp_close(struct tern_qp *qp, bool abrupt);
  * @seg_hdr_len: bytes at @seg
  * @seg_len: its ULPDU_Length
  *
- * Context: the stream lock is ours.
+ * Context: the stream lock is held.
  */
 void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
 		   u32 seg_hdr_len, u32 seg_len);
@@ -297,7 +297,7 @@ void tern_qp_error(struct tern_qp *qp, int code, const u8 *seg,
  * @rung: something was posted, or the flush begins: flush what was posted until
  *	now. Else only what is left of that.
  *
- * Some hundred entries at most, in order. Context: the stream lock is ours. Return:
+ * Some hundred entries at most, in order. Context: the stream lock is held. Return:
  * true when more is left: call again soon, with the lock released in between.
  */
 bool tern_flush(struct tern_qp *qp, bool rung);

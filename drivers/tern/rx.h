@@ -14,7 +14,7 @@ void tern_rx_init(struct tern_qp *qp);
  * @qp: attached
  *
  * Sets @qp->rx.reply when the send engine has something new to do. Context: the
- * socket lock is ours; does not sleep.
+ * socket lock is held; does not sleep.
  */
 void tern_rx_run(struct tern_qp *qp);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Local scatter/gather lists. */
+/* Local scatter/gather lists: check them, and copy to and from their memory. */
 #include "sgl.h"
 
 #include <linux/errno.h>
@@ -30,7 +30,7 @@ static bool is_kva(const struct tern_scope *scope, const struct tern_sge *sge)
 	return scope->kernel && !sge->lkey;
 }
 
-/* the whole element is judged, so no later octet of it can wrap */
+/* check the whole element, so that no later byte of it can wrap */
 static int judge(const struct tern_mem_map *map, const struct tern_scope *scope,
 		 const struct tern_sge *sge, u32 use)
 {
@@ -86,7 +86,7 @@ static int read_one(const struct tern_scope *scope, const struct tern_sge *sge,
 	return ret;
 }
 
-/* @n bytes of @sge, the element in hand, were copied */
+/* @n bytes of @sge, the current element, were copied */
 static void advance(struct tern_sgl *sgl, const struct tern_sge *sge, u32 n)
 {
 	sgl->off += n;

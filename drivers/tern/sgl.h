@@ -15,7 +15,7 @@
 struct tern_scope;
 
 /**
- * tern_sgl_check() - may all of this list be used so?
+ * tern_sgl_check() - does all of this list allow @use?
  * @scope: keys that the list may name
  * @sge: list, a private copy
  * @n: elements
@@ -33,7 +33,7 @@ int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
  * struct tern_sgl - a list and a position in it, which moves forward only
  * @sge: list, a private copy
  * @num: elements
- * @at: element in hand; 0 at the start
+ * @at: current element; 0 at the start
  * @off: bytes of it that were copied; 0 at the start
  */
 struct tern_sgl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A program's memory, pinned: by address. */
+/* Pin a program's memory by address. */
 #include "umem.h"
 
 #include <linux/mm.h>
@@ -66,7 +66,7 @@ struct tern_umem *tern_umem_share(struct tern_umem *umem, int access)
 		refcount_inc(&umem->ref);
 		return umem;
 	}
-	/* a child has other memory at these addresses */
+	/* a child process has other memory at these addresses */
 	if (ib->owning_mm != current->mm)
 		return ERR_PTR(-EINVAL);
 	return tern_umem_get(ib->ibdev, ib->address, ib->length, access);

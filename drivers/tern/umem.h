@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A program's memory, pinned: by address, or a dma-buf. */
+/* Pinned memory of a program: by address, or a dma-buf. */
 #ifndef TERN_UMEM_H
 #define TERN_UMEM_H
 
@@ -16,15 +16,16 @@ struct page;
 
 /**
  * struct tern_umem - pinned memory
- * @ref: MRs that have it: two, while one becomes another
+ * @ref: MRs that use it: two while rereg_mr replaces one by another
  * @ib: the core's part: pins, accounts and unpins; NULL: a dma-buf
  * @pages: the same, first to last, for access by number
- * @offset: of the first octet within the first page, or from @virt
- * @virt: dma-buf: where the kernel sees it; else NULL, as all that follows
+ * @offset: of the first byte within the first page, or from @virt
+ * @virt: dma-buf: its address in the kernel's mapping; else NULL, as all that
+ *	follows
  * @buf: the dma-buf
- * @attach: keeps it where it is
- * @vmap: what its exporter made of it
- * @dir: which way CPU access was begun
+ * @attach: keeps it in place
+ * @vmap: its exporter's mapping for the kernel
+ * @dir: direction of the CPU access that was begun
  */
 struct tern_umem {
 	refcount_t ref;
@@ -42,7 +43,7 @@ struct tern_umem {
  * tern_umem_get() - pin a range of the calling program's memory
  * @device: device
  * @start: first address
- * @length: octets, at least 1
+ * @length: bytes, at least 1
  * @access: enum ib_access_flags: writable or not
  *
  * Context: process. Return: the pages, or ERR_PTR() as ib_umem_get().
@@ -51,17 +52,18 @@ struct tern_umem *tern_umem_get(struct ib_device *device, u64 start,
 				u64 length, int access);
 
 /**
- * tern_umem_get_dmabuf() - have a range of a dma-buf, which stays where it is
+ * tern_umem_get_dmabuf() - map a range of a dma-buf and keep it in place
  * @device: device
  * @fd: of the calling program
- * @offset: of the first octet
- * @length: octets, at least 1
+ * @offset: of the first byte
+ * @length: bytes, at least 1
  * @access: enum ib_access_flags: writable or not
  *
  * Context: process, waits for the buffer's device. Return: the memory, or
- * ERR_PTR(): -EBADF or -EINVAL: @fd is none; -EINVAL: not within it; -EACCES: not
- * open for that; -EOPNOTSUPP: the CPU does not see it as memory, or it moves while
- * nobody pins it; else what the exporter says.
+ * ERR_PTR(): -EBADF or -EINVAL: @fd is no dma-buf; -EINVAL: the range is not in
+ * it; -EACCES: not open for @access; -EOPNOTSUPP: the kernel cannot map it as
+ * memory, or its exporter moves it unless it is pinned; else the exporter's
+ * error.
  */
 struct tern_umem *tern_umem_get_dmabuf(struct ib_device *device, int fd,
 				       u64 offset, u64 length, int access);
@@ -70,18 +72,18 @@ struct tern_umem *tern_umem_get_dmabuf(struct ib_device *device, int fd,
 void tern_umem_unmap_dmabuf(struct tern_umem *umem);
 
 /**
- * tern_umem_share() - the same memory once more, for other rights
+ * tern_umem_share() - the same memory again, for other rights
  * @umem: pages of the calling program
  * @access: enum ib_access_flags
  *
- * Pages that were pinned to be read only are pinned anew to be written.
+ * Pages that were pinned for reading only are pinned again for writing.
  *
  * Context: process. Return: @umem or other pages, or ERR_PTR() as ib_umem_get();
- * -EINVAL when they would have to be another program's.
+ * -EINVAL when they had to be pinned again, but are another program's.
  */
 struct tern_umem *tern_umem_share(struct tern_umem *umem, int access);
 
-/* give it back; behind the last one nobody looks at the pages; Context: process */
+/* drop a reference; after the last the memory is unpinned; Context: process */
 void tern_umem_put(struct tern_umem *umem);
 
 #endif /* TERN_UMEM_H */

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A dma-buf: memory that its exporter keeps in place for as long as somebody is
- * attached. It is used by the kernel's mapping, for only the exporter knows how
- * such memory may be cached. Exporters that move what is attached, and have a call
- * to pin it, are refused: not all of them pin what is mapped.
+ * A dma-buf: memory that its exporter keeps in place while a device is
+ * attached. It is accessed through the exporter's mapping for the kernel, since
+ * only the exporter knows how the memory may be cached. Exporters that have a
+ * call to pin the buffer, since they move it while it is attached, are refused:
+ * not all of them pin what is mapped.
  *
- * Peers come at any time, in softirq, where nothing may wait for the buffer's
- * device: CPU access begins with the registration and ends with it. On a coherent
- * machine that is a wait for what the device does at this moment, and nothing
- * is missed in between; who owns the buffer when is the program's to order, as
- * with any RNIC. On another machine, device and peer see each other's octets
- * only across a registration.
+ * Peers access it at any time, in softirq, which cannot wait for the buffer's
+ * device. So CPU access begins with the registration and ends with it. On a
+ * coherent machine that waits only for what the device does at this moment, and
+ * no data is missed in between; the program orders the accesses of device and
+ * peers, as with any RNIC. On other machines, device and peer see each other's
+ * bytes only after a registration has begun or ended in between.
  */
 #include <linux/dma-buf.h>
 #include <linux/err.h>
@@ -32,16 +33,16 @@ static int check_buf(const struct dma_buf *buf, u64 offset, u64 length,
 
 	if (offset > buf->size || length > buf->size - offset)
 		return -EINVAL;
-	/* DDP-105: a peer gets no right that the program has not itself */
+	/* DDP-105: a peer gets no right that the program does not have */
 	if (need & ~buf->file->f_mode)
 		return -EACCES;
 	return buf->ops->vmap && !buf->ops->pin ? 0 : -EOPNOTSUPP;
 }
 
 /*
- * Maybe no mapping of the buffer: udmabuf of Linux 6.12 maps the first page of a
- * large folio in place of each of the others. So that page, wherever the next one
- * does not follow, is in doubt.
+ * Does the mapping miss pages of the buffer? In place of each page of a large
+ * folio, udmabuf of Linux 6.12 maps the first one. So a folio's first page that
+ * its second does not follow is a sign of that.
  */
 static bool misses_pages(const struct tern_umem *umem)
 {
@@ -118,7 +119,7 @@ err_free:
 
 void tern_umem_unmap_dmabuf(struct tern_umem *umem)
 {
-	/* its errors are the exporter's: the access is over */
+	/* the access is over: an error concerns only the exporter */
 	dma_buf_end_cpu_access(umem->buf, umem->dir);
 	dma_buf_vunmap_unlocked(umem->buf, &umem->vmap);
 	dma_buf_detach(umem->buf, umem->attach);

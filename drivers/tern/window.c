@@ -21,7 +21,7 @@ static bool is_window(const struct tern_mem *mem)
 	return mem->kind == TERN_MEM_MW1 || mem->kind == TERN_MEM_MW2;
 }
 
-/* RFC 5041 8.3(4): the peer gets no right that the program has not itself */
+/* RFC 5041 8.3(4): the peer gets no right that the program does not have */
 static bool allows(const struct tern_mem *region,
 		   const struct tern_scope *scope, const struct tern_bind *bind)
 {
@@ -103,7 +103,7 @@ static int bind_locked(const struct tern_scope *scope, struct tern_mem *mem,
 		return 0;
 	}
 	region = tern_mem_lookup(scope->keys, bind->region);
-	/* a window is no region, least of all its own */
+	/* refuse windows, also this one: their locks are outside a region's */
 	if (!region || is_window(region))
 		return -EINVAL;
 	return bind_to(mem, region, scope, bind);
