@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who is charged for what a program has of a device: its memory cgroup for memory, its
- * RDMA cgroup for objects.
+ * Objects and memory of a device are charged to the program that created them: to its
+ * RDMA cgroup and its memory cgroup.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,7 @@ static bool put_text(const char *path, const char *text)
 	return done;
 }
 
-/* a cgroup that has the controller's @file, or the test is skipped */
+/* create a cgroup that has the controller's @file, or skip the test */
 static bool group_up(const char *controller, const char *file)
 {
 	static char why[64];
@@ -45,7 +45,7 @@ static bool group_up(const char *controller, const char *file)
 	return false;
 }
 
-/* who was in it may still be on the way out */
+/* Try again while processes of the cgroup are still exiting. */
 static void group_down(void)
 {
 	int i;
@@ -60,7 +60,7 @@ static bool join_group(void)
 	return put_text(GROUP "/cgroup.procs", "0");
 }
 
-/* the number after @key in a file, 0 if there is none; no key: the first */
+/* the number after @key in a file, 0 if it is missing; an empty key: the first number */
 static long long number(const char *path, const char *key)
 {
 	size_t len = strlen(key);
@@ -84,7 +84,7 @@ static long long stat_of(const char *key)
 	return number(GROUP "/memory.stat", key);
 }
 
-/* the kernel sums up by and by */
+/* The kernel adds up memory.stat with a delay, so poll it. */
 static bool stat_comes(const char *key, long long least, long long most)
 {
 	time_t end = time(NULL) + patience_ms() / 1000;
@@ -100,7 +100,7 @@ static bool stat_comes(const char *key, long long least, long long most)
 	return false;
 }
 
-/* ---- a child in the cgroup, which goes on step by step ---------------------------- */
+/* ---- a child in the cgroup, run step by step -------------------------------------- */
 
 struct child {
 	pid_t pid;
@@ -184,7 +184,7 @@ static void make_qps(int in, int out)
 	step(in, out);
 }
 
-/* the rings, which are mapped, and what the kernel keeps of each entry beside them */
+/* the mapped rings, and the 20 bytes that the kernel keeps for each entry beside them */
 static void deep_queues(void)
 {
 	const long long rings = DEEP * (sizeof(struct tern_sqe) +
@@ -209,9 +209,9 @@ static void deep_queues(void)
 }
 
 #define PORT	19990
-#define SILENT	128		/* connections that say nothing */
-#define SLOW	4		/* and streams that stop in an FPDU */
-#define PART	50000		/* bytes of it */
+#define SILENT	128		/* connections that send nothing */
+#define SLOW	4		/* streams that stop inside an FPDU */
+#define PART	50000		/* bytes sent of that FPDU */
 
 static void accept_slow(int in, int out)
 {
@@ -242,7 +242,7 @@ static int knock(void)
 	return fd;
 }
 
-/* an FPDU waits in TCP's queue until it is whole */
+/* Send part of an FPDU: it stays in TCP's receive queue until it is whole. */
 static int begin_stream(void)
 {
 	static const char request[20] = "MPA ID Req Frame\x40\x01";
@@ -256,7 +256,7 @@ static int begin_stream(void)
 	return fd;
 }
 
-/* what peers can make the kernel keep is the listener's */
+/* Memory that peers make the kernel use is charged to the listener's cgroup. */
 static void accepted_sockets(void)
 {
 	const long long most = 1ll << 40;
@@ -268,7 +268,7 @@ static void accepted_sockets(void)
 	c = start(accept_slow);
 	must(stepped(&c));
 	must(!enter_netns("a"));
-	/* an endpoint and a socket for each */
+	/* each connection takes an endpoint and a socket */
 	for (i = 0; i < SILENT; i++)
 		fd[i] = knock();
 	expect(stat_comes("slab", SILENT * 4000, most));
@@ -276,7 +276,7 @@ static void accepted_sockets(void)
 	for (; i < SILENT + SLOW; i++)
 		fd[i] = begin_stream();
 	must(stepped(&c));
-	/* the buffers */
+	/* the receive buffers */
 	expect(stat_comes("sock", SLOW * PART, most));
 	for (i = 0; i < SILENT + SLOW; i++)
 		close(fd[i]);
@@ -300,7 +300,7 @@ static struct ibv_device *find(const char *name)
 	return NULL;
 }
 
-/* PDs until there is no more: how many, or -1 where the errno is another */
+/* Allocate up to @n PDs; Return: how many, or -1 on an errno other than EAGAIN. */
 static int fill_pds(struct ibv_context *ctx, struct ibv_pd **pds, int n)
 {
 	int i;
@@ -315,9 +315,9 @@ static int fill_pds(struct ibv_context *ctx, struct ibv_pd **pds, int n)
 }
 
 /*
- * A context that is denied costs the core of 7.3 a reference on the task, over any
+ * The core of 7.3 leaks a reference on the task when it denies a context, with any
  * driver: UVERBS_METHOD_GET_CONTEXT frees it without rdma_restrack_put(). kmemleak
- * tells.
+ * reports that.
  */
 static bool may_be_denied(void)
 {
@@ -334,25 +334,25 @@ static void take_all(int in, int out)
 	struct ibv_pd *pds[100];
 	int n;
 
-	/* two contexts, and not a third */
+	/* two contexts are allowed, a third is not */
 	if (!second || (may_be_denied() && (ibv_open_device(device) || errno != EAGAIN)))
 		return;
 	n = fill_pds(ctx, pds, 100);
-	/* a context has some objects of its own */
+	/* a context takes some objects for itself */
 	if (n < 4 || n > OBJECTS)
 		return;
 	if (ibv_create_cq(ctx, 4, NULL, NULL, 0) || errno != EAGAIN)
 		return;
-	/* what is given back can be had again */
+	/* an object that is freed makes room for another */
 	if (ibv_dealloc_pd(pds[0]) || !ibv_create_cq(ctx, 4, NULL, NULL, 0))
 		return;
 	step(in, out);
 }
 
 /*
- * The device goes before the cgroup: Debian's 6.12 keeps a limit's record on the
- * device's list when the cgroup is freed, and crashes in rdmacg_unregister_device()
- * later, over any driver. (7.3 does not.)
+ * Delete the device before the cgroup: when a cgroup is freed, Debian's 6.12 leaves its
+ * limits on the device's list and later crashes in rdmacg_unregister_device(), with any
+ * driver. (7.3 does not.)
  */
 static void share_of_objects(void)
 {
@@ -366,7 +366,7 @@ static void share_of_objects(void)
 	must(put_text(GROUP "/rdma.max", "terncg hca_handle=2 hca_object=12"));
 	c = start(take_all);
 	expect(stepped(&c));
-	/* nobody else has to do with less */
+	/* processes outside the cgroup are not limited */
 	ctx = ibv_open_device(find("terncg"));
 	must(ctx);
 	expect_eq(fill_pds(ctx, pds, 40), 40);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Items 3 and 4, what rdma_cm shows: private data, reject, disconnect, IRD. */
+/*
+ * Connections as rdma_cm shows them: private data, reject, disconnect, IRD and ORD
+ * (RFC 5044 7.1, RFC 6581 9).
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -102,7 +105,7 @@ static void nobody_listens(void)
 	pair_down();
 }
 
-/* nothing starts that has no QP to go on with, at either end */
+/* rdma_connect() and rdma_accept() fail when the QP number is unknown. */
 static void no_qp(void)
 {
 	static const struct want none;
@@ -126,7 +129,7 @@ static void no_qp(void)
 	pair_down();
 }
 
-/* a graceful end is the program's to ask for, at either end */
+/* either end may ask for a graceful close */
 static void disconnect_either(void)
 {
 	struct end *first[] = { &a, &b }, *second[] = { &b, &a };
@@ -144,7 +147,7 @@ static void disconnect_either(void)
 	}
 }
 
-/* what was sent before a disconnect arrives */
+/* data sent before a disconnect arrives */
 static void disconnect_delivers(void)
 {
 	static const struct want want = { .buf_len = 8 << 20 };
@@ -177,7 +180,7 @@ static struct ibv_qp_attr attr_of(struct end *e)
 
 #define READ_LEN	256
 
-/* twice as many as may be under way at once, and one */
+/* post 2 * @ord + 1 Reads, more than may be outstanding at once */
 static void many_reads(struct end *from, struct end *to, int ord)
 {
 	int i, n = 2 * ord + 1;
@@ -198,9 +201,9 @@ static int least(int x, int y)
 }
 
 /*
- * RFC 6581 9.1: an end has the IRD that its program asked for or more, and as its ORD
- * what its program asked for, cut to the other's IRD. More Reads under way than IRD
- * would end the stream.
+ * RFC 6581 9.1: the IRD of an end is at least what its program asked for, its ORD is
+ * what the program asked for, limited to the peer's IRD. More outstanding Reads than
+ * IRD would end the stream.
  */
 static void ird_ord(void)
 {
@@ -230,7 +233,7 @@ static void ird_ord(void)
 	}
 }
 
-/* the acceptor's message waits until the peer has spoken, unseen by the ULP */
+/* The responder sends first: its message waits for the RTR, which the ULP does not see. */
 static void server_speaks_first(void)
 {
 	pair_up(NULL, NULL);
@@ -244,7 +247,7 @@ static void server_speaks_first(void)
 	pair_down();
 }
 
-/* requests that are posted before the connection is there go out with it */
+/* requests posted before the connection is up are sent when it is */
 static void posted_early(void)
 {
 	struct end listener;
@@ -297,7 +300,7 @@ static void many_connections(void)
 	}
 }
 
-/* the QP, or the id, goes while its connection is being made */
+/* the QP and the id are destroyed while they connect */
 static void leave_early(void)
 {
 	struct end listener;
@@ -320,7 +323,7 @@ static void leave_early(void)
 	end_free(&listener);
 }
 
-/* a TCP socket of the netns that we are in, at @ip */
+/* a TCP socket in the current netns, bound to @ip */
 static int tcp_at(const char *ip, int port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port) };
@@ -331,7 +334,7 @@ static int tcp_at(const char *ip, int port)
 	return fd;
 }
 
-/* a connection that has its port from connect(), as if it were drawn there */
+/* a connection whose port is chosen in connect(), as an ephemeral port is */
 static int tcp_from(const char *ip, int port, const struct sockaddr_in *to)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };
@@ -346,7 +349,10 @@ static int tcp_from(const char *ip, int port, const struct sockaddr_in *to)
 	return fd;
 }
 
-/* rdma_cm draws a port without a look at TCP's, whose connections go elsewhere */
+/*
+ * rdma_cm chooses a port without checking TCP's. A TCP connection from that port to
+ * another address is no obstacle.
+ */
 static void port_of_a_tcp_connection(void)
 {
 	static const struct want none;
@@ -376,7 +382,10 @@ static void port_of_a_tcp_connection(void)
 	pair_down();
 }
 
-/* the very connection that TCP has, whether bind() gave it the port or connect() */
+/*
+ * TCP has a connection with the same addresses and ports: tern's fails, whether TCP's
+ * got its port from bind() or from connect().
+ */
 static void expect_in_use(bool bound)
 {
 	static const struct want none;

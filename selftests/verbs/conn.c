@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Connecting one end, or both, with its resources (conn.h). */
 #define _GNU_SOURCE
 #include "conn.h"
 
@@ -59,8 +60,8 @@ static socklen_t parse(const char *ip, int port, struct sockaddr_storage *ss)
 }
 
 /*
- * An ARP reply that is faster than the core puts the request on its list goes
- * unnoticed until the time is over, as veth's are: keep it short.
+ * The core misses an ARP reply that arrives before it has put the request on its list,
+ * as happens on veth, and then waits for the whole time: keep it short.
  */
 #define RESOLVE_MS 1000
 
@@ -123,7 +124,7 @@ int end_expect(struct end *e, enum rdma_cm_event_type type)
 
 /* ---- connecting ---------------------------------------------------------- */
 
-/* try twice, in case a request was lost: ARP repeats it after a second */
+/* Try three times: a reply may be missed, and ARP repeats a request after a second. */
 static int resolve_addr(struct end *e, struct sockaddr *src,
 			struct sockaddr *dst)
 {
@@ -313,7 +314,7 @@ void end_free(struct end *e)
 		rdma_destroy_qp(e->id);
 	if (e->srq)
 		ibv_destroy_srq(e->srq);
-	/* without a channel they are another's */
+	/* without a channel of its own, the CQs belong to @want->cqs */
 	if (e->comp && e->rcq)
 		ibv_destroy_cq(e->rcq);
 	if (e->comp && e->scq)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One end of an RDMA connection, or both ends in one process: each id is made
- * in the network namespace of its host, which rdma_cm remembers.
+ * One end of an RDMA connection, or both ends in one process: each id is created in the
+ * network namespace of its host, and rdma_cm keeps it there.
  */
 #ifndef VERBS_CONN_H
 #define VERBS_CONN_H
@@ -14,21 +14,21 @@
 #include <rdma/rdma_cma.h>
 
 /**
- * struct want - how an end is to be
- * @cap: of the QP; zero words get defaults
+ * struct want - parameters of an end
+ * @cap: of the QP; 0 is a default
  * @cqe: size of each CQ (0: enough for @cap)
  * @access: rights of the buffer's MR (0: all)
  * @buf_len: bytes of the buffer (0: 64 KiB)
- * @sig_all: every send completes with a CQE
- * @send_ops: the QP is posted to by ibv_wr_*(), with these: IBV_QP_EX_WITH_*
+ * @sig_all: every send request is signalled
+ * @send_ops: IBV_QP_EX_WITH_*: operations that are posted by ibv_wr_*()
  * @srq: receive from this SRQ, of the PD of @share
  * @own_srq: receive from an SRQ of its own, of @cap.max_recv_wr entries
  * @share: take PD and buffer of this end
  * @cqs: complete to the CQs of this end
- * @ird: Reads the peer may have open here
- * @ord: Reads open from here
+ * @ird: Reads of the peer that may be outstanding
+ * @ord: our own Reads that may be outstanding
  * @pdata: private data of our connect, accept or reject
- * @pdata_len: bytes of it
+ * @pdata_len: length of @pdata in bytes
  */
 struct want {
 	struct ibv_qp_cap cap;
@@ -50,8 +50,8 @@ struct want {
 /**
  * struct end - one end
  * @got: private data that the peer sent
- * @got_ird: IRD as the connection's event told it
- * @got_ord: ORD likewise
+ * @got_ird: IRD of the connection's event
+ * @got_ord: ORD of the connection's event
  */
 struct end {
 	struct rdma_event_channel *ch;
@@ -76,28 +76,28 @@ struct end {
 #define ALL_RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \
 		    IBV_ACCESS_REMOTE_WRITE)
 
-/* seconds that a step may take; TERN_TIMEOUT_SCALE makes it longer */
+/* milliseconds that a step may take, scaled by TERN_TIMEOUT_SCALE */
 int patience_ms(void);
 
-/* 0 or -1; an empty name is the namespace we were started in */
+/* Return: 0 or -1; no name is the namespace that the program was started in */
 int enter_netns(const char *name);
 
 int end_resolve(struct end *e, const char *ip, int port, const char *from);
-/* from a port of our choice */
+/* the same from port @from_port */
 int end_resolve_from(struct end *e, const char *ip, int port, const char *from,
 		     int from_port);
 int end_listen(struct end *e, const char *ip, int port);
 
-/* PD, CQs, buffer and QP on @e->id */
+/* create PD, CQs, buffer and QP for @e->id */
 int end_build(struct end *e, const struct want *want);
 
-/* the next event if it is @type, to be acknowledged; else NULL */
+/* the next event, which the caller acknowledges; NULL if it is not of @type */
 struct rdma_cm_event *end_wait(struct end *e, enum rdma_cm_event_type type);
-/* the same, acknowledged: 0 or -1; keeps private data, IRD and ORD */
+/* the same, acknowledged; keeps private data, IRD and ORD in @e. Return: 0 or -1 */
 int end_expect(struct end *e, enum rdma_cm_event_type type);
 
 int end_connect(struct end *e, const struct want *want);
-/* take the request that waits at @listener; its id becomes @e's */
+/* take the next connect request of @listener; its id becomes @e's */
 int end_request(struct end *listener, struct end *e);
 int end_accept(struct end *e, const struct want *want);
 

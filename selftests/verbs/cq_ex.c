@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* ibv_create_cq_ex(), polling what it made, and the clock of its timestamps. */
+/* ibv_create_cq_ex(), polling extended CQs, and the clock of their timestamps. */
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 	       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 #define ALL_FIELDS (IBV_WC_STANDARD_FLAGS | TIMES)
 
-/* stands for an end whose CQs are extended; a's device */
+/* holds the extended CQs of a's device, for want.cqs */
 static struct end cqs;
 static struct ibv_cq_ex *send_ex, *recv_ex;
 
@@ -21,7 +21,7 @@ static struct ibv_cq_ex *make(struct ibv_cq_init_attr_ex *attr)
 	return ibv_create_cq_ex(a.id->verbs, attr);
 }
 
-/* an end, so that its device is open, and a connection with extended CQs */
+/* Open a's device with an end of its own, create extended CQs, and connect with them. */
 static void ex_up(uint64_t wc_flags, uint32_t flags)
 {
 	struct ibv_cq_init_attr_ex attr = {
@@ -49,7 +49,7 @@ static void ex_down(void)
 	must(!ibv_destroy_cq(cqs.rcq));
 }
 
-/* stand on the next completion */
+/* wait for the next completion and start polling at it */
 static void start(struct ibv_cq_ex *cq)
 {
 	struct ibv_poll_cq_attr attr = {};
@@ -89,7 +89,7 @@ static void fields(void)
 	ex_down();
 }
 
-/* a window of all of a's memory; its key */
+/* bind a window to all of a's memory; Return: its key */
 static uint32_t bind_window(struct ibv_mw *mw)
 {
 	struct ibv_send_wr wr = {
@@ -135,7 +135,7 @@ static void invalidated(void)
 	expect_eq(ibv_wc_read_invalidated_rkey(recv_ex), wr.invalidate_rkey);
 	expect_eq(ibv_wc_read_byte_len(recv_ex), 8);
 	ibv_end_poll(recv_ex);
-	/* and it is */
+	/* the key is invalid now */
 	expect_no_read(&b, wr.invalidate_rkey, (uintptr_t)a.buf, TERM(0, 1, 0));
 	must(!ibv_dealloc_mw(mw));
 	ex_down();
@@ -165,7 +165,7 @@ static void walk(void)
 		expect_eq(send_ex->wr_id, 3 * i + 1);
 		expect_eq(ibv_wc_read_opcode(send_ex), IBV_WC_RDMA_WRITE);
 		ibv_end_poll(send_ex);
-		/* and the plain way to poll takes over where that ended */
+		/* ibv_poll_cq() continues after the last entry of the extended poll */
 		expect_wc(a.scq, 3 * i + 2, IBV_WC_SUCCESS);
 	}
 	ex_down();
@@ -189,7 +189,7 @@ static void failures(void)
 	ex_down();
 }
 
-/* one completion's times, between two looks at our clocks */
+/* both times of a completion lie between two readings of the clocks */
 static void one_timestamp(uint64_t *last)
 {
 	long long mono = now_ns(CLOCK_MONOTONIC), wall = now_ns(CLOCK_REALTIME);
@@ -207,7 +207,7 @@ static void one_timestamp(uint64_t *last)
 	late_wall = now_ns(CLOCK_REALTIME);
 	expect(ts >= (uint64_t)mono && ts <= (uint64_t)late_mono);
 	expect(ts >= *last);
-	/* the two clocks are read one after the other: allow for the time of the call */
+	/* the clocks are read one after the other: allow for the time of the call */
 	expect(wallclock + slack >= (uint64_t)wall);
 	expect(wallclock <= (uint64_t)late_wall + slack);
 	*last = ts;
@@ -226,7 +226,7 @@ static void timestamps(void)
 		one_timestamp(&last);
 	must(!ibv_query_device_ex(a.id->verbs, NULL, &dev));
 	expect(dev.completion_timestamp_mask == UINT64_MAX);
-	/* in kHz: ticks of a nanosecond */
+	/* kHz: a tick is a nanosecond */
 	expect_eq(dev.hca_core_clock, 1000000);
 	must(!ibv_query_rt_values_ex(a.id->verbs, &now));
 	expect_eq(now.comp_mask, IBV_VALUES_MASK_RAW_CLOCK);
@@ -238,7 +238,7 @@ static void timestamps(void)
 	ex_down();
 }
 
-/* @attr is refused with @err; made, it is destroyed */
+/* creation with @attr fails with @err, or succeeds where @err is 0 */
 static void expect_refused(struct ibv_cq_init_attr_ex attr, int err)
 {
 	struct ibv_cq_ex *cq = make(&attr);
@@ -265,7 +265,7 @@ static void refused(void)
 			    .flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN),
 		       EOPNOTSUPP);
 	expect_refused(WITH(.comp_mask = 1u << 30), EINVAL);
-	/* a parent domain it is to be, and no plain one */
+	/* the parent domain must not be a plain PD */
 	expect_refused(WITH(.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
 			    .parent_domain = a.pd), EINVAL);
 	expect_refused(WITH(.cqe = 0x7fffffff), EINVAL);
@@ -274,7 +274,7 @@ static void refused(void)
 	pair_down();
 }
 
-/* its promise holds for polling, arming and resizing alike */
+/* a CQ without locks can be polled, armed and resized */
 static void single_threaded(void)
 {
 	int i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What moves data: Send, Write, Read, lists, inline, fence. */
+/* Data transfer: Send, Write, Read, scatter lists, inline, fence (RFC 5040 5). */
 #include <string.h>
 
 #include "pair.h"
@@ -61,7 +61,7 @@ static void rdma_each(enum ibv_wr_opcode op)
 		expect_eq(wc.wr_id, i);
 		expect_eq(wc.opcode, read ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE);
 		if (!read) {
-			/* what follows a Write shows that it is placed */
+			/* the Send after a Write shows that the Write is placed */
 			post_recv(&b, i, 0, 0);
 			post_send(&a, i, 0, 0, IBV_SEND_SIGNALED);
 			expect_wc(a.scq, i, IBV_WC_SUCCESS);
@@ -99,7 +99,7 @@ static void unaligned(void)
 	pair_down();
 }
 
-/* no list at all, and a key that is nobody's: nothing is touched */
+/* a zero-length request needs neither a list nor a valid key, and touches nothing */
 static void zero_length(void)
 {
 	static const enum ibv_wr_opcode ops[] = {
@@ -129,7 +129,7 @@ static void zero_length(void)
 
 /* ---- lists ------------------------------------------------------------------ */
 
-/* @n pieces of odd lengths, apart from each other; their sum */
+/* @n pieces of odd lengths with gaps between them; Return: the total length */
 static uint32_t make_list(const struct end *e, struct ibv_sge *sge, int n)
 {
 	uint32_t sum = 0, len;
@@ -233,7 +233,7 @@ static void read_list(void)
 
 /* ---- inline and fence ---------------------------------------------------------- */
 
-/* the buffer is the program's again at once, and needs no key */
+/* an inline buffer may be reused at once, and needs no key */
 static void inline_send(void)
 {
 	static const struct want want = { .cap.max_inline_data = 64 };
@@ -283,7 +283,7 @@ static void inline_write(void)
 	pair_down();
 }
 
-/* a fenced Send carries what the Read before it brought */
+/* a fenced Send carries the data of the Read before it */
 static void fence(void)
 {
 	static const struct want want = { .buf_len = 4 << 20 };
@@ -306,7 +306,7 @@ static void fence(void)
 	pair_down();
 }
 
-/* more Reads at once than ORD: they wait, and complete in order */
+/* Reads beyond ORD wait, and all complete in order */
 static void many_reads(void)
 {
 	static const struct want want = { .ord = 3, .ird = 3 };

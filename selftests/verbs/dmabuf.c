@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_reg_dmabuf_mr(). The exporter is udmabuf, whose memory is a memfd's: mapped
- * beside, it shows what came, and it takes a write seal only when nobody has
- * its pages pinned. Debian's kernel has a second one, dma_heap.
+ * ibv_reg_dmabuf_mr(). The exporter is udmabuf, which exports the memory of a memfd. A
+ * mapping of the memfd shows what arrived, and a write seal succeeds only when no page
+ * is pinned. Debian's kernel has a second exporter, dma_heap.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,11 +26,11 @@
 #define IOVA	0x123456780000ull
 
 static int memfd, dmabuf;
-static uint8_t *mem;	/* the same memory, mapped */
+static uint8_t *mem;	/* the memfd, mapped */
 
 /* ---- the buffer ----------------------------------------------------------------- */
 
-/* @memfd's first LEN bytes */
+/* export the first LEN bytes of @memfd */
 static int export(void)
 {
 	struct udmabuf_create create = { .memfd = memfd, .size = LEN };
@@ -53,7 +53,7 @@ static void buf_up(void)
 	must(mem != MAP_FAILED);
 }
 
-/* nobody has a page of it any more; ends the mapping */
+/* unmap the buffer; Return: none of its pages is pinned */
 static bool all_given_back(void)
 {
 	if (mem)
@@ -62,7 +62,7 @@ static bool all_given_back(void)
 	return !fcntl(memfd, F_ADD_SEALS, F_SEAL_WRITE);
 }
 
-/* a killed process may be seen to be gone before its files are */
+/* Poll: a killed process may be reaped before its files are closed. */
 static bool all_given_back_soon(void)
 {
 	int tries = patience_ms() / 100;
@@ -79,7 +79,7 @@ static void buf_down(void)
 	close(memfd);
 }
 
-/* all of it is b's region: IOVA is its first byte */
+/* register all of the buffer at b: IOVA is its first byte */
 static struct ibv_mr *reg(int access)
 {
 	struct ibv_mr *mr = ibv_reg_dmabuf_mr(b.pd, 0, LEN, IOVA, dmabuf, access);
@@ -121,7 +121,7 @@ static void down(void)
 
 /* ---- what it carries -------------------------------------------------------------- */
 
-/* across page boundaries, from odd offsets, at either end of a Send */
+/* Sends from and into the buffer, at odd offsets and across page boundaries */
 static void messages(void)
 {
 	struct ibv_sge sge;
@@ -151,7 +151,7 @@ static void messages(void)
 	down();
 }
 
-/* the peer's Writes and Reads, and b's own Read into it */
+/* the peer's Writes and Reads, and b's own Read into the buffer */
 static void remote(void)
 {
 	struct ibv_sge sge;
@@ -178,7 +178,7 @@ static void remote(void)
 	down();
 }
 
-/* a part of it, from an odd offset: no byte before it or behind it */
+/* a part of the buffer from an odd offset: no byte before or after it is reachable */
 static void part(void)
 {
 	enum { FROM = PAGE + 123, PART = 2 * PAGE + 1 };
@@ -240,7 +240,7 @@ static void rights(void)
 
 	up();
 	expect_refused(0, LEN, dmabuf, IBV_ACCESS_REMOTE_WRITE, EINVAL);
-	/* the core binds no windows to one */
+	/* the core binds no windows to dmabuf MRs */
 	expect_refused(0, LEN, dmabuf, LOCAL | IBV_ACCESS_MW_BIND, EINVAL);
 	mr = reg(IBV_ACCESS_REMOTE_READ);
 	expect_no_write(&a, mr->rkey, IOVA, TERM(1, 1, 0));
@@ -258,7 +258,7 @@ static void rights(void)
 	down();
 }
 
-/* without the library, which answers EINVAL itself */
+/* bypass the library, which would return EINVAL itself */
 static int rereg_raw(const struct ibv_mr *mr)
 {
 	struct ib_uverbs_rereg_mr_resp resp;
@@ -293,7 +293,7 @@ static void rereg(void)
 	down();
 }
 
-/* dma_heap makes buffers that are open for one thing only */
+/* a dma_heap buffer that is open for reading or writing only, by @flags */
 static int heap_buf(int flags)
 {
 	struct dma_heap_allocation_data data = {
@@ -310,7 +310,7 @@ static int heap_buf(int flags)
 	return data.fd;
 }
 
-/* rights are not widened beyond what the program has itself */
+/* an MR cannot have rights that the descriptor does not have */
 static void read_only(void)
 {
 	int ro = heap_buf(O_RDONLY), wo = heap_buf(O_WRONLY);
@@ -361,7 +361,7 @@ static bool want_huge_pages(const char *n)
 	return done;
 }
 
-/* a kernel whose udmabuf maps other pages than those is caught, and refused */
+/* some kernels' udmabuf exports other pages of a hugetlb memfd: that MR is refused */
 static void huge_pages(void)
 {
 	struct ibv_mr *mr;
@@ -419,9 +419,9 @@ static void told(void)
 	down();
 }
 
-/* ---- its life ------------------------------------------------------------------------- */
+/* ---- lifetime ------------------------------------------------------------------------- */
 
-/* the region alone has it, and gives it back */
+/* the MR alone keeps the buffer, and releases it */
 static void outlives_its_fd(void)
 {
 	struct ibv_mr *mr, *second;
@@ -484,7 +484,7 @@ static void killed(void)
 	pair_down();
 }
 
-/* the link goes, and the program with its region and its mapping stays */
+/* the link is deleted while a program has a region and a mapping */
 static void link_deleted(void)
 {
 	char command[96];
@@ -507,7 +507,7 @@ static void link_deleted(void)
 	must(!system(command));
 }
 
-/* Writes pour in; when the verb is back, no byte changes */
+/* No byte changes after the verb returned, although Writes are still arriving. */
 static void dereg_under_fire(void)
 {
 	struct ibv_mr *mr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Doors: who may connect what. Programs of other users, in processes of their own
- * and without privileges, name to rdma_cm each QP, id, address and port that is not
- * theirs: each cell of the tables has its errno. Run by doors.sh, which makes the
- * hosts and, with tern_kverbs.ko, QPs of a kernel user.
+ * Access control of rdma_cm: unprivileged processes of other users name QPs, ids,
+ * addresses and ports that are not theirs, and get the errno of each cell of the tables.
+ * Run by doors.sh, which creates the hosts and, with tern_kverbs.ko, QPs of a kernel
+ * user.
  *
  *	doors [WORD...]		only the tests whose name holds one of them
  */
@@ -17,7 +17,7 @@
 
 #include "doors.h"
 
-#define NOBODY_HAS	0xfffffe	/* a QP number */
+#define NOBODY_HAS	0xfffffe	/* an unused QP number */
 #define VICTIM		65533
 
 static int kernel_qpn(const char *which)
@@ -31,7 +31,7 @@ static int kernel_qpn(const char *which)
 
 static const struct want none;
 
-/* errno of a connect with a QP by its number, from a's device */
+/* connect QP @qpn from a's device; Return: 0 or the errno */
 static int connect_as(int qpn)
 {
 	struct rdma_conn_param param = { .qp_num = qpn };
@@ -47,7 +47,7 @@ static int connect_as(int qpn)
 	return err;
 }
 
-/* the same of an accept: who asked is told no, or is connected */
+/* accept a connection with QP @qpn; Return: 0 or the errno */
 static int accept_as(int qpn)
 {
 	struct rdma_conn_param param = { .qp_num = qpn };
@@ -66,7 +66,7 @@ static int accept_as(int qpn)
 	return err;
 }
 
-/* a QP of our own, apart from any id */
+/* a QP of our own that belongs to no id */
 static struct ibv_qp *lone_qp(struct end *e)
 {
 	struct ibv_qp_init_attr attr = {
@@ -81,7 +81,7 @@ static struct ibv_qp *lone_qp(struct end *e)
 	return ibv_create_qp(e->pd, &attr);
 }
 
-/* on order: a number, and what to do with it; or 0 for a QP of its own */
+/* Read commands: accept or connect, and the QP number to use; 0 is a QP of its own. */
 static void thief(void)
 {
 	struct ibv_qp *qp;
@@ -102,7 +102,7 @@ static void thief(void)
 	}
 }
 
-/* has a QP, tells its number, and connects it when everybody has tried */
+/* Report the number of our QP, and connect it after all others have tried to use it. */
 static void victim(void)
 {
 	struct end e;
@@ -131,7 +131,7 @@ static struct ibv_context *open_device(const char *name)
 	return ctx;
 }
 
-/* of another netns, which sees a's device in the shared mode */
+/* a QP of a process in another netns, which sees a's device in the shared mode */
 static void victim_in_b(void)
 {
 	struct ibv_qp_init_attr attr = {
@@ -162,7 +162,7 @@ static void expect_nobody_came(void)
 	expect(!poll(&pfd, 1, 0));
 }
 
-/* wait for the party's result: a connection that came would wait for our answer */
+/* Wait for the party's result: a wrong connection would block until we accept it. */
 static void expect_nobody_comes(const struct party *p)
 {
 	struct pollfd pfds[] = {
@@ -227,7 +227,7 @@ static int try_accept(struct party *p, int qpn)
 
 static struct party robber, other_user, other_netns;
 
-/* QPs by their owner, and what a connect and an accept with them answer */
+/* try QPs of each kind of owner; connect and accept return the same errno */
 static void each_owner(int (*try)(struct party *p, int qpn))
 {
 	const struct {
@@ -266,7 +266,7 @@ static void by_owner(int (*try)(struct party *p, int qpn))
 	start(&other_netns, "b", THIEF, victim_in_b);
 	start(&robber, "a", THIEF, thief);
 	each_owner(try);
-	/* the other's is as it was */
+	/* the other user's QP is unharmed */
 	tell(&other_user, 0);
 	serve_one(&e);
 	must(!listen_to(&other_user));
@@ -326,7 +326,7 @@ static void qp_down(void)
 	end_free(&listener);
 }
 
-/* may: errno that the process gets which runs @does, as @uid, in a */
+/* run @does as @uid in a; it reports @err (0: it connects) */
 static void expect_may(uid_t uid, void (*does)(void), int err)
 {
 	struct party p;
@@ -351,7 +351,7 @@ static void after_fork(void)
 	qp_down();
 }
 
-/* the file decides, not the process that has it */
+/* the open uverbs file gives access, whatever process holds it */
 static void after_fork_as_nobody(void)
 {
 	qp_up();
@@ -404,7 +404,7 @@ static void uverbs_sent(void)
 
 static uint32_t id_of_a;
 
-/* rdma_cm's file is for those with the credentials of who opened it */
+/* rdma_cm's file works only with the credentials of the process that opened it */
 static void gets_rdma_cm(void)
 {
 	int fd = get_fd();
@@ -430,7 +430,7 @@ static void rdma_cm_sent(void)
 
 /* ---- ids ------------------------------------------------------------------- */
 
-/* an id that others may try to use, and what the kernel's ids are to a program */
+/* hold an id, for others to try to use */
 static void has_an_id(void)
 {
 	struct end e;
@@ -442,7 +442,7 @@ static void has_an_id(void)
 
 #define IDS 256
 
-/* each command for each number: an id of others, or none */
+/* every command for every id: EINVAL for an id of others, ENOENT for an unused one */
 static void tries_ids(void)
 {
 	int fd = raw_open(), others = 0;
@@ -463,7 +463,7 @@ static void tries_ids(void)
 			say(-1);
 		}
 	}
-	/* two others have one each; this process is to find them all */
+	/* two other processes have an id each, and all commands must find both */
 	need(others >= 2 * (int)raw_commands);
 	say(raw_query(fd, own));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The tests of doors.c that have a file of their own. */
+/* Tests of the program doors that are in other files than doors.c. */
 #ifndef VERBS_DOORS_H
 #define VERBS_DOORS_H
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# doors: programs that name what is another's, over the devices of a and b, with a
-# third netns, c, that has none; and with QPs of a kernel user on a's device. With
-# arguments, only the tests whose name holds one of them.
+# Run doors: programs that use objects of others, on the devices of a and b, in a third
+# netns, c, without a device, and with QPs of a kernel user on a's device. With
+# arguments, only the tests whose name has one of them.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -21,7 +21,7 @@ close_doors()
 }
 trap 'close_doors; on_exit' EXIT
 
-# a connected pair of QPs, and one that is nobody's yet: tern_kverbs says their numbers
+# a connected pair of kernel QPs, and an idle one; tern_kverbs reports their numbers
 kernel_qps()
 {
 	modprobe rdma_cm

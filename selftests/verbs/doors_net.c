@@ -15,7 +15,7 @@ static const struct want none;
 static int qpns[2];
 static const char *any;
 
-/* of c, which has no device: any number is better than none */
+/* a process in c, which has no device, tries the QPs of the other two netns */
 static void from_c(void)
 {
 	unsigned int i;
@@ -68,7 +68,7 @@ static void has_qp_of_b(void)
 	has_qp(IP_B, IP_A);
 }
 
-/* a QP of each device, whichever rdma_cm takes for the wildcard */
+/* try a QP of each device: rdma_cm may choose either for the wildcard address */
 static void loopback_of_others(const char *from, const char *at)
 {
 	int in_a = tcp_listener("a", at, 8603);
@@ -133,7 +133,7 @@ static void expect_port(int port, int err)
 	end(&p);
 }
 
-/* within the range that ports are drawn from, and outside it */
+/* ports outside and inside the range of ephemeral ports */
 static void ports_of(const char *from, const char *to)
 {
 	static const int ports[] = { 8604, 40404 };
@@ -150,7 +150,7 @@ static void ports_of(const char *from, const char *to)
 		must(!listen(fd, 5));
 		expect_port(ports[i], EADDRINUSE);
 		close(fd);
-		/* SO_REUSEADDR is for sockets that do not listen */
+		/* SO_REUSEADDR does not share the port of a listening socket */
 		must(!enter_netns("a"));
 		fd = tcp_bound(from, ports[i], true);
 		must(fd >= 0 && !listen(fd, 5));

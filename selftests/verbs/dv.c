@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * terndv.h over the devices of a and b, both played by this one process: what a
- * program can ask for, what comes of it, and what it is told. Run by dv.sh.
+ * terndv.h on the devices of a and b, both driven by this one process: the options of a
+ * QP, their effect, and what terndv_query_qp() reports. Run by dv.sh.
  *
  *	dv [WORD...]	only the tests whose name holds one of them
  */
@@ -105,7 +105,7 @@ void dv_pair(const struct terndv_qp_init_attr *wa, const struct terndv_qp_init_a
 	dv_query();
 }
 
-/* what one end sent is what came to the other */
+/* one end received the frame that the other sent */
 static void same_frame(const struct terndv_mpa_frame *sent,
 		       const struct terndv_mpa_frame *came)
 {

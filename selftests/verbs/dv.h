@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * terndv.h in tests: its library is loaded, as by a program that runs without
- * tern too, and a pair is made whose ends have options.
+ * terndv.h in tests: the library is loaded at run time, as by a program that also runs
+ * without tern, and pairs are connected with options.
  */
 #ifndef VERBS_DV_H
 #define VERBS_DV_H
@@ -9,7 +9,7 @@
 #include "pair.h"
 #include "terndv.h"
 
-/* the library's functions, by the version that they have in it */
+/* the library's functions, looked up with their symbol version */
 extern struct dv_library {
 	typeof(terndv_is_supported) *is_supported;
 	typeof(terndv_query_device) *query_device;
@@ -20,24 +20,24 @@ extern struct dv_library {
 
 bool dv_load(void);
 
-/* settings of the device of "a" or "b", as the tool takes them */
+/* apply settings, in the tool's syntax, to the device of "a" or "b" */
 void set_device(const char *host, const char *settings);
-/* what settings.sh calls the defaults, at both */
+/* the defaults of settings.sh, at both */
 void set_defaults(void);
 
 /* a and b with their QPs, connected with options; NULL: none are set */
 void dv_pair(const struct terndv_qp_init_attr *wa,
 	     const struct terndv_qp_init_attr *wb);
-/* the same up to the Request, which b's listener has seen and not answered */
+/* the same up to b's connect request, which is not answered */
 void dv_request(const struct terndv_qp_init_attr *wa,
 		const struct terndv_qp_init_attr *wb);
 void dv_established(void);
 
-/* after dv_pair(): what both ends know of it, which must be the same */
+/* after dv_pair(): query both ends into qa and qb, and check that they agree */
 extern struct terndv_qp_attr qa, qb;
 void dv_query(void);
 
-/* a Send each way arrives */
+/* check that a Send in each direction arrives */
 void dv_traffic(void);
 
 int new_port(void);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# dv over the devices of a and b: what programs ask for through terndv.h. With
+# Run dv on the devices of a and b: options that programs set through terndv.h. With
 # arguments, only the tests whose name holds one of them.
 
 cd ../net || exit

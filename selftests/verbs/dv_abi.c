@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The kernel's side of terndv.h (TERN_OBJECT_DV in tern-abi.h), called by hand:
- * each wrong size, value, handle and state has its errno, and no other.
+ * The kernel's side of terndv.h (TERN_OBJECT_DV in tern-abi.h), called by ioctl(): each
+ * wrong size, value, handle and state returns its own errno.
  */
 #include <errno.h>
 #include <signal.h>
@@ -169,7 +169,7 @@ static void unknown_bits(void)
 		expect_eq(wish(W(1u << bit)), EOPNOTSUPP);
 	expect_eq(wish(W(0, .reserved0 = { 0, 1 })), EINVAL);
 	expect_eq(wish(W(0, .reserved1 = { 0, 0, 1 })), EINVAL);
-	/* what has no bit is not looked at */
+	/* a field whose bit is clear is ignored */
 	expect_eq(wish(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9)), 0);
 	pair_down();
 }
@@ -260,7 +260,7 @@ static void rdmac(void)
 	pair_down();
 }
 
-/* it was granted, and is not any more */
+/* the device's settings change after an option was granted: connecting fails */
 static void settings_moved_on(void)
 {
 	static const struct want want;
@@ -298,7 +298,7 @@ static void handles(void)
 		expect_eq(wish_at(1000000 + i, &w, sizeof(w)), ENOENT);
 	expect(wish_at(-1, &w, sizeof(w)));
 	expect(report_at(1ull << 40, &r, sizeof(r)));
-	/* a context of the same device, which has no QP */
+	/* another context of the same device, without a QP */
 	other = ibv_open_device(a.id->verbs->device);
 	must(other);
 	begin(TERN_METHOD_DV_WISH);
@@ -319,7 +319,7 @@ static void states(void)
 	static const struct want want;
 
 	dv_request(NULL, NULL);
-	/* the Request is out, and no Reply came */
+	/* the Request is sent, no Reply has arrived */
 	expect_eq(wish(W(0)), EISCONN);
 	must(!end_accept(&b, &want));
 	dv_established();
@@ -332,7 +332,7 @@ static void states(void)
 	pair_down();
 }
 
-/* ---- noise ----------------------------------------------------------------------------------------- */
+/* ---- random input ---------------------------------------------------------------------------------- */
 
 static uint32_t noise = 4711;
 
@@ -343,7 +343,7 @@ static uint32_t draw(void)
 	return noise ^= noise << 5;
 }
 
-/* mostly small numbers, so that some are right */
+/* mostly small numbers, so that some are valid */
 static struct tern_qp_wishes any_wishes(void)
 {
 	struct tern_qp_wishes w = W(draw() & (draw() % 8 ? 0xff : -1));
@@ -385,7 +385,7 @@ static void random_wishes(void)
 	set_defaults();
 }
 
-/* a child changes them as fast as it can while we connect */
+/* a child changes the options in a loop while we connect */
 static void race_with_connect(void)
 {
 	static const struct want want;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Options as a scripted peer sees them: one end is a TCP socket of ours,
- * which reads and writes MPA frames byte by byte (RFC 5044 7.1, RFC 6581).
+ * Options as a scripted peer sees them: the peer is a TCP socket that reads and writes
+ * MPA frames byte by byte (RFC 5044 7.1, RFC 6581).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define FRAME_LEN 20
 #define ENHANCED_LEN 4
 
-/* the bytes behind the Key: flags, revision, length; then the enhanced data */
+/* the frame after its Key: flags, revision, length; then the enhanced data */
 struct mpa_frame {
 	uint8_t flags;
 	uint8_t rev;
@@ -141,7 +141,7 @@ static void accept_plainly(int fd)
 		    &(struct mpa_frame){ .flags = TERNDV_MPA_CRC, .rev = 1 });
 }
 
-/* ---- a connects to us ------------------------------------------------------------------ */
+/* ---- tern's initiator, from a ---------------------------------------------------------- */
 
 static void begin(int port, const struct terndv_qp_init_attr *w)
 {
@@ -163,7 +163,7 @@ static void expect_p2p_request(const struct mpa_frame *f)
 	expect(f->ord & TERNDV_MPA_ORD_WRITE && f->ord & TERNDV_MPA_ORD_READ);
 }
 
-/* no second attempt within the time in which it would come */
+/* wait as long as a retry would take: there is none */
 static void expect_no_retry(int fd)
 {
 	struct terndv_qp_attr attr;
@@ -175,7 +175,10 @@ static void expect_no_retry(int fd)
 	expect(attr.asked.p2p);
 }
 
-/* the peer may be one that speaks first: plain would leave both waiting */
+/*
+ * No retry without peer-to-peer, which the program demands: if the peer's program waits
+ * too, both would wait for ever.
+ */
 static void no_retry_when_closed(void)
 {
 	int port = new_port(), fd = tcp_listen(port), conn;
@@ -211,8 +214,9 @@ static void no_retry_when_plain(void)
 }
 
 /*
- * The same peer for three programs: one that leaves it to the device is asked
- * again, the next plainly at once, and one that wants peer-to-peer asks for it.
+ * A peer of revision 1 and three programs. Without an option the device retries with a
+ * plain Request, and then asks plainly at once; a program that demands peer-to-peer
+ * still asks for it.
  */
 static void retry_by_default(void)
 {
@@ -252,7 +256,7 @@ static void retry_by_default(void)
 	close(fd);
 }
 
-/* ---- we connect to b --------------------------------------------------------------------- */
+/* ---- tern's responder, at b -------------------------------------------------------------- */
 
 static long now_ms(void)
 {

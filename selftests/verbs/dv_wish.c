@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* MPA-149 to 153, 161, 190, 191: each wish, and what comes of it at both ends. */
+/* Each option of a QP and its effect at both ends: MPA-149 to 153, 161, 190, 191. */
 #include <errno.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void device_follows_settings(void)
 	pair_down();
 }
 
-/* a program that was built with a shorter, or a longer, struct */
+/* programs that were built with a shorter or longer struct */
 static void sizes_of_programs(void)
 {
 	union {
@@ -104,8 +104,8 @@ static struct ibv_qp *create_on(struct end *e, const struct terndv_qp_init_attr 
 }
 
 /*
- * The id has no QP of rdma_cm's: the program's own is named in the parameters
- * of rdma_connect() and rdma_accept().
+ * Replace the QP of rdma_cm's id by one of our own, named in the parameters of
+ * rdma_connect() and rdma_accept().
  */
 static void replace_qp(struct end *e, const struct terndv_qp_init_attr *w,
 		       struct rdma_conn_param *param)
@@ -116,7 +116,7 @@ static void replace_qp(struct end *e, const struct terndv_qp_init_attr *w,
 	param->qp_num = e->qp->qp_num;
 }
 
-/* end_free() destroys QPs of rdma_cm's */
+/* end_free() destroys only QPs that rdma_create_qp() created */
 static void free_own_qps(void)
 {
 	must(!ibv_destroy_qp(a.qp));
@@ -164,7 +164,7 @@ static void create_refuses(void)
 	expect_eq(errno, EOPNOTSUPP);
 	expect(!create_on(&a, W(TERNDV_QP_RTR)));
 	expect_eq(errno, EINVAL);
-	/* and has left no QP that would keep its CQs in use */
+	/* no QP stays that would keep the CQs busy */
 	rdma_destroy_qp(a.id);
 	a.qp = NULL;
 	expect_eq(ibv_destroy_cq(a.scq), 0);
@@ -191,7 +191,7 @@ static void wishes_are_replaced(void)
 				   .markers = true, .rtr_timeout_ms = 77)));
 	must(!dv.query_qp(a.qp, &attr, sizeof(attr)));
 	expect(attr.asked.markers && attr.asked.rtr_timeout_ms == 77);
-	/* what is refused changes nothing */
+	/* a refused call changes nothing */
 	expect_eq(dv.modify_qp(a.qp, W(TERNDV_QP_VERSION)), TERNDV_ERR_VERSION);
 	must(!dv.query_qp(a.qp, &attr, sizeof(attr)));
 	expect_eq(attr.asked.rtr_timeout_ms, 77);
@@ -204,7 +204,7 @@ static void wishes_are_replaced(void)
 
 /* ---- framing ------------------------------------------------------------------------ */
 
-/* RFC 5044 4.5, MPA-051 and 052 */
+/* RFC 5044 4.5: MULPDU from EMSS, without markers and with them (MPA-051, MPA-052) */
 static uint32_t mulpdu(uint32_t emss, bool markers)
 {
 	return emss - (6 + emss % 4) - (markers ? 4 * ((emss + 511) / 512) : 0);
@@ -282,7 +282,7 @@ static void client_server(void)
 	pair_down();
 }
 
-/* the program's word counts for more than the device's */
+/* options of the program override settings of the device */
 static void over_the_settings(void)
 {
 	set_defaults();
@@ -310,7 +310,7 @@ static uint32_t listed(const struct terndv_mpa_frame *f)
 	       (f->ird & TERNDV_MPA_IRD_SEND ? 1 << TERNDV_RTR_SEND : 0);
 }
 
-/* @want is what the initiator chooses of @x at a peer that takes @y */
+/* the initiator offers RTR types @x, the responder takes @y: they agree on @want */
 static void rtr_case(const struct terndv_qp_init_attr *x,
 		     const struct terndv_qp_init_attr *y, uint8_t want)
 {
@@ -343,7 +343,7 @@ static void rtr_order(void)
 		 W(TERNDV_QP_RTR, TRIPLE(1, 2)), TERNDV_RTR_READ);
 }
 
-/* nothing that both know: Terminate 2/0/07 in place of the RTR, told to both */
+/* no common RTR type: the initiator sends Terminate 2/0/07, and both ends report it */
 static void rtr_none_shared(void)
 {
 	static const struct want want;
@@ -379,7 +379,7 @@ static void version_0(void)
 	expect(qa.tx_markers && qa.rx_markers && qa.crc);
 	dv_traffic();
 	pair_down();
-	/* the responder wants it: a revision 1 Request may be answered so */
+	/* the responder asks for version 0: it may answer a revision 1 Request so */
 	dv_pair(W(TERNDV_QP_MPA_REV, .mpa_rev = 1),
 		W(TERNDV_QP_VERSION, .version = 0));
 	expect_eq(qa.own.rev, 1);
@@ -387,7 +387,7 @@ static void version_0(void)
 	expect_eq(qa.version, 0);
 	dv_traffic();
 	pair_down();
-	/* and a QP that wants version 1 has it, on the same device */
+	/* a QP that asks for version 1 on the same device gets it */
 	dv_pair(W(TERNDV_QP_VERSION, .version = 1), NULL);
 	expect_eq(qa.version, 1);
 	pair_down();
@@ -405,8 +405,8 @@ static void accept_does_not_suit(void)
 }
 
 /*
- * MPA-180: what a Reply with R=1 said, which the event has no room for: the IRD that
- * the device could give, and an ORD that our IRD allows
+ * MPA-180: query_qp reports a Reply with R=1, whose depths the event cannot carry: the
+ * IRD that b's device supports, and an ORD that a's IRD allows.
  */
 static void rejected_is_told(void)
 {
@@ -433,7 +433,7 @@ static void depths_are_told(void)
 	dv_pair(NULL, NULL);
 	expect_eq(qa.own.ird & TERNDV_MPA_DEPTH, 5);
 	expect_eq(qa.own.ord & TERNDV_MPA_DEPTH, 6);
-	/* b grew its IRD to what a means to use, and got 4 of a's 5 */
+	/* b raised its IRD to a's ORD of 6; its ORD stays at the 4 that it asked for */
 	expect_eq(qa.peer.ird & TERNDV_MPA_DEPTH, 6);
 	expect_eq(qa.peer.ord & TERNDV_MPA_DEPTH, 4);
 	expect_eq(qa.ord, 6);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Async events come to the object that they are about, and to no other; those of
- * the port and the device. The last test takes the device away and brings it
- * back, so it is the last of all.
+ * Async events of QPs and CQs reach only the object that they are about; events of the
+ * port and the device. The last test deletes the device and adds it again, so it runs
+ * after all others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "queue_verbs.h"
 
-/* a second QP of each device, which nothing is about */
+/* a second QP of each device, which must get no event */
 static struct end c, d;
 
 static void up(void)
@@ -21,7 +21,7 @@ static void up(void)
 
 	pair_up(NULL, NULL);
 	connect_ends(&c, &d, IP_A, IP_B, &same, &peer);
-	/* that their connection began was told too */
+	/* drop the events of both connections' start */
 	drop_async(&a);
 	drop_async(&b);
 }
@@ -42,7 +42,7 @@ static bool only_of(struct end *e, enum ibv_event_type type)
 	return event.element.qp == e->qp && no_async(e);
 }
 
-/* a peer that asks for what it may not have */
+/* the peer reads beyond the buffer */
 static void access_error(void)
 {
 	up();
@@ -52,7 +52,7 @@ static void access_error(void)
 	down();
 }
 
-/* a peer that sends where nothing waits */
+/* the peer sends, and no receive is posted */
 static void request_error(void)
 {
 	up();
@@ -75,7 +75,7 @@ static void cq_error(void)
 	expect(event.element.cq == a.scq);
 	event = next_async(&a, IBV_EVENT_QP_FATAL);
 	expect(event.element.qp == a.qp);
-	/* completions that are lost from now on are no news */
+	/* completions lost after that raise no further event */
 	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 9, 0, 8, 0, 0);
 	expect(no_async(&a));
 	pair_down();
@@ -98,7 +98,7 @@ static void expect_port(struct end *e, enum ibv_event_type type,
 	expect_eq(port_state(e), state);
 }
 
-/* one end of the cable takes both down, and the tools say so */
+/* a netdev that goes down takes both ports down, and ibv_devinfo shows it */
 static void port_down_and_up(void)
 {
 	static const char *const is_down[] = { "state:", "PORT_DOWN", NULL };
@@ -118,7 +118,7 @@ static void port_down_and_up(void)
 	expect(says(devinfo, is_up));
 	expect(no_async(&a));
 	pair_down();
-	/* it took its IPv6 addresses along */
+	/* going down removed the IPv6 addresses */
 	must(!shell("ip -n a addr add %s/64 dev v0a nodad", IP6_A));
 }
 
@@ -140,8 +140,8 @@ static void expect_gid(struct end *e, int last)
 }
 
 /*
- * GIDs are made of the netdev's address. The event renews what the core knows of
- * them; programs it does not tell, but where they are of RoCE.
+ * A GID is made of the netdev's address. The GID event updates the core's cache of
+ * them; the core reports it to programs for RoCE only.
  */
 static void address_changed(void)
 {
@@ -161,7 +161,7 @@ static void address_changed(void)
 	pair_down();
 }
 
-/* an end whose device is gone: its calls fail, and nothing hangs or crashes */
+/* after the device is deleted, calls fail, and nothing hangs or crashes */
 static void device_gone(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE }, *bad;

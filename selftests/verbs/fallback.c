@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The second try of a connection, whose peer closed on the enhanced Request. It is made
- * from another port: the first one may still be TCP's, or another socket's by then.
- * The peer is this program, over plain TCP.
+ * The retry of a connection whose peer closed it after the enhanced Request. It uses
+ * another port: TCP may still use the first one, or another socket may have taken it.
+ * The peer is this program, over plain TCP (RFC 5044 7.1, RFC 6581 9).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ static void take(int fd, void *buf, size_t len)
 	must(recv(fd, buf, len, MSG_WAITALL) == (ssize_t)len);
 }
 
-/* a connection whose Request is of that revision; all of it is read */
+/* accept a connection and read its Request, which has revision @rev */
 static int request(int listener, int rev, int *port)
 {
 	struct sockaddr_in from;
@@ -90,7 +90,7 @@ static void accept_plainly(int fd)
 
 static int server, first, port;
 
-/* the first Request is there, from @from_port, or a port that rdma_cm drew; 0 */
+/* the first Request arrives, from @from_port (0: a port that rdma_cm chooses) */
 static void first_try(int at, int from_port)
 {
 	int seen;
@@ -106,7 +106,7 @@ static void first_try(int at, int from_port)
 	expect_eq(seen, port);
 }
 
-/* a listener has the port before the peer closes */
+/* another socket listens at the first port before the peer closes */
 static void second_try(int at, int from_port)
 {
 	int taker, fd, seen;
@@ -132,7 +132,7 @@ static void port_was_taken(void)
 	second_try(8721, 48721);
 }
 
-/* a's range of ports for connect(); what it was comes back in @old */
+/* set a's range of ephemeral ports; @old gets the previous range */
 static void set_range(const char *range, char *old, size_t size)
 {
 	FILE *f;
@@ -147,7 +147,7 @@ static void set_range(const char *range, char *old, size_t size)
 	must(!enter_netns(NULL));
 }
 
-/* TCP of a has a connection to that port of b's */
+/* TCP of a has a connection to port @at of b */
 static bool tcp_has(int at)
 {
 	char command[128];
@@ -166,7 +166,7 @@ static void expect_nothing_of(int at)
 	expect(!tcp_has(at));
 }
 
-/* other sockets have all ports: the program is told, and nothing stays */
+/* all ports are in use: the program gets an error, and no socket is left */
 static void no_port_is_left(void)
 {
 	struct rdma_cm_event *event;
@@ -188,7 +188,7 @@ static void no_port_is_left(void)
 	close(takers[0]);
 	close(takers[1]);
 	close(server);
-	/* and the device connects as before */
+	/* the device still connects */
 	pair_up(NULL, NULL);
 	pair_down();
 }

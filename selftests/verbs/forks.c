@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_fork_init(), and children of a program whose memory is registered: what
- * the parent writes behind a fork is what goes out, and what comes in is what it
- * reads, whatever its children do to their copies.
+ * ibv_fork_init(), and children of a program with registered memory: after a fork the
+ * device sends what the parent writes, and the parent reads what arrives, whatever its
+ * children do to their copies.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 #define LEN 20000
 
-/* a message each way through buffers that are written just now */
+/* a message each way through buffers written just before */
 static void exchange(uint32_t seed)
 {
 	fill(a.buf, LEN, seed);
@@ -64,7 +64,7 @@ static void sleep_on(void)
 	pause();
 }
 
-/* its copy is its own: it may write what it likes */
+/* a child overwrites its copies of the buffers */
 static void spoil_copy(void)
 {
 	signal(SIGTERM, SIG_DFL);
@@ -104,7 +104,7 @@ static void children_exit(void)
 	pair_down();
 }
 
-/* a receive that waits while the fork happens, and a Read in flight */
+/* a fork while a receive is posted and a Read is in flight */
 static void in_flight(void)
 {
 	pid_t pid;

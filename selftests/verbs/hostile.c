@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The kernel trusts nothing: a program that writes what it likes into
- * the rings that it shares with tern (tern-abi.h), and rings the doorbell as it
- * likes. The kernel has to survive, the QP to go to ERROR with a completion
- * where there is one to give, and the QP beside it to be unharmed.
+ * A program that writes anything into the rings that it shares with tern (tern-abi.h),
+ * and rings the doorbell at any time. The kernel survives, the QP moves to ERROR, with
+ * a completion where that is possible, and another QP is unharmed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,8 +40,8 @@ static void put_rdma(uint32_t index, uint8_t opcode, uint32_t flags)
 }
 
 /*
- * A Read whose Response is on its way keeps all entries behind it, sent as they
- * are, from completing: the queue is full, whatever the program says.
+ * While a Read Response is delayed, no entry after it completes, even if it was sent:
+ * the queue is full, whatever the producer index says.
  */
 static void sq_lapped(void)
 {
@@ -76,7 +75,7 @@ static void rq_prod_wild(void)
 	}
 }
 
-/* words that the kernel owns are the program's to read, not the kernel's */
+/* the kernel never reads the words that only it writes */
 static void consumers_wild(void)
 {
 	int i;
@@ -113,7 +112,7 @@ static void cq_cons_wild(void)
 	expect_caught();
 }
 
-/* the kernel keeps the producer's index for itself */
+/* the kernel uses a private copy of the CQ's producer index */
 static void cq_prod_wild(void)
 {
 	uint32_t prod;
@@ -129,7 +128,7 @@ static void cq_prod_wild(void)
 
 /* ---- entries -------------------------------------------------------------------------- */
 
-/* one malformed entry: a completion that names it, and ERROR */
+/* a malformed entry gets a completion with its wr_id, and the QP moves to ERROR */
 static void expect_bad_sqe(const struct tern_sqe *bad)
 {
 	struct tern_sqe *sqe;
@@ -172,7 +171,7 @@ static void sqe_malformed(void)
 		expect_bad_sqe(&bad[i]);
 }
 
-/* past the provider */
+/* an entry that the provider would refuse */
 static void sqe_too_long(void)
 {
 	struct tern_sqe *sqe;
@@ -213,7 +212,7 @@ static void rqe_malformed(void)
 	}
 }
 
-/* ---- noise -------------------------------------------------------------------------------- */
+/* ---- random data -------------------------------------------------------------------------- */
 
 static uint32_t noise = 4711;
 
@@ -232,7 +231,7 @@ static void scribble(void *p, size_t len)
 		*word++ = draw();
 }
 
-/* everything that is mapped, over and over, doorbells in between */
+/* overwrite all rings again and again, and ring the doorbell */
 static void scribble_all(void)
 {
 	int round, i;
@@ -251,7 +250,7 @@ static void scribble_all(void)
 	}
 }
 
-/* entries change while the kernel reads them */
+/* a child changes entries while the kernel reads them */
 static void scribble_race(void)
 {
 	struct tern_sqe *sqe;
@@ -260,7 +259,7 @@ static void scribble_race(void)
 
 	vandal_up();
 	sqe = sqe_at(0);
-	/* the rings are shared mappings, so a child has them too */
+	/* the rings are shared mappings, so the child writes to the same memory */
 	child = fork();
 	must(child >= 0);
 	if (!child) {
@@ -300,14 +299,14 @@ static void doorbell_arguments(void)
 	vandal_down();
 }
 
-/* b's device is another context: its QPs are not ours to ring */
+/* QPs of another context cannot be rung */
 static void doorbell_of_others(void)
 {
 	uint32_t qpn;
 	int shift;
 
 	vandal_up();
-	/* numbers around ours that belong to nobody or to another context */
+	/* numbers near ours are unused or belong to another context */
 	for (shift = -8; shift <= 8; shift++) {
 		qpn = v.qp->qp_num + shift;
 		if (qpn != v.qp->qp_num && qpn != a.qp->qp_num)
@@ -341,7 +340,7 @@ static void double_close(void)
 	copy = dup(fd);
 	must(!close(copy));
 	expect(close(copy) && errno == EBADF);
-	/* and the doorbell itself, as a program might by accident */
+	/* close the doorbell itself, as a program might do by accident */
 	copy = dup(fd);
 	must(!close(fd));
 	expect(close(fd) && errno == EBADF);
@@ -351,7 +350,7 @@ static void double_close(void)
 	vandal_down();
 }
 
-/* a child has the parent's files and rings: it may ring, and leave */
+/* a child has the parent's files and rings: it may ring and exit */
 static void fork_and_ring(void)
 {
 	struct tern_sqe *sqe;
@@ -380,7 +379,7 @@ static void fork_and_ring(void)
 	vandal_down();
 }
 
-/* a child dies in the middle of what the parent does */
+/* a ringing child is killed while the parent sends */
 static void fork_and_die(void)
 {
 	pid_t child;
@@ -405,7 +404,7 @@ static void fork_and_die(void)
 
 /* ---- mappings --------------------------------------------------------------------------------- */
 
-/* rings go away under the kernel: it has its own mapping of them */
+/* the program unmaps its rings: the kernel has its own mapping */
 static void unmapped(void)
 {
 	vandal_up();
@@ -414,7 +413,7 @@ static void unmapped(void)
 	expect_eq(ring(v.qp->qp_num), 0);
 	post_send(&w, 1, 0, 8, 0);	/* finds no receive */
 	expect_error_state(&v);
-	/* the provider unmaps them once more: nothing is there */
+	/* the provider will unmap these ranges again: put other memory there */
 	must(mmap(sq, ring_bytes(ENTRIES, sq_stride), PROT_READ | PROT_WRITE,
 		  MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == sq);
 	must(mmap(scq, ring_bytes(CQ_ENTRIES, 64), PROT_READ | PROT_WRITE,
@@ -440,14 +439,14 @@ static void wild_mappings(void)
 		if (p != MAP_FAILED)
 			mapped++;
 	}
-	/* some offsets may be rings: theirs alone, of the right size */
+	/* a few may match an offset and size of our own rings */
 	expect(mapped < 200);
 	vandal_down();
 }
 
 /* ---- a CQ that is resized ---------------------------------------------------------------------- */
 
-/* an index that the ring can't have: refused, and all stays as it was */
+/* a resize with an impossible consumer index is refused and changes nothing */
 static void resize_cons_wild(void)
 {
 	static const uint32_t wild[] = { 1, 5000, 0x80000000u, -300 };
@@ -467,7 +466,7 @@ static void resize_cons_wild(void)
 	vandal_down();
 }
 
-/* entries that never were: the new ring has nothing but our own in it */
+/* a consumer index before the first entry: the new ring has only the program's own data */
 static void resize_cons_behind(void)
 {
 	const struct tern_cqe *cqe;
@@ -495,7 +494,7 @@ static void scribble_on_and_on(bool at_sq)
 	}
 }
 
-/* one resize while a child writes what it likes into the ring it is to leave */
+/* resize once while a child overwrites the old ring */
 static void resize_once(int cqe, bool at_sq)
 {
 	pid_t child = fork();
@@ -507,7 +506,7 @@ static void resize_once(int cqe, bool at_sq)
 	usleep(1000);
 	if (state_of(&v) == IBV_QPS_RTS)
 		publish(sq, sq->prod + 1);
-	/* it may be refused: the child lies about the index */
+	/* EINVAL is possible: the child writes wrong indices */
 	err = ibv_resize_cq(v.scq, cqe);
 	kill(child, SIGKILL);
 	must(waitpid(child, NULL, 0) == child);
@@ -529,7 +528,7 @@ static void resize_scribbled(void)
 	}
 }
 
-/* a child has the context too: two of them resize one CQ at once */
+/* two children share the context and resize the same CQ at the same time */
 static void resize_twice_at_once(void)
 {
 	pid_t child[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The tests of hostile.c that have a file of their own. */
+/* Tests of the program hostile that are in other files than hostile.c. */
 #ifndef VERBS_HOSTILE_H
 #define VERBS_HOSTILE_H
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# A program that abuses the memory it shares with the kernel: hostile.c. With
+# Run hostile: a program that corrupts the memory it shares with the kernel. With
 # arguments, only the tests whose name holds one of them.
 
 cd ../net || exit

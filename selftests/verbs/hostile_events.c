@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Events that a program raises by itself. Each is memory of the kernel's that nobody
- * pays for until it is fetched, so what can be called in a loop must raise none.
+ * Events that a program raises by itself. Each takes kernel memory that is charged to
+ * no one until it is fetched, so a call that works in a loop must raise none.
  */
 #include <poll.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define LOOPS 1000
 
-/* REQ_NOTIFY_CQ itself: the provider makes it only where there is something new */
+/* call REQ_NOTIFY_CQ directly: the provider does so only when completions are new */
 static void req_notify(struct ibv_cq *cq)
 {
 	struct {
@@ -30,7 +30,7 @@ static void req_notify(struct ibv_cq *cq)
 	must(write(cq->context->cmd_fd, &req, sizeof(req)) == sizeof(req));
 }
 
-/* the completion events that wait, fetched and acknowledged */
+/* fetch and acknowledge all pending completion events; Return: their number */
 static int events(struct end *e)
 {
 	int n = 0;
@@ -54,7 +54,7 @@ static int asyncs(struct end *e)
 	return n;
 }
 
-/* three completions, which may have raised an event */
+/* complete and poll four requests, which may raise an event */
 static void complete_some(void)
 {
 	int i;
@@ -67,7 +67,7 @@ static void complete_some(void)
 		expect_wc(v.scq, i, IBV_WC_SUCCESS);
 }
 
-/* all are polled; the consumer index says that none is, or anything else */
+/* all completions are polled, but the consumer index says otherwise */
 void events_of_nothing(void)
 {
 	static const uint32_t lies[] = { 0, 1, -1, 0x80000000u };
@@ -85,7 +85,7 @@ void events_of_nothing(void)
 			req_notify(v.scq);
 		n += events(&v);
 	}
-	/* the completions were new, once */
+	/* the completions were new only once */
 	expect(n <= 1);
 	scq->cons = cons;
 	complete_some();
@@ -93,7 +93,7 @@ void events_of_nothing(void)
 	vandal_down();
 }
 
-/* the arm word is the program's: an event needs a completion all the same */
+/* the program writes the arm word, but an event still needs a completion */
 void events_by_armed_words(void)
 {
 	uint32_t cons;
@@ -114,7 +114,7 @@ void events_by_armed_words(void)
 	vandal_down();
 }
 
-/* what is lost to a full CQ raises an event once */
+/* completions lost to a full CQ raise one event */
 void events_after_overflow(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE }, *bad;
@@ -136,7 +136,7 @@ void events_after_overflow(void)
 	expect_caught();
 }
 
-/* an SRQ that is empty is below each limit, however often it is armed */
+/* an empty SRQ is below every limit: arming it again raises no second event */
 void limits_of_nothing(void)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
@@ -159,7 +159,7 @@ void limits_of_nothing(void)
 	vandal_down();
 }
 
-/* a QP that failed, with an SRQ, has told so */
+/* a QP with an SRQ raises LAST_WQE_REACHED only once */
 void error_states_again(void)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
@@ -184,7 +184,7 @@ void error_states_again(void)
 		while (ibv_poll_cq(v.scq, 1, &(struct ibv_wc) {}))
 			;
 	}
-	/* the last receive, once */
+	/* one LAST_WQE_REACHED */
 	expect_eq(asyncs(&v), 1);
 	must(!ibv_destroy_qp(qp));
 	must(!ibv_destroy_srq(qp_init.srq));

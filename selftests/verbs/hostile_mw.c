@@ -12,7 +12,7 @@
 static struct ibv_mr *mr;
 static struct ibv_mw *one, *two;
 
-/* v has a region of all of its buffer and an unbound window of each type */
+/* create a region of v's whole buffer and an unbound window of each type */
 static void windows_up(void)
 {
 	vandal_up();
@@ -22,7 +22,7 @@ static void windows_up(void)
 	must(mr && one && two);
 }
 
-/* whatever became of the windows: without them nothing holds the region */
+/* the region can be deregistered once the windows are gone */
 static void windows_gone(void)
 {
 	must(!ibv_dealloc_mw(one));
@@ -53,7 +53,7 @@ static void put(const struct tern_sqe *bind)
 	publish(sq, sq->prod + 1);
 }
 
-/* the entry as it should be works, so that what is spoilt below is the cause */
+/* a correct entry works, so failures below come from the changed field */
 void bind_good(void)
 {
 	struct tern_sqe bind;
@@ -102,7 +102,7 @@ static void old_region_key(struct tern_sqe *bind)
 	bind->ex ^= 1;
 }
 
-/* b's device is the same kernel's, and another device: its keys mean nothing here */
+/* keys of b's device are unknown to a's, although one kernel drives both */
 static void region_of_another_device(struct tern_sqe *bind)
 {
 	bind->ex = b.mr->lkey;
@@ -144,7 +144,7 @@ static void before(struct tern_sqe *bind)
 	bind->remote_addr--;
 }
 
-/* each of them: a completion that names the entry, ERROR, and no window bound */
+/* each bad entry gets a completion with its wr_id, the QP moves to ERROR, none binds */
 void bind_spoilt(void)
 {
 	static void (*const spoil[])(struct tern_sqe *bind) = {
@@ -170,7 +170,7 @@ void bind_spoilt(void)
 	}
 }
 
-/* all of the region, or its last bytes; what lies between is out of bounds */
+/* alternate between two valid ranges; a mix of their fields is out of bounds */
 static void flicker(uint32_t i)
 {
 	struct tern_sqe *sqe = sqe_at(i);
@@ -180,7 +180,7 @@ static void flicker(uint32_t i)
 	sqe->rkey = i % 7 ? one->rkey : ibv_inc_rkey(one->rkey);
 }
 
-/* the kernel uses the copy that it checked, even if the entry changes */
+/* the kernel checks a copy of the entry and uses that copy */
 void bind_race(void)
 {
 	struct tern_sqe bind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages of 2^32 - 1 bytes, the most that a length can say and what
- * query_port() claims. Run by huge.sh.
+ * Messages of 2^32 - 1 bytes, the largest length, and what query_port() reports as
+ * max_msg_sz. Run by huge.sh.
  *
  *	huge [WORD...]	only the tests whose name holds one of them
  */
@@ -17,8 +17,8 @@
 #define SECONDS		120
 
 /*
- * 4 GiB of address space that ends in a chunk of its own, and before it is one
- * chunk, over and over.
+ * 4 GiB of address space: its last chunk has memory of its own, all chunks before it map
+ * the same memory.
  */
 struct span {
 	struct ibv_mr *mr;
@@ -68,7 +68,7 @@ static struct ibv_sge whole(const struct span *span)
 	return (struct ibv_sge) { (uintptr_t)span->at, LONGEST, span->mr->lkey };
 }
 
-/* the test's own time is the limit */
+/* poll without a limit but the test's own timeout */
 static struct ibv_wc long_awaited_wc(struct ibv_cq *cq)
 {
 	struct ibv_wc wc = {};
@@ -80,7 +80,7 @@ static struct ibv_wc long_awaited_wc(struct ibv_cq *cq)
 	return wc;
 }
 
-/* the end of it is where it belongs, and the byte behind it untouched */
+/* the last chunk has the end of the message, and the byte after it is unchanged */
 static void expect_arrived(void)
 {
 	expect(filled(to.at, CHUNK, 1));
@@ -105,14 +105,14 @@ static void longest_send(void)
 	spans_down();
 }
 
-/* a's Write or Read of all that b has */
+/* a writes or reads LONGEST bytes of b's memory */
 static void longest_rdma(enum ibv_wr_opcode op)
 {
 	bool read = op == IBV_WR_RDMA_READ;
 	struct span *mine = read ? &to : &from, *theirs = read ? &from : &to;
 
 	spans_up(read ? &b : &a, read ? &a : &b);
-	/* what follows a Write shows that it is placed */
+	/* the Send after a Write shows that the Write is placed */
 	post_recv(&b, 2, 0, 0);
 	post_at(&a, op, theirs->mr->rkey, (uintptr_t)theirs->at, whole(mine));
 	expect_eq(long_awaited_wc(a.scq).status, IBV_WC_SUCCESS);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The longest messages, over the devices of a and b. With arguments, only the tests
+# Run huge on the devices of a and b: the longest messages. With arguments, only the tests
 # whose name holds one of them.
 
 cd ../net || exit
@@ -9,7 +9,7 @@ cd ../net || exit
 
 [ "$TERN_LANE" = vm ] || skip_all "each page of UML's 4 GiB would be a mapping of its host's"
 topo_up
-# so much of it goes through an emulated CPU
+# save an emulated CPU work: few packets, no CRC
 in_a ip link set v0a mtu 65535
 in_b ip link set v0b mtu 65535
 tern set "$DEV_A" crc off

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The provider is loaded where it is installed, and through IBV_DRIVERS where
-# it is not: for some commands the installed one is hidden, in mounts of their own.
+# The provider is loaded where it is installed, and through IBV_DRIVERS elsewhere: some
+# commands run in a mount namespace that hides the installed one.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -40,7 +40,7 @@ is_hidden()
 	not "${hidden[@]}" ibv_devinfo -d "$DEV_A"
 }
 
-# a server that has a device would wait until the time is over
+# rping's server fails at once without a device; with one it would run into the timeout
 no_server()
 {
 	local status=0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Queries: what they tell is true, at the limit and one beyond it. */
+/* The limits that queries report hold: the limit itself works, one more is refused. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ static void query_limits(void)
 	must(!ibv_query_device(a.id->verbs, &dev));
 }
 
-/* a QP with these: 0 or the errno */
+/* create a QP with @cap and @type; Return: 0 or the errno */
 static int try_qp(struct ibv_qp_cap cap, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr attr = {
@@ -98,7 +98,7 @@ static void qp_types(void)
 	pair_down();
 }
 
-/* a QP with these flags and attributes: 0 or the errno */
+/* create a QP with these flags and attributes; Return: 0 or the errno */
 static int try_qp_ex(uint32_t create_flags, uint32_t comp_mask)
 {
 	struct ibv_qp_init_attr_ex attr = {
@@ -116,7 +116,7 @@ static int try_qp_ex(uint32_t create_flags, uint32_t comp_mask)
 	return 0;
 }
 
-/* each flag that there could be, and attributes that there are not */
+/* every bit of create_flags, and unknown attributes, are refused */
 static void qp_flags(void)
 {
 	uint32_t flag;
@@ -144,7 +144,7 @@ static int try_cq(int cqe)
 	return 0;
 }
 
-/* the kernel decides on entries of CQs */
+/* the kernel checks the number of entries */
 static void cq_limits(void)
 {
 	struct ibv_cq *cq;
@@ -274,7 +274,7 @@ static void qp_states(void)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
 
 	solo_up(NULL);
-	/* the connection manager alone brings it there */
+	/* only the connection manager moves a QP to RTS */
 	expect_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), EINVAL);
 	attr.qp_state = IBV_QPS_ERR;
 	expect(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE));
@@ -282,7 +282,7 @@ static void qp_states(void)
 	pair_down();
 }
 
-/* what is in use can't go, and can when it is not */
+/* a PD and a CQ in use are not destroyed */
 static void busy_objects(void)
 {
 	pair_up(NULL, NULL);
@@ -291,7 +291,7 @@ static void busy_objects(void)
 	pair_down();
 }
 
-/* many of each at once; the kernel's bookkeeping is looked at by the script */
+/* many objects of each kind at the same time */
 static void many_objects(void)
 {
 	enum { N = 200 };
@@ -326,7 +326,7 @@ static void many_objects(void)
 
 /* ---- shares --------------------------------------------------------------- */
 
-/* Return: the errno of an MR of so much, -1 when it never came to that */
+/* register @len bytes as another user; Return: 0 or the errno, -1 if setup failed */
 static int pin_as_nobody(struct ibv_device *device, size_t len)
 {
 	const struct rlimit most = { 1 << 20, 1 << 20 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_modify_cq(): an event may wait for more completions, but not for ever. A
- * slow machine may make any event late, so what must be early is tried often.
+ * ibv_modify_cq(): an event may wait for more completions, but only for the period. A
+ * slow machine may delay any event, so events that must be early are tried repeatedly.
  */
 #include <errno.h>
 #include <time.h>
@@ -31,8 +31,8 @@ static void drain(struct ibv_cq *cq)
 }
 
 /*
- * Arm b, send it @n messages of @flags: how long until the event came, in us, or
- * -1 if none does within @ms.
+ * Arm b and send it @n messages with @flags. Return: time to the event in us, or -1 if
+ * none came within @ms.
  */
 static long event_within(int ms, int solicited, int n, int flags)
 {
@@ -50,13 +50,13 @@ static long event_within(int ms, int solicited, int n, int flags)
 	return (now_ns(CLOCK_MONOTONIC) - start) / 1000;
 }
 
-/* the same of one that has to come */
+/* the same for an event that must come */
 static long event_after(int solicited, int n, int flags)
 {
 	return event_within(patience_ms(), solicited, n, flags);
 }
 
-/* does the event come in less than the period, at least once? */
+/* Return: the event came within the period in at least one try */
 static bool comes_early(int solicited, int n, int flags)
 {
 	int i;
@@ -133,7 +133,7 @@ static void solicited(void)
 	pair_down();
 }
 
-/* who polled all while the event waited is not woken, and stays armed */
+/* if all is polled while the event is delayed, no event comes, and the CQ stays armed */
 static void polled_meanwhile(void)
 {
 	long long start;
@@ -174,7 +174,7 @@ static void switched_off(void)
 	pair_down();
 }
 
-/* an event that waits outlives the ring that its completions came into */
+/* a delayed event survives a resize of the CQ */
 static void across_a_resize(void)
 {
 	up(1000);
@@ -187,7 +187,7 @@ static void across_a_resize(void)
 	pair_down();
 }
 
-/* a failure waits like any other, and no longer */
+/* the completion of a failure is delayed no longer than others */
 static void errors_are_told(void)
 {
 	up(1000);
@@ -199,7 +199,7 @@ static void errors_are_told(void)
 	pair_down();
 }
 
-/* a CQ may go while its timer runs */
+/* a CQ may be destroyed while its timer runs */
 static void destroyed_while_it_waits(void)
 {
 	int i;

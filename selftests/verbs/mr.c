@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory regions beyond ibv_reg_mr(): rereg, chosen and zero-based offsets. */
+/* ibv_rereg_mr(), and regions with a chosen IOVA or zero-based (RFC 5041 8.3). */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ static uint8_t *pages(int prot)
 	return p;
 }
 
-/* b's second region, of memory of its own */
+/* register a second region of b, with memory of its own */
 static struct ibv_mr *reg(int access)
 {
 	struct ibv_mr *mr = ibv_reg_mr(b.pd, pages(PROT_READ | PROT_WRITE), LEN,
@@ -44,7 +44,7 @@ static uint64_t at(const void *p)
 
 /* ---- rereg: what it changes --------------------------------------------------- */
 
-/* DDP-113: the old key opens neither the old memory nor the new */
+/* DDP-113: the old key gives access neither to the old memory nor to the new */
 static void rereg_translation(void)
 {
 	uint8_t *old, *new = pages(PROT_READ | PROT_WRITE);
@@ -112,7 +112,7 @@ static void rereg_pd(void)
 	another_down();
 }
 
-/* each combination changes what it says and leaves the rest */
+/* each combination of flags changes what they name and nothing else */
 static void rereg_combinations(void)
 {
 	uint8_t *new = pages(PROT_READ | PROT_WRITE);
@@ -142,7 +142,7 @@ static void rereg_combinations(void)
 	another_down();
 }
 
-/* a local key is another one too: the new one works, the old one is dead */
+/* the local key changes too: the new one works, the old one does not */
 static void rereg_local_key(void)
 {
 	struct ibv_sge sge;
@@ -199,7 +199,7 @@ static void refused(struct ibv_mr *mr, int flags, void *addr, size_t len,
 	expect_eq(errno, err);
 }
 
-/* what fails leaves the region as it was */
+/* a failed rereg leaves the region unchanged */
 static void rereg_commands(void)
 {
 	uint8_t *hole = pages(PROT_READ | PROT_WRITE);
@@ -220,7 +220,7 @@ static void rereg_commands(void)
 	pair_down();
 }
 
-/* rights are not widened beyond what the program has itself */
+/* a rereg cannot allow writing to memory that the program can only read */
 static void rereg_read_only(void)
 {
 	uint8_t *ro = pages(PROT_READ);
@@ -235,13 +235,13 @@ static void rereg_read_only(void)
 	must(!mprotect(ro, LEN, PROT_READ | PROT_WRITE));
 	must(!ibv_rereg_mr(mr, ACCESS, NULL, NULL, 0, ALL_RIGHTS));
 	expect_reach(&a2, mr->rkey, at(ro), LEN);
-	/* the program sees what the peer wrote: they are its own pages */
+	/* the MR has the program's own pages: it sees what the peer wrote */
 	expect(!memcmp(ro, a2.buf, LEN));
 	drop(mr);
 	another_down();
 }
 
-/* a child has the handle, but other memory at these addresses */
+/* a child has the handle, but its addresses map other memory: rereg fails */
 static void rereg_in_a_child(void)
 {
 	struct ibv_mr *mr;
@@ -265,8 +265,8 @@ static void rereg_in_a_child(void)
 }
 
 /*
- * DDP-113: Writes pour in; when the verb is back, no old byte changes. The
- * stream ends for its key, and the one beside it goes on.
+ * DDP-113: no byte of the old memory changes after the verb returned, although Writes
+ * are still arriving. The stream ends because of its old key, another stream continues.
  */
 static void rereg_under_fire(void)
 {
@@ -297,7 +297,7 @@ static void rereg_under_fire(void)
 
 /* ---- offsets --------------------------------------------------------------------- */
 
-/* offsets count from 0, for the peer and for ourselves, wherever it begins */
+/* offsets count from 0 for the peer and for local use, wherever the memory begins */
 static void zero_based(void)
 {
 	struct ibv_sge sge;
@@ -340,7 +340,7 @@ static void rereg_zero_based(void)
 	pair_down();
 }
 
-/* a chosen offset stays through a change of rights */
+/* a change of rights keeps the IOVA */
 static void rereg_iova(void)
 {
 	struct ibv_mr *mr;
@@ -356,7 +356,7 @@ static void rereg_iova(void)
 	pair_down();
 }
 
-/* of regions that live together no two have one index */
+/* no two live regions have the same STag index */
 static void indexes_differ(void)
 {
 	static struct ibv_mr *mr[1000];

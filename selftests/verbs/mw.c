@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory windows of type 1 and 2: binding, invalidation, the end. */
+/* Memory windows of type 1 and 2: bind, invalidate, free (RFC 5041 8, RFC 5040 5.3). */
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 
 #define MIB	(1 << 20)
 
-/* b's memory allows windows of several MiB */
+/* b's buffer is large enough for windows of several MiB */
 static const struct want spacious = { .access = BINDABLE, .buf_len = 8 * MIB };
 
 static void post_inv(struct end *e, uint32_t key)
@@ -40,7 +40,7 @@ static void send_inv(struct end *from, struct end *to, uint32_t key)
 	post(from, &wr);
 }
 
-/* ---- life ----------------------------------------------------------------------- */
+/* ---- lifetime ------------------------------------------------------------------- */
 
 static void alloc_types(void)
 {
@@ -94,7 +94,7 @@ static void dealloc_bound(void)
 	pair_down();
 }
 
-/* Writes pour in: once the window is gone no byte changes, and the region may go */
+/* No byte changes after the window is gone, although Writes are still arriving. */
 static void dealloc_under_fire(void)
 {
 	struct ibv_mw *mw;
@@ -115,7 +115,7 @@ static void dealloc_under_fire(void)
 	pair_down();
 }
 
-/* a region stays while there are windows on it */
+/* a region with windows cannot be deregistered */
 static void region_is_busy(void)
 {
 	struct ibv_mw *one, *two;
@@ -160,7 +160,7 @@ static void leave_bound(void)
 	_exit(!!tap_failures);
 }
 
-/* the core destroys in an order of its own; what is left shows in `rdma resource` */
+/* a process exits with bound windows: the core destroys its objects in any order */
 static void process_exit(void)
 {
 	struct ibv_mw *mw;
@@ -208,7 +208,7 @@ static void type1_range(void)
 	another_down();
 }
 
-/* longer than a segment, than TCP's window, than one pass of either engine */
+/* longer than a segment, TCP's window and one burst of either end */
 static void several_mib(void)
 {
 	const uint32_t len = 3 * MIB + 777;
@@ -251,7 +251,7 @@ static void one_octet(void)
 	pair_down();
 }
 
-/* DDP-101: a type 1 window is good on each stream of its PD */
+/* DDP-101: a type 1 window is valid on every stream of its PD */
 static void type1_for_the_pd(void)
 {
 	struct ibv_mw *mw;
@@ -262,7 +262,7 @@ static void type1_for_the_pd(void)
 	bind1(&b, mw, range(OFF, LEN, BOTH));
 	expect_reach(&a2, mw->rkey, at(OFF), LEN);
 	expect_reach(&a, mw->rkey, at(OFF), LEN);
-	/* and its place may be changed through any of them */
+	/* any QP of the PD may bind it again */
 	bind1(&b2, mw, range(0, 64, BOTH));
 	expect_reach(&a, mw->rkey, at(0), 64);
 	drop(mw);
@@ -282,7 +282,7 @@ static void type1_rebind(void)
 	b.mr = ibv_reg_mr(b.pd, b.buf, 8192, BINDABLE);
 	must(b.mr);
 	bind1(&b, mw, range(OFF, 100, BOTH));
-	/* the first region is free again */
+	/* the first region has no windows any more */
 	must(!ibv_dereg_mr(other));
 	expect_reach(&a, mw->rkey, at(OFF), 100);
 	expect_no_read(&a, mw->rkey, at(OFF + 93), TERM(0, 1, 1));
@@ -309,7 +309,7 @@ static void type1_unbind(void)
 	another_down();
 }
 
-/* RDMAP-143: it is shared by streams, so no peer may invalidate it */
+/* RDMAP-143: a type 1 window is shared by streams, so no peer may invalidate it */
 static void type1_not_invalidated(void)
 {
 	struct ibv_mw *mw;
@@ -331,7 +331,7 @@ static void type1_not_invalidated(void)
 
 /* ---- type 2 ----------------------------------------------------------------------- */
 
-/* DDP-104, DDP-101: an STag that is tied to a stream */
+/* DDP-104, DDP-101: a type 2 window is valid on one stream only */
 static void type2_for_one_stream(void)
 {
 	struct ibv_mw *mw;
@@ -357,7 +357,7 @@ static void type2_for_one_stream(void)
 	another_down();
 }
 
-/* a window outlives its stream, and no other stream gets it */
+/* a type 2 window outlives its stream, and no other stream may use it */
 static void type2_of_a_dead_stream(void)
 {
 	struct ibv_mw *mw;
@@ -409,7 +409,7 @@ static void type2_by_wr_calls(void)
 	pair_down();
 }
 
-/* DDP-103: its key is good from the bind to the invalidation, each time another */
+/* DDP-103: a key is valid from its bind to its invalidation, and each bind has another */
 static void type2_local_inv(void)
 {
 	struct ibv_mw *mw;
@@ -432,7 +432,7 @@ static void type2_local_inv(void)
 	pair_down();
 }
 
-/* RDMAP-078: the peer takes it back by its Send, and the owner learns which */
+/* RDMAP-078: the peer's Send invalidates the key and reports it to the owner */
 static void type2_send_inv(void)
 {
 	struct ibv_mw *mw;
@@ -451,7 +451,7 @@ static void type2_send_inv(void)
 		expect(wc.wc_flags & IBV_WC_WITH_INV);
 		expect_eq(wc.invalidated_rkey, key);
 	}
-	/* it is unbound: the region is free */
+	/* the window is unbound, so the region can be deregistered */
 	must(!ibv_dereg_mr(b.mr));
 	b.mr = NULL;
 	expect_no_read(&a, key, at(OFF), TERM(0, 1, 0));
@@ -482,13 +482,13 @@ static void type2_send_inv_by_wr_calls(void)
 	wc = next_wc(b.rcq);
 	expect_eq(wc.status, IBV_WC_SUCCESS);
 	expect_eq(wc.invalidated_rkey, key);
-	/* it is unbound */
+	/* the window is unbound and can be bound again */
 	bind2(&b, mw, range(OFF, LEN, BOTH));
 	drop(mw);
 	pair_down();
 }
 
-/* once it is taken back, it cannot be taken back again */
+/* an invalidated key cannot be invalidated again */
 static void type2_send_inv_twice(void)
 {
 	struct ibv_mw *mw;
@@ -506,7 +506,7 @@ static void type2_send_inv_twice(void)
 	pair_down();
 }
 
-/* bind, tell the peer, be read, invalidate: one list, as programs post it */
+/* one list invalidates the old key, binds the window again and sends */
 static void type2_chain(void)
 {
 	struct ibv_mw_bind_info info;

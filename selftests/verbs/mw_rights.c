@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What memory windows open and what not, and the binds that are refused. */
+/* The access that memory windows give, and binds that are refused (RFC 5041 8.3). */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- rights ------------------------------------------------------------------------ */
 
-/* DDP-112: a window gives what it says, however much its region gives */
+/* DDP-112: a window gives its own rights, however many its region gives */
 static void rights(void)
 {
 	struct ibv_mw *mw;
@@ -33,7 +33,7 @@ static void rights(void)
 	pair_down();
 }
 
-/* a region may give its peers nothing by itself, and all by windows */
+/* a region without remote rights may have windows with all of them */
 static void rights_of_local_region(void)
 {
 	static const struct want local = {
@@ -68,7 +68,7 @@ static void rights_of_the_qp(void)
 	another_down();
 }
 
-/* a window's key is the peer's: it is no local key */
+/* the key of a window does not work as a local key */
 static void no_local_key(void)
 {
 	struct ibv_sge sge;
@@ -105,7 +105,7 @@ static void zero_based(void)
 	pair_down();
 }
 
-/* the range counts as the region's offsets do */
+/* a window's range is in the region's own offsets */
 static void offsets_of_the_region(void)
 {
 	struct ibv_mr *zero, *iova, *own;
@@ -137,7 +137,7 @@ static void offsets_of_the_region(void)
 
 /* ---- binds that fail ---------------------------------------------------------------- */
 
-/* DDP-105: the QP ends, and the window stays as it was: unbound */
+/* DDP-105: a refused bind ends the QP and leaves the window unbound */
 static void expect_refused(const struct want *want,
 			   void (*spoil)(struct ibv_mw_bind_info *info))
 {
@@ -153,7 +153,7 @@ static void expect_refused(const struct want *want,
 	expect_wc(b.scq, 20, IBV_WC_MW_BIND_ERR);
 	expect_error_state(&b);
 	expect_error_state(&a);
-	/* no window holds the region */
+	/* the region has no window */
 	if (info.mr == b.mr)
 		b.mr = NULL;
 	must(!ibv_dereg_mr(info.mr));
@@ -288,7 +288,7 @@ static void bind2_while_bound(void)
 	another_down();
 }
 
-/* what the library refuses is not posted */
+/* the library refuses these calls and posts nothing */
 static void bad_calls(void)
 {
 	struct ibv_mw *one, *two;

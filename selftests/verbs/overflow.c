@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The completion events of a CQ that overflowed. Whoever sleeps for one has to find out,
- * also who arms the CQ later: one event tells of all that is lost, and no other does.
+ * Completion events of a CQ that overflowed. A program that waits for one must wake up,
+ * even if it arms the CQ later: one event reports all losses, and no other follows.
  */
 #include "queue_verbs.h"
 
@@ -9,20 +9,20 @@
 
 static const struct want small = { .cqe = 4 };
 
-/* a's CQ is full, and nothing is lost yet */
+/* fill a's CQ, without losing a completion */
 static void full_up(void)
 {
 	pair_up(&small, NULL);
 	pile_up(0, a.scq->cqe);
 }
 
-/* one completion that finds no room */
+/* cause a completion for which the CQ has no room */
 static void lose(void)
 {
 	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 0, 0, 8, 0, IBV_SEND_SIGNALED);
 }
 
-/* the first one ends the QP, which flushes what is posted from then on */
+/* the first loss ends the QP, which then flushes all posts */
 static void overflow(void)
 {
 	lose();
@@ -45,7 +45,7 @@ static void expect_no_event(void)
 	expect(!got_event(&a, 50));
 }
 
-/* however often it is armed, and whatever is lost then */
+/* no further event, however often the CQ is armed and completions are lost */
 static void expect_no_other(void)
 {
 	int i;
@@ -57,7 +57,7 @@ static void expect_no_other(void)
 	expect_no_event();
 }
 
-/* not armed at the overflow: the next loss is told of, once */
+/* the CQ is not armed when it overflows: the next loss raises one event */
 static void armed_later(int solicited)
 {
 	int size;
@@ -81,7 +81,7 @@ static void polled_and_armed_later(void)
 	armed_later(1);
 }
 
-/* what is there raises the event of the first arming, and a loss that of the second */
+/* the first arming's event comes from unpolled completions, the second's from a loss */
 static void armed_later_unpolled(void)
 {
 	int size;
@@ -101,7 +101,7 @@ static void armed_later_unpolled(void)
 	pair_down();
 }
 
-/* armed at the overflow, and again behind it */
+/* the CQ is armed when it overflows, and again later */
 static void armed_before(void)
 {
 	int size;
@@ -109,7 +109,7 @@ static void armed_before(void)
 	full_up();
 	size = a.scq->cqe;
 	arm(0);
-	expect_event();		/* of what is there */
+	expect_event();		/* for the unpolled completions */
 	arm(1);
 	expect_no_event();
 	overflow();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two connected ends in one process, a in netns a and b in netns b, and the
- * words in which tests of verbs are written: post, expect a completion.
+ * Two connected ends in one process, a in netns a and b in netns b, and functions for
+ * tests of verbs: post, expect a completion.
  */
 #ifndef VERBS_PAIR_H
 #define VERBS_PAIR_H
@@ -10,7 +10,7 @@
 #include "tap.h"
 
 extern struct end a, b;		/* client and server of the test that runs */
-extern bool over_siw;		/* siw is the device: some of its faults are known */
+extern bool over_siw;		/* the device is siw's, some of whose bugs are known */
 
 /* the lab's checked kernel, which is slow */
 bool is_checked(void);
@@ -20,10 +20,10 @@ bool is_checked(void);
 #define IP6_A getenv("IP6_A")
 #define IP6_B getenv("IP6_B")
 
-/* what ibv_query_qp() can be asked for everywhere */
+/* all attributes that every kernel accepts in ibv_query_qp() */
 #define ALL_ATTRS (IBV_QP_RATE_LIMIT - 1)
 
-/* connect @x to @y through a listener on b's @ip; NULL wants: defaults */
+/* connect @x at @from to @y, which listens at @to; @wx or @wy NULL: defaults */
 void connect_ends(struct end *x, struct end *y, const char *from,
 		  const char *to, const struct want *wx, const struct want *wy);
 
@@ -33,17 +33,17 @@ void pair_up6(void);
 void pair_down(void);
 
 /*
- * One more connection between the same ends, in place of the last such; b2 has
- * b's PD and memory. another_down() ends it, and the pair.
+ * A second connection between a's and b's device, which replaces an earlier second one;
+ * b2 shares b's PD and memory. another_down() ends it and the pair.
  */
 extern struct end a2, b2;
 void another(void);
 void another_down(void);
 
-/* an id of a with its address resolved, so that it has the device of a */
+/* build end a without connecting it: its id has resolved an address, so it has a device */
 void solo_up(const struct want *want);
 
-/* ---- posting: whole ranges of the end's buffer --------------------------- */
+/* ---- posting: ranges of the end's buffer --------------------------------- */
 
 struct ibv_sge sge_at(const struct end *e, size_t off, uint32_t len);
 int try_send(struct end *e, struct ibv_send_wr *wr);
@@ -51,7 +51,7 @@ void post(struct end *e, struct ibv_send_wr *wr);
 void post_recv(struct end *e, uint64_t id, size_t off, uint32_t len);
 void post_recv_sge(struct end *e, uint64_t id, struct ibv_sge *sge, int n);
 void post_send(struct end *e, uint64_t id, size_t off, uint32_t len, int flags);
-/* Write or Read of the same range of the peer's buffer, @at there */
+/* Write or Read; the peer's range starts at offset @at of its buffer */
 void post_rdma(struct end *e, const struct end *peer, enum ibv_wr_opcode op,
 	       uint64_t id, size_t off, uint32_t len, size_t at, int flags);
 
@@ -59,11 +59,11 @@ void post_rdma(struct end *e, const struct end *peer, enum ibv_wr_opcode op,
 
 /* the next completion of @cq, or the test ends */
 struct ibv_wc next_wc(struct ibv_cq *cq);
-/* none comes for a while */
+/* Return: no completion comes for a while */
 bool no_wc(struct ibv_cq *cq);
 void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status);
 
-/* ---- the peer's memory, by the key and address that it gave away ---------- */
+/* ---- the peer's memory, by its advertised key and address ----------------- */
 
 /* a Terminate's triplet as vendor_err has it */
 #define TERM(layer, etype, code) ((layer) << 12 | (etype) << 8 | (code))
@@ -74,20 +74,20 @@ void post_at(struct end *e, enum ibv_wr_opcode op, uint32_t rkey, uint64_t addr,
 /* @n unsignalled Writes of @e's first @len bytes, without waiting */
 void post_writes(struct end *e, int n, uint32_t len, uint32_t rkey,
 		 uint64_t addr);
-/* @e writes to it and reads it back */
+/* check that @e can write to this memory and read it back */
 void expect_reach(struct end *e, uint32_t rkey, uint64_t addr, uint32_t len);
-/* @e's access ends the connection with this Terminate */
+/* check that @e's access ends the stream with Terminate @term */
 void expect_no_read(struct end *e, uint32_t rkey, uint64_t addr, uint32_t term);
 void expect_no_write(struct end *e, uint32_t rkey, uint64_t addr,
 		     uint32_t term);
-/* the same, with the payload's length and opcode */
+/* the next receive completion has @id, length @len and opcode RECV */
 void expect_recv(struct end *e, uint64_t id, uint32_t len);
-/* it is in ERROR within the time that anything may take */
+/* check that the QP moves to ERROR within patience_ms() */
 void expect_error_state(struct end *e);
 enum ibv_qp_state state_of(struct end *e);
-/* one completion event came for either CQ of @e (acknowledged) */
+/* wait up to @ms for a completion event of a CQ of @e, and acknowledge it */
 bool got_event(struct end *e, int ms);
-/* an async event of that type comes for @e's device */
+/* check that @e's device raises an async event of this type */
 void expect_async(struct end *e, enum ibv_event_type type);
 void drop_async(struct end *e);
 
@@ -97,7 +97,7 @@ void fill(uint8_t *p, size_t len, uint32_t seed);
 bool filled(const uint8_t *p, size_t len, uint32_t seed);
 bool all_are(const uint8_t *p, size_t len, uint8_t value);
 
-/* the themes */
+/* tables of tests */
 extern const struct tap_theme data_theme, queue_theme, rights_theme, limit_theme;
 extern const struct tap_theme cm_theme, mr_theme, dmabuf_theme, mw_theme,
 	mw_rights_theme, charge_theme, grace_theme, cut_theme, fallback_theme;

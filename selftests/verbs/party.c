@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A process of another user that a test talks to, a word at a time. */
+/* A process of another user, which a test controls by words over a socket. */
 #define _GNU_SOURCE
 #include "party.h"
 
@@ -35,7 +35,7 @@ static void become(const char *netns, uid_t uid)
 		need(!setresgid(uid, uid, uid));
 		need(!setresuid(uid, uid, uid));
 	}
-	/* whatever ends the test; a new user makes this undone */
+	/* die with the test; setresuid() would clear an earlier setting */
 	need(!prctl(PR_SET_PDEATHSIG, SIGKILL));
 }
 
@@ -85,7 +85,7 @@ void say(int word)
 	need(write(to_test, &word, sizeof(word)) == sizeof(word));
 }
 
-/* the test has gone when there is nothing more */
+/* Return: the next word; exits at the end of the socket, which is the end of the test */
 int hear(void)
 {
 	int word;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Processes of other users that a test talks to, a word at a time. */
+/* Processes of other users, which a test controls by words over a socket. */
 #ifndef VERBS_PARTY_H
 #define VERBS_PARTY_H
 
@@ -12,15 +12,15 @@ struct party {
 	int fd;
 };
 
-/* run @does as @uid in @netns; it ends when it returns, or with end() */
+/* run @does as @uid in @netns, in a process that ends with end() or with the test */
 void start(struct party *p, const char *netns, uid_t uid, void (*does)(void));
 void end(struct party *p);
 void tell(struct party *p, int word);
-/* its next word; the test ends if there is none */
+/* the party's next word; the test fails if there is none */
 int listen_to(struct party *p);
 void send_fd(struct party *p, int fd);
 
-/* in the party: a test's must() would end another process' test */
+/* must() for the party: it ends the party, not the test */
 #define need(cond) do {							\
 	if (!(cond))							\
 		give_up(__func__, __LINE__, #cond);			\
@@ -32,7 +32,7 @@ void say(int word);
 int hear(void);
 int get_fd(void);
 
-/* a TCP socket of the netns that we are in, or -1 */
+/* a bound TCP socket in the current netns, or -1 */
 int tcp_bound(const char *ip, int port, bool reuse);
 
 #endif /* VERBS_PARTY_H */

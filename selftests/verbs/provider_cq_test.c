@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Polling and arming, in both ways. */
+/* The provider: plain and extended polling, and arming. */
 
 #include "provider_fake.h"
 
@@ -150,7 +150,7 @@ static void poll_ex__walks_the_ring_and_holds_the_lock_meanwhile(void)
 
 	expect(!ibv_start_poll(ex, &attr) && cq_is_locked(cq));
 	expect(ex->wr_id == 1 && ex->status == IBV_WC_SUCCESS);
-	/* it stands on the entry: not given back yet */
+	/* the current entry is not released yet */
 	expect(cq->ring.hdr->cons == UINT32_MAX);
 	expect(!ibv_next_poll(ex));
 	expect(ex->wr_id == 2 && ex->status == IBV_WC_WR_FLUSH_ERR);

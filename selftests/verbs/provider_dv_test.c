@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * terndv.h against a stand-in for the kernel's methods: each field arrives as
- * it was meant, both ways, and an error leaves nothing. Built by
+ * terndv.h against a stand-in for the kernel's methods: each field is passed correctly
+ * in both directions, and an error leaks nothing. Built by
  * `userspace-provider/build --test`.
  */
 
@@ -331,7 +331,7 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-	/* what queues are mapped from */
+	/* queues are mapped from this file */
 	ctx.vctx.context.cmd_fd = memfd_create("uverbs", MFD_CLOEXEC);
 	expect(!ftruncate(ctx.vctx.context.cmd_fd, 65536));
 	return tap_run(tests, ARRAY_LEN(tests));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A kernel made of plain memory, for the provider's data path: rings on the
- * heap, so that ASan sees each byte beyond an entry, a doorbell that counts,
- * and the kernel's side of tern-abi.h written out once more. The tests are
- * built in rdma-core's tree by `userspace-provider/build --test`; they need
- * neither the module nor root.
+ * A fake kernel for tests of the provider's data path: rings on the heap, so that ASan
+ * detects accesses beyond an entry, a doorbell that counts, and a second implementation
+ * of the kernel's side of tern-abi.h. `userspace-provider/build --test` builds the tests
+ * in rdma-core's tree; they need neither the module nor root.
  */
 #ifndef PROVIDER_FAKE_H
 #define PROVIDER_FAKE_H
@@ -30,7 +29,7 @@ static struct {
 	unsigned int rings;
 	uint32_t qpn;
 	int answer;
-	const struct tern_qp *watched;	/* whose state at the doorbell we note */
+	const struct tern_qp *watched;	/* record its state when rung */
 	uint32_t prod_then;
 	bool locked_then;
 	sem_t *wake;
@@ -164,7 +163,7 @@ static inline bool cq_is_locked(struct tern_cq *cq)
 	return false;
 }
 
-/* Post one request, or one list that must fail at its first. */
+/* Post one request, or a list whose first request must fail. */
 static inline int post(struct tern_qp *qp, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad = NULL;

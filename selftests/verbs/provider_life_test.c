@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Making and destroying the provider's objects against stand-ins for
- * libibverbs' kernel calls: what a caller is told, and that a failure at any
- * step leaves nothing behind (LeakSanitizer counts our memory, the stand-ins
- * count the kernel's objects). Built by `userspace-provider/build --test`.
+ * Creating and destroying the provider's objects against stand-ins for libibverbs'
+ * kernel calls: the errors that a caller gets, and that a failure at any step leaks
+ * nothing (LeakSanitizer checks our memory, the stand-ins count the kernel's objects).
+ * Built by `userspace-provider/build --test`.
  */
 
 #define _GNU_SOURCE
@@ -32,7 +32,7 @@ static struct {
 	int fail[OBJECTS];	/* errno for the next creation */
 	int fail_destroy;	/* errno for the next destruction */
 	uint32_t abi_version;
-	struct tern_uring ring;	/* of whatever is made next */
+	struct tern_uring ring;	/* of the next object */
 	struct tern_uring rq;
 	uint32_t max_inline;
 	uint64_t wc_flags;	/* of the last CQ */
@@ -83,7 +83,7 @@ int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd)
 {
 	int err;
 
-	/* libibverbs itself probes for the ioctl() interface */
+	/* libibverbs also probes for the ioctl() interface */
 	if (cmd->hdr.object_id != TERN_OBJECT_DOORBELL)
 		return EPROTONOSUPPORT;
 
@@ -380,7 +380,7 @@ static void cq__resize_moves_to_the_new_ring_at_its_consumer_index(void)
 	struct tern_ring_hdr *old = to_tern_cq(cq)->ring.hdr;
 	uint32_t cons = 123;
 
-	/* sizes that no ring has never get to the kernel */
+	/* the provider refuses impossible sizes without calling the kernel */
 	kernel.fail[CQ] = EPROTO;
 	expect(tern_cq_resize(cq, 0) == EINVAL);
 	expect(tern_cq_resize(cq, -1) == EINVAL);

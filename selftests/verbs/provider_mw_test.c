@@ -37,7 +37,7 @@ static void bind_mw__fills_an_entry_and_changes_the_key(void)
 	expect(mw1.rkey == KEY + 1 && bell.rings == 1);
 	expect(bell.prod_then == 1 && !bell.locked_then);
 	expect_entry(qp, KEY + 1, TERN_WR_FENCE);
-	/* the low byte wraps, and the index stays */
+	/* the low byte of the key wraps, its index is unchanged */
 	mw1.rkey = KEY | 0xff;
 	expect(!tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind));
 	expect(mw1.rkey == (KEY & ~0xffU));
@@ -103,7 +103,7 @@ static void send__a_bind_fills_its_fields(void)
 	mw2.rkey = KEY;
 	expect(!post(qp, &wr));
 	expect_entry(qp, KEY + 9, TERN_WR_SIGNALED);
-	/* the program chose the key, and knows it */
+	/* the provider leaves the program's key unchanged */
 	expect(mw2.rkey == KEY);
 	free_qp(qp);
 }

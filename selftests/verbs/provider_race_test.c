@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Program and kernel at the same time, each in a thread. */
+/* The provider's rings while a program and a kernel use them, each in a thread. */
 
 #include <sched.h>
 
@@ -7,7 +7,7 @@
 
 #define RACE_MESSAGES 200000
 
-/* A drain as tern-abi.h describes it: sleeps until rung, BUSY while it looks. */
+/* The kernel's drain as in tern-abi.h: sleep until rung, set BUSY while it runs. */
 static void *drain(void *arg)
 {
 	struct tern_qp *qp = arg;
@@ -32,7 +32,7 @@ again:
 	return NULL;
 }
 
-/* Let the other side come to any point of its loop. */
+/* Wait a random time, so that the other thread is at any point of its loop. */
 static void dawdle(void)
 {
 	static unsigned int seed = 1;
@@ -61,7 +61,7 @@ static void race__no_send_is_lost_between_busy_and_the_doorbell(void)
 			sched_yield();
 		else
 			wr.wr_id++;
-		/* a drain about to sleep is what races, so let it run dry */
+		/* the race is with a drain about to sleep: let it empty the ring */
 		while (take(&qp->sq.ring))
 			;
 		dawdle();
@@ -93,7 +93,7 @@ static void take_arm(struct event_race *race)
 
 static struct event_race *watched;
 
-/* the program armed late: there are completions that no event was raised for */
+/* the program armed too late: raise the event for completions that are there */
 int ibv_cmd_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	expect(ibcq == &watched->cq->vcq.cq && !solicited_only);

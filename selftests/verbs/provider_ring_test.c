@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Rings, and the receive entries that go into them. */
+/* The provider: mapping and filling rings, and receive entries. */
 
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -48,8 +48,8 @@ static void ring__entries_follow_the_control_words(void)
 }
 
 /*
- * Where libibverbs guards against fork(), the parent's mapping must not be in
- * the child. (Newer kernels copy what matters, and libibverbs guards nothing.)
+ * Where libibverbs protects memory from fork(), the child must not have the parent's
+ * mapping. (Newer kernels copy pinned pages, and libibverbs protects nothing.)
  */
 static void ring__is_mapped_at_its_key_and_not_inherited_by_fork(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* ibv_post_send() */
+/* The provider's ibv_post_send(). */
 
 #include "provider_fake.h"
 
@@ -348,7 +348,7 @@ static void send__a_doorbell_that_fails_fails_the_post(void)
 	free_qp(qp);
 }
 
-/* After a disassociation each mapping may read as zeroes, whatever we wrote. */
+/* After a disassociation every mapping may read as zeroes. */
 static void send__a_mapping_turned_to_zeroes_only_looks_full(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };

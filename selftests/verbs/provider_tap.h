@@ -29,7 +29,7 @@ static int tap_run(const struct tap_test *tests, unsigned int count)
 	unsigned int bad = 0, i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* a lost wakeup hangs */
+	/* end a test that hangs after a lost wakeup */
 	alarm(120);
 	printf("TAP version 13\n1..%u\n", count);
 	for (i = 0; i < count; i++) {

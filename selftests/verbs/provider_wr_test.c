@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* ibv_wr_*() */
+/* The provider's ibv_wr_*() calls. */
 
 #include "provider_fake.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The verbs of queues: resize, moderation, extended CQs and QPs, SRQs, async
- * events, fork, whether the tools tell the truth, and posts that come as a stream.
- * Run by queue_verbs.sh, which makes the hosts; both are played by this process.
+ * The verbs of queues: resize, moderation, extended CQs and QPs, SRQs, async events,
+ * fork, what the tools report, and batching. Run by queue_verbs.sh, which creates the
+ * hosts; this process drives both.
  *
  *	queue_verbs [WORD...]	only the tests whose name holds one of them
  */
@@ -28,7 +28,7 @@ void pile_up(uint64_t first, int n)
 	for (i = 0; i < n; i++)
 		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, first + i, 0, 8, 0,
 			  IBV_SEND_SIGNALED);
-	/* a message after the Writes: when it has arrived, they have completed */
+	/* the Writes have completed when a Send after them arrives */
 	post_recv(&b, first, 0, 64);
 	post_send(&a, 0, 0, 8, 0);
 	expect_recv(&b, first, 8);
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 		&resize_theme, &moderate_theme, &cq_ex_theme, &wr_ex_theme,
 		&srq_theme, &fork_theme, &truth_theme, &stream_theme,
 		&overflow_theme,
-		/* last: it takes the device away */
+		/* last: it deletes the device */
 		&event_theme, NULL,
 	};
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# queue_verbs over the devices of a and b. With arguments, only the tests
+# Run queue_verbs on the devices of a and b. With arguments, only the tests
 # whose name holds one of them.
 
 cd ../net || exit

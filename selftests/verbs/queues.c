@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The queues: signalling, events, overflow, flush, drain, SRQ. */
+/* Queues: signalling, events, overflow, flush, drain, SRQ (RFC 5040 6). */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ static void signal_all(void)
 	pair_down();
 }
 
-/* an unsignalled request that fails completes all the same */
+/* an unsignalled request that fails still gets a completion */
 static void unsignalled_error(void)
 {
 	pair_up(NULL, NULL);
@@ -89,7 +89,7 @@ static void event_solicited(void)
 	expect(got_event(&b, patience_ms()));
 	expect_recv(&b, 1, 8);
 	expect_recv(&b, 2, 8);
-	/* asking for any completion is more than asking for solicited ones */
+	/* arming for solicited completions does not narrow an arming for any */
 	must(!ibv_req_notify_cq(b.rcq, 0));
 	must(!ibv_req_notify_cq(b.rcq, 1));
 	message(3, 0);
@@ -133,13 +133,13 @@ static void cq_overflow(void)
 	expect_async(&a, IBV_EVENT_CQ_ERR);
 	expect_error_state(&a);
 	expect_error_state(&b);
-	/* so does each QP of that CQ */
+	/* each QP of that CQ fails too */
 	expect_error_state(&e);
 	expect_error_state(&f);
-	/* what was there before is kept */
+	/* earlier completions are kept */
 	for (i = 0; i < size; i++)
 		expect_wc(a.scq, i, IBV_WC_SUCCESS);
-	/* and the device's other QP is not concerned */
+	/* a QP of other CQs still works */
 	post_rdma(&c, &d, IBV_WR_RDMA_READ, 1, 0, 8, 0, IBV_SEND_SIGNALED);
 	expect_wc(c.scq, 1, IBV_WC_SUCCESS);
 	end_free(&c);
@@ -180,7 +180,7 @@ static void recv_queue_full(void)
 	pair_down();
 }
 
-/* one list, one too long: all but the last are posted, the last is named */
+/* a list that is one too long: all but the last request are posted, bad_wr is the last */
 static void send_queue_full(void)
 {
 	static const struct want want = { .cap.max_send_wr = 10 };
@@ -234,7 +234,7 @@ static void bad_requests(void)
 	expect_eq(try_send(&a, &wr), EINVAL);
 	expect_eq(ibv_post_recv(a.qp, &rwr, &bad), EINVAL);
 	expect(bad == &rwr);
-	/* none of them left a trace */
+	/* the refused requests had no effect */
 	sge[0].length = 8;
 	wr.send_flags = IBV_SEND_SIGNALED;
 	post_recv(&b, 1, 0, 64);
@@ -267,7 +267,7 @@ static void write_in_two(uint32_t first, uint32_t second, enum ibv_wc_status sta
 	pair_down();
 }
 
-/* the length is what is wrong, and not the memory, from 2^32 bytes on */
+/* from 2^32 bytes on the error is about the length, below that about the memory */
 static void message_of_4_gib(void)
 {
 	write_in_two(1u << 31, 1u << 31, IBV_WC_LOC_QP_OP_ERR);
@@ -321,7 +321,7 @@ static void flush_by_peer_death(void)
 	pair_down();
 }
 
-/* Responses that are late: Reads, what was sent or waits behind, what comes later */
+/* with late Responses all is flushed: Reads, requests after them, and later posts */
 static void drain_by_error(void)
 {
 	int i;
@@ -342,7 +342,7 @@ static void drain_by_error(void)
 	pair_down();
 }
 
-/* far more than TCP takes, on a slow wire: some of it is sent */
+/* more than TCP's send buffer on a slow link, so that only a part is sent */
 static void begun_and_cut_off(void)
 {
 	enum { LONG = 32 << 20 };
@@ -355,14 +355,14 @@ static void begun_and_cut_off(void)
 	expect(no_wc(a.scq));
 	to_error(&a);
 	expect_wc(a.scq, 1, IBV_WC_WR_FLUSH_ERR);
-	/* with the qdisc would go what tells b */
+	/* deleting the qdisc earlier would drop the packets that end b's stream */
 	expect_wc(b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
 	expect_error_state(&b);
 	must(!system("ip netns exec a tc qdisc del dev v0a root"));
 	pair_down();
 }
 
-/* RFC 5040 6: what was posted before is done, and what comes later is flushed */
+/* RFC 5040 6: requests posted before the close complete, later ones are flushed */
 static void close_by_sqd(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
@@ -449,7 +449,7 @@ static void srq_post(uint64_t id)
 	must(!ibv_post_srq_recv(srq, &wr, &bad));
 }
 
-/* b's end without a QP of its own first, for the SRQ's PD */
+/* build an end for the PD and buffer of the SRQ first, then the SRQ */
 static void srq_up(struct end *base, uint32_t max_wr)
 {
 	struct ibv_srq_init_attr attr = {
@@ -485,7 +485,7 @@ static void srq_two_qps(void)
 		expect_recv(to, i, 32);
 		expect(filled(b.buf + 64 * i, 32, i));
 	}
-	/* a QP's end leaves the SRQ's entries to the other */
+	/* a QP's end does not take entries from the SRQ */
 	srq_post(8);
 	must(!rdma_disconnect(c.id));
 	must(!end_expect(&d, RDMA_CM_EVENT_DISCONNECTED));
@@ -520,7 +520,7 @@ static void srq_limit(void)
 		expect_recv(&b, i, 8);
 	}
 	expect_async(&b, IBV_EVENT_SRQ_LIMIT_REACHED);
-	/* once: then it is disarmed */
+	/* the event disarmed the limit */
 	must(!ibv_query_srq(srq, &attr));
 	expect_eq(attr.srq_limit, 0);
 	pair_down();

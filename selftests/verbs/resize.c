@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* ibv_resize_cq(): a new ring in place of the old one, and nobody notices. */
+/* ibv_resize_cq(): a new ring replaces the old one while the CQ is in use. */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 
 #include "queue_verbs.h"
 
-/* CQs of @cqe entries at a */
+/* connect, with CQs of @cqe entries at a */
 static void up(int cqe)
 {
 	const struct want want = { .cqe = cqe, .cap.max_send_wr = 256 };
@@ -15,7 +15,7 @@ static void up(int cqe)
 	pair_up(&want, NULL);
 }
 
-/* at each offset of the indices: nothing lost, nothing out of order */
+/* at any offset of the indices no completion is lost or out of order */
 static void keeps_unpolled(void)
 {
 	static const int sizes[] = { 100, 8, 16, 1024, 9, 8, 8 };
@@ -45,7 +45,7 @@ static void makes_room(void)
 	pair_down();
 }
 
-/* the granted size holds: an overflow comes neither early nor not at all */
+/* the CQ overflows exactly after the granted size */
 static void new_size_overflows(void)
 {
 	struct ibv_async_event event;
@@ -97,7 +97,7 @@ static void refuses_bad_sizes(void)
 	pair_down();
 }
 
-/* the arming moves along, of either kind, and one event comes of it */
+/* both kinds of arming survive a resize, and raise one event */
 static void keeps_arming(void)
 {
 	pair_up(NULL, NULL);
@@ -122,7 +122,7 @@ static void keeps_arming(void)
 	pair_down();
 }
 
-/* the command cannot be undone: everything that may fail has to come before it */
+/* The command cannot be undone, so the provider fails before it without address space. */
 static void without_address_space(void)
 {
 	struct rlimit old, none = { 0, RLIM_INFINITY };
@@ -171,7 +171,7 @@ static void *resize_on_and_on(void *arg)
 	return NULL;
 }
 
-/* messages of a window, received in event mode or by polling */
+/* send @n messages, at most a window outstanding, and receive by events or polling */
 static void exchange(unsigned int n, bool by_event)
 {
 	unsigned int i, sent = 0, received = 0, completed = 0;
@@ -201,7 +201,7 @@ static void exchange(unsigned int n, bool by_event)
 static void resize_under_traffic(bool by_event)
 {
 	static const struct want want = { .cqe = 64 };
-	/* the threads outlive a test that fails */
+	/* static: the threads continue after a failed test */
 	static struct resizer at_a, at_b;
 	pthread_t t[2];
 
@@ -213,7 +213,7 @@ static void resize_under_traffic(bool by_event)
 	must(!pthread_create(&t[0], NULL, resize_on_and_on, &at_a));
 	must(!pthread_create(&t[1], NULL, resize_on_and_on, &at_b));
 	exchange(5000, by_event);
-	/* a slow machine's threads come to something too */
+	/* give the threads of a slow machine the time for some resizes */
 	while (at_a.done < 20 || at_b.done < 20)
 		usleep(1000);
 	stop = true;
@@ -234,7 +234,7 @@ static void under_traffic_armed(void)
 	resize_under_traffic(true);
 }
 
-/* entries that arrive while most are copied: a large ring that is being filled */
+/* completions arrive while a large ring is copied */
 static void while_it_fills(void)
 {
 	static const struct want want = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What memory may be touched: keys, bounds, rights on MR and QP. */
+/* Access checks: keys, bounds, rights of MR and QP (RFC 5040 7 and 8, RFC 5041 7). */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +31,7 @@ static void local_wrong_key(void)
 	sge.lkey ^= 0x10100;
 	local_send(sge);
 	pair_down();
-	/* the low byte counts too */
+	/* the low byte of the key is checked too */
 	pair_up(NULL, NULL);
 	sge = sge_at(&a, 0, 8);
 	sge.lkey ^= 1;
@@ -39,7 +39,7 @@ static void local_wrong_key(void)
 	pair_down();
 }
 
-/* 0 opens all memory to kernel users, and nothing to a program */
+/* lkey 0 is the kernel users' key for all memory; it is invalid for a program */
 static void local_dma_lkey(void)
 {
 	struct ibv_sge sge;
@@ -97,8 +97,8 @@ static void local_other_pd(void)
 }
 
 /*
- * A list that is bad at its end: no byte of it arrives. Of a good Send before it,
- * if there is one, all do.
+ * No byte arrives of a list whose last element is bad. With @behind, a good Send before
+ * it arrives in full.
  */
 static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool behind)
 {
@@ -135,7 +135,7 @@ static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool behind)
 static void bad_end_of_lengths(bool behind)
 {
 	static const struct want two = { .cap.max_send_sge = 2 };
-	/* an FPDU of 1442 bytes takes 1424 of a Send's, 1428 of a Write's */
+	/* a full FPDU carries 1424 bytes of a Send, 1428 of a Write */
 	static const uint32_t lens[] = { 8, 1424, 1425, 1428, 1429, 2849, 40000 };
 	unsigned int i;
 
@@ -194,7 +194,7 @@ static void recv_wrong_key(void)
 
 /* ---- remote ------------------------------------------------------------------- */
 
-/* what the requester is told of a Read that the peer refuses */
+/* the peer refuses a Read: the requester gets REM_ACCESS_ERR */
 static void refused_read(uint64_t addr, uint32_t rkey)
 {
 	struct ibv_sge sge = sge_at(&a, 0, 8);
@@ -212,7 +212,7 @@ static void refused_read(uint64_t addr, uint32_t rkey)
 	expect_error_state(&b);
 }
 
-/* a Write is gone when it is refused: both ends fail, and nothing is changed */
+/* a refused Write fails both ends and changes nothing */
 static void refused_write(uint64_t addr, uint32_t rkey)
 {
 	struct ibv_sge sge = sge_at(&a, 0, 8);
@@ -350,7 +350,7 @@ static int said(struct ibv_qp *qp)
 	return attr.qp_access_flags;
 }
 
-/* the move to INIT with the rights given: what rdma_cm says, and @more */
+/* move @qp to INIT with @access, using rdma_cm's attributes and @more */
 static void to_init(struct ibv_qp *qp, int access, int more)
 {
 	struct ibv_qp_attr attr = {
@@ -374,7 +374,7 @@ static struct ibv_qp *own_qp(void)
 	return qp;
 }
 
-/* but for the one call of rdma_cm's that does not mean what it says */
+/* INIT sets the rights that it names, except that rdma_cm's first INIT gives both */
 static void init_rights(void)
 {
 	enum { RW = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE };
@@ -408,7 +408,7 @@ static void access_event(void)
 	pair_down();
 }
 
-/* only what a kernel user registered through the QP can be invalidated by it */
+/* a peer cannot invalidate the key of a program's MR */
 static void invalidate_refused(void)
 {
 	struct ibv_sge sge;
@@ -430,7 +430,7 @@ static void invalidate_refused(void)
 	pair_down();
 }
 
-/* keys are drawn at random: none comes back soon */
+/* no key is reused soon */
 static void fresh_keys(void)
 {
 	uint32_t keys[200];
@@ -466,7 +466,7 @@ static void refused_mr(void *addr, size_t len, int access, int err)
 		expect_eq(errno, err);
 }
 
-/* a program gives no right that it has not itself */
+/* a program cannot register memory with a right that it does not have itself */
 static void registrations(void)
 {
 	uint8_t *hole, *ro;
@@ -490,7 +490,7 @@ static void registrations(void)
 	pair_down();
 }
 
-/* flags that no one knows, and those that ask for what tern has not */
+/* unknown access flags and those of features that tern lacks are refused */
 static void unknown_access(void)
 {
 	uint32_t flag;
@@ -506,7 +506,7 @@ static void unknown_access(void)
 	pair_down();
 }
 
-/* an MR at an address of the program's choice, of the same place in its page */
+/* an MR with a chosen IOVA, whose offset in its page is that of the memory */
 static void iova(void)
 {
 	static const uint64_t bases[] = { 0x123456789010ull, 0x10 };

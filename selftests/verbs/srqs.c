@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Shared receive queues: what can be changed and asked, and their events. */
+/* Shared receive queues: modify, query and events. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,8 +55,8 @@ static uint32_t limit(void)
 }
 
 /*
- * Not before the level falls below it, once then, and once more for each arming;
- * to the SRQ that is low, and not to its neighbour.
+ * One limit event for each arming, when the level falls below the limit and not before,
+ * and only for the SRQ that is low.
  */
 static void limit_once(void)
 {
@@ -106,7 +106,7 @@ static void limit_disarmed(void)
 	down();
 }
 
-/* too late is not never */
+/* a limit armed above the current level raises its event at once */
 static void limit_below_already(void)
 {
 	up(32, 2);
@@ -117,7 +117,7 @@ static void limit_below_already(void)
 	down();
 }
 
-/* ibv_create_srq(3): "irrelevant" there */
+/* ibv_create_srq(3): srq_limit is "irrelevant" there, so it is ignored */
 static void limit_at_creation(void)
 {
 	struct ibv_srq_init_attr attr = {
@@ -181,7 +181,7 @@ static void create_ex(void)
 	end_free(&base);
 }
 
-/* a QP takes no receives of its own, and the SRQ stays while it is there */
+/* a QP of an SRQ takes no receives itself, and keeps the SRQ busy */
 static void belongs_to_the_qp(void)
 {
 	struct ibv_sge sge;
@@ -195,7 +195,7 @@ static void belongs_to_the_qp(void)
 	down();
 }
 
-/* its entries are checked against its own PD, not that of the QP that takes them */
+/* an SRQ's entries are checked against its PD, not that of the QP that uses them */
 static void own_pd(void)
 {
 	struct want want = {};
@@ -218,7 +218,7 @@ static void own_pd(void)
 	down();
 }
 
-/* once for each QP, and with its name, however the QP ends */
+/* one LAST_WQE_REACHED for each QP, naming it, however it ends */
 static void last_wqe_reached(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -241,7 +241,7 @@ static void last_wqe_reached(void)
 	down();
 }
 
-/* of two QPs, each is told of its own end */
+/* the event of each of two QPs names the one that ended */
 static void last_wqe_of_two(void)
 {
 	struct ibv_async_event event;

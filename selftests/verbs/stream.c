@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A program that posts and posts: its doorbells may be left to a timer, and what
- * it waits for must come all the same. hw_counters tell which were left to it.
+ * Batching: while a program posts a run of requests, the kernel may replace doorbells by
+ * a timer, and everything is still sent in time. hw_counters show the omitted ones.
  */
 #include <pthread.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static long counter(const char *name)
 	return value;
 }
 
-/* @n Requests of which the last alone completes, as @id */
+/* post @n requests; only the last is signalled, with wr_id @id */
 static void stream(enum ibv_wr_opcode op, int n, uint64_t id)
 {
 	int i;
@@ -46,13 +46,13 @@ static void stream(enum ibv_wr_opcode op, int n, uint64_t id)
 			  i == n - 1 ? IBV_SEND_SIGNALED : 0);
 }
 
-/* in a slow guest a program pauses between two posts: there is no stream */
+/* a slow guest pauses between posts, so batching never starts */
 static bool is_slow(void)
 {
 	return patience_ms() > 5000;
 }
 
-/* streams of @op: the last entry is sent though no doorbell follows it */
+/* while batching @op the last entry is sent, although no doorbell follows it */
 static void all_go_out(enum ibv_wr_opcode op)
 {
 	long before;
@@ -78,7 +78,7 @@ static void reads_go_out(void)
 	all_go_out(IBV_WR_RDMA_READ);
 }
 
-/* a message that is not delayed is sent after those that are, in order */
+/* a Send, which is never delayed, keeps its place after delayed Writes */
 static void send_behind_writes(void)
 {
 	int i, n = DEPTH - 1;
@@ -97,7 +97,7 @@ static void send_behind_writes(void)
 	pair_down();
 }
 
-/* a Send wakes a receiver: many of them are as many doorbells as before */
+/* Sends are never left to the timer, since a receiver waits for them */
 static void sends_are_not_held(void)
 {
 	long before;
@@ -117,7 +117,7 @@ static void sends_are_not_held(void)
 	pair_down();
 }
 
-/* a program that waits for each answer gets it at once, even after batching */
+/* a program that waits for each answer is not delayed, even after batching */
 static void ping_pong_is_not_held(void)
 {
 	long before;
@@ -137,7 +137,7 @@ static void ping_pong_is_not_held(void)
 	pair_down();
 }
 
-/* each of a stream completes, whatever ends the connection under it */
+/* every request completes when the QP fails while batching */
 static void ends_under_it(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -150,7 +150,7 @@ static void ends_under_it(void)
 			post_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, 8, 0,
 				  IBV_SEND_SIGNALED);
 		must(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE));
-		/* the flush asks for doorbells again */
+		/* the flush turned doorbells on again */
 		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, n, 0, 8, 0,
 			  IBV_SEND_SIGNALED);
 		for (i = 0; i <= n; i++)
@@ -159,7 +159,7 @@ static void ends_under_it(void)
 	}
 }
 
-/* no work of the QP is left to run */
+/* destroying the QP while batching leaves no work that uses it */
 static void destroyed_under_it(void)
 {
 	int round;
@@ -184,7 +184,7 @@ static void *resize(void *arg)
 	return arg;
 }
 
-/* the doorbell reads the CQ, which was replaced by another one */
+/* the CQ, which the doorbell code reads, is resized while batching */
 static void resized_under_it(void)
 {
 	pthread_t thread;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What verbs cost in system calls, over the real module: polling and arming none, a
- * burst of requests one at most. Run by syscalls.sh, which makes the hosts; both are
- * played by this process, which a child of it traces.
+ * System calls of verbs with the real module: none for polling, at most one for arming
+ * or posting a list. Run by syscalls.sh, which creates the hosts; this process drives
+ * both, and a child of it traces it.
  *
  *	syscalls [WORD...]	only the tests whose name holds one of them
  */
@@ -19,8 +19,8 @@
 static long mark;
 
 /*
- * System calls since the last look. Each test is a process, which has to be traced by
- * itself: 0 the first time.
+ * System calls since the last call of this function. Each test is a process of its own,
+ * so the first call starts the tracer and returns 0.
  */
 static long since(void)
 {
@@ -54,7 +54,7 @@ static void up(void)
 
 /* ---- bursts ------------------------------------------------------------------- */
 
-/* the last of a list completes, as @id */
+/* fill a list of Writes; only the last is signalled, with wr_id @id */
 static void write_list(struct ibv_send_wr *wr, struct ibv_sge *sge, int n,
 		       uint64_t id)
 {
@@ -72,7 +72,7 @@ static void write_list(struct ibv_send_wr *wr, struct ibv_sge *sge, int n,
 		};
 }
 
-/* system calls that posting the list took */
+/* Return: the system calls of posting the list */
 static long cost_of_post(struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
@@ -138,7 +138,7 @@ static void mixed_list(void)
 	down();
 }
 
-/* one after another, while the kernel is busy with those before */
+/* lists one after another, while the kernel is busy with earlier ones */
 static void lists_while_busy(void)
 {
 	struct ibv_send_wr wr[BURST];
@@ -155,7 +155,7 @@ static void lists_while_busy(void)
 	down();
 }
 
-/* requests by ibv_wr_*(): the call that ends the batch, or none */
+/* requests by ibv_wr_*(): at most one system call, in ibv_wr_complete() */
 static void batch(void)
 {
 	static const struct want want = {
@@ -222,7 +222,7 @@ static void srq_recvs(void)
 	down();
 }
 
-/* in ERROR the kernel has to be told, once, that there is something to flush */
+/* in ERROR a list takes at most one system call, which makes the kernel flush it */
 static void recvs_in_error(void)
 {
 	struct ibv_recv_wr wr[BURST], *bad;
@@ -244,7 +244,7 @@ static void recvs_in_error(void)
 
 /* ---- completions ---------------------------------------------------------------- */
 
-/* MANY completions are in a's send CQ */
+/* leave MANY completions in a's send CQ */
 static void pile_up(struct ibv_qp *qp)
 {
 	static struct ibv_send_wr wr[MANY];
@@ -256,7 +256,7 @@ static void pile_up(struct ibv_qp *qp)
 	for (i = 0; i < MANY; i++)
 		wr[i].send_flags = IBV_SEND_SIGNALED;
 	must(!ibv_post_send(qp, wr, &bad));
-	/* when a message after them has arrived, they have completed, or will soon */
+	/* once a Send after them has arrived, they have completed or will soon */
 	post_recv(&b, 1, 0, 64);
 	post_send(&a, 0, 0, 8, 0);
 	expect_recv(&b, 1, 8);
@@ -277,7 +277,7 @@ static void poll_empty(void)
 	down();
 }
 
-/* one at a time, and 16 at once */
+/* poll one completion at a time, and 16 at a time */
 static void poll_filled(void)
 {
 	struct ibv_wc wc[16];
@@ -347,7 +347,7 @@ static void arm(void)
 	down();
 }
 
-/* the cycle of a program that waits: event, arm, poll until there is nothing */
+/* the loop of a waiting program: event, arm, poll until the CQ is empty */
 static void arm_after_event(void)
 {
 	struct ibv_wc wc;
@@ -370,8 +370,8 @@ static void arm_after_event(void)
 }
 
 /*
- * What came before the arming raises no event by itself: the kernel is asked for one,
- * once, for those programs that do not poll again.
+ * Completions that came before the arming raise no event by themselves. The provider
+ * asks the kernel for it once, since some programs do not poll again after arming.
  */
 static void arm_late(void)
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The system calls that polling, arming and posting cost, over the devices of
-# a and b. With arguments, only the tests whose name holds one of them.
+# Run syscalls on the devices of a and b: the system calls of polling, arming and
+# posting. With arguments, only the tests whose name holds one of them.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh

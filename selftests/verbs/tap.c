@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* kselftest's harness runs the tables: a process for each test, time limit, KTAP. */
+/* Run tables of tests by kselftest's harness: a process and a timeout for each, KTAP. */
 #define _GNU_SOURCE
 #include "tap.h"
 
@@ -27,7 +27,7 @@ void tap_complain(const char *func, int line, const char *fmt, ...)
 
 #define TEST_SECONDS 20
 
-/* what the harness knows of a test, and we */
+/* a test of a table, with the harness's data about it */
 struct entry {
 	struct __test_metadata meta;
 	const struct tap_test *test;
@@ -42,7 +42,7 @@ static long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* in a process of its own */
+/* run one test; the harness has forked */
 static void run_one(struct __test_metadata *meta,
 		    struct __fixture_variant_metadata *variant)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * For the C programs of this folder: a table of tests whose names are sentences,
- * expect and must. kselftest's harness runs them.
+ * Tests of the C programs of this folder: tables of tests, expect() and must().
+ * kselftest's harness runs them.
  */
 #ifndef VERBS_TAP_H
 #define VERBS_TAP_H
@@ -13,21 +13,21 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-extern unsigned int tap_failures;	/* of the test that runs */
-extern unsigned int tap_number;		/* its number, from 1; 0 outside */
-extern const char *tap_skip;		/* why it does not apply, or NULL */
-extern sigjmp_buf tap_out;		/* where a test that cannot go on ends */
+extern unsigned int tap_failures;	/* of the running test */
+extern unsigned int tap_number;		/* of the running test, from 1; else 0 */
+extern const char *tap_skip;		/* why the test does not apply, or NULL */
+extern sigjmp_buf tap_out;		/* must() jumps here */
 
 void tap_complain(const char *func, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* the test goes on, and fails */
+/* check @cond; the test continues and fails */
 #define expect(cond) do {						\
 	if (!(cond))							\
 		tap_complain(__func__, __LINE__, "expected %s", #cond);	\
 } while (0)
 
-/* two integers are the same */
+/* check that two integers are equal; the test continues and fails */
 #define expect_eq(a, b) do {						\
 	long long a_ = (long long)(a), b_ = (long long)(b);		\
 	if (a_ != b_)							\
@@ -35,7 +35,7 @@ void tap_complain(const char *func, int line, const char *fmt, ...)
 			     #a, a_, b_);				\
 } while (0)
 
-/* the test ends here, and fails */
+/* check @cond; the test ends here and fails */
 #define must(cond) do {							\
 	if (!(cond)) {							\
 		tap_complain(__func__, __LINE__, "needs %s", #cond);	\
@@ -44,10 +44,10 @@ void tap_complain(const char *func, int line, const char *fmt, ...)
 } while (0)
 
 /**
- * struct tap_test - one of them
- * @name: a sentence
+ * struct tap_test - a test
+ * @name: object__case, or a sentence
  * @run: the test
- * @seconds: that it may take (0: enough for most); TERN_TIMEOUT_SCALE times that
+ * @seconds: time limit (0: a default), scaled by TERN_TIMEOUT_SCALE
  */
 struct tap_test {
 	const char *name;
@@ -57,8 +57,8 @@ struct tap_test {
 
 /**
  * struct tap_theme - the tests of one file
- * @tests: them
- * @count: how many they are
+ * @tests: the table
+ * @count: number of tests
  */
 struct tap_theme {
 	const struct tap_test *tests;
@@ -66,9 +66,9 @@ struct tap_theme {
 };
 
 /*
- * Run those of the @themes (NULL-terminated) whose name holds one of @n words
- * (0: all), each in a process of its own. Ends with the exit status, or returns it
- * where the harness refuses to run.
+ * Run the tests of @themes (NULL-terminated) whose name has one of @n words (0: all),
+ * each in a process of its own. Exits with the status, or returns it if the harness
+ * refuses to run.
  */
 int tap_run(const struct tap_theme *const *themes, int n, char **words);
 

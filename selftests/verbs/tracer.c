@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Counting system calls of this process by ptrace() (tracer.h). */
 #include "tracer.h"
 
 #include <signal.h>
@@ -22,7 +23,10 @@ long syscalls(void)
 	return atomic_load(&shared->calls);
 }
 
-/* each call stops twice, as it begins and as it ends; 0 or the signal to deliver */
+/*
+ * Count a stop: each system call stops at its entry and its exit. Return: the signal to
+ * deliver, or 0.
+ */
 static int at_stop(int status)
 {
 	static bool inside;
@@ -33,7 +37,7 @@ static int at_stop(int status)
 			atomic_fetch_add(&shared->calls, 1);
 		return 0;
 	}
-	/* the stop that was asked for */
+	/* the stop by PTRACE_INTERRUPT: tracing works */
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		atomic_store(&shared->state, 1);
 		return 0;

@@ -3,12 +3,12 @@
 #define VERBS_TRACER_H
 
 /*
- * A child traces this process, and counts its system calls in memory of both, so
- * that to look at the count is none. 0, or -1 if it cannot.
+ * Start a child that traces this process and counts its system calls in shared memory,
+ * so that reading the count takes no system call. Return: 0, or -1 if it cannot.
  */
 int tracer_start(void);
 
-/* who is traced cannot be waited for by its parent as it ends: call it before */
+/* Call this before the process exits: its parent cannot wait for a traced process. */
 void tracer_stop(void);
 
 /* system calls of this process so far */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Verified traffic of every kind between the two hosts: vtraffic's modes, ways
-# to wait, queue depths, message lengths up to 8 MiB, an SRQ, and a bad network.
+# Verified traffic between the two hosts: all modes of vtraffic, ways to wait, queue
+# depths, message lengths up to 8 MiB, an SRQ, and a bad network.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -25,7 +25,7 @@ traffic6()
 		$vtraffic client -a $IP6_B -p @PORT@ -n $count -x 100000
 }
 
-# netem COMMAND...: with a network that loses, delays, reorders and doubles
+# netem COMMAND...: run it on a network that loses, delays, reorders and duplicates
 netem()
 {
 	local status=0

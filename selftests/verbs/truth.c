@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What ibv_query_*(), ibv_devinfo and rdma(8) say, held against the netdev, the
- * module, and the objects that this program has.
+ * The output of ibv_query_*(), ibv_devinfo and rdma(8), compared with the netdev, the
+ * module, and the objects of this program.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 #define DEV_A getenv("DEV_A")
 
-/* the first line of a command's output, without its end */
+/* the first line of a command's output, without its newline */
 static void first_line(char *line, size_t size, const char *command)
 {
 	FILE *out = popen(command, "r");
@@ -42,7 +42,7 @@ static bool devinfo_counts(const char *name, long long value)
 {
 	char text[32];
 
-	/* the values end their lines */
+	/* a value is followed by the end of its line */
 	snprintf(text, sizeof(text), "\t%lld\n", value);
 	return devinfo_says(name, text);
 }
@@ -53,7 +53,7 @@ static bool resource_says(const char *kind, const char *key, long long value,
 	char command[160], text[64], pid[32];
 	const char *const words[] = { text, pid, more, NULL };
 
-	/* the driver's details follow on lines of their own */
+	/* join the lines of driver details to the line of their object */
 	snprintf(command, sizeof(command),
 		 "rdma -d resource show %s -dd | tr '\\n' ' ' | sed 's/ \\(dev\\|link\\) /\\n/g'",
 		 kind);
@@ -82,13 +82,13 @@ static void devinfo_names(void)
 	expect(!strstr(version, "0.0"));
 	expect(devinfo_says("vendor_id:", "0x74726e"));
 	expect(devinfo_says("link_layer:", "Ethernet"));
-	/* 1500, less headers, in the sizes that there are */
+	/* 1500 less headers, rounded down to a verbs MTU */
 	expect(devinfo_says("active_mtu:", "1024"));
 	expect(devinfo_says("completion timestamp_mask:", "0xffffffffffffffff"));
 	expect(devinfo_says("hca_core_clock:", "1000000"));
 }
 
-/* the limits that limits.c proves are those that are printed */
+/* ibv_devinfo prints the limits that limits.c tests */
 static void devinfo_limits(void)
 {
 	struct ibv_device_attr dev;
@@ -112,14 +112,14 @@ static void devinfo_limits(void)
 	expect(devinfo_counts("max_qp_rd_atom:", dev.max_qp_rd_atom));
 	expect(devinfo_counts("max_qp_init_rd_atom:", dev.max_qp_init_rd_atom));
 	expect(devinfo_says("atomic_cap:", "ATOMIC_NONE"));
-	/* what would promise what is refused is not there */
+	/* flags of features that are refused are clear */
 	expect(!(dev.device_cap_flags & (IBV_DEVICE_RESIZE_MAX_WR |
 					 IBV_DEVICE_SRQ_RESIZE |
 					 IBV_DEVICE_UD_AV_PORT_ENFORCE)));
 	pair_down();
 }
 
-/* registered or not, by a length that is allowed or is not */
+/* register an MR of @len bytes; Return: 0 or the errno */
 static int reg_errno(size_t len)
 {
 	struct ibv_mr *mr;
@@ -149,7 +149,7 @@ static void expect_window(enum ibv_mw_type type)
 	must(!ibv_dealloc_mw(mw));
 }
 
-/* the capabilities that are printed, each used as far as it goes */
+/* use each printed capability up to its limit */
 static void devinfo_capabilities(void)
 {
 	struct ibv_device_attr_ex dev = {};
@@ -168,10 +168,10 @@ static void devinfo_capabilities(void)
 	snprintf(text, sizeof(text), "0x%llx\n",
 		 (unsigned long long)dev.orig_attr.max_mr_size);
 	expect(devinfo_says("max_mr_size:", text));
-	/* nobody has so much: the memory is missing, the length is right */
+	/* EFAULT: the length is allowed, only the memory does not exist */
 	expect_eq(reg_errno(dev.orig_attr.max_mr_size), EFAULT);
 	expect_eq(reg_errno(dev.orig_attr.max_mr_size + 1), EINVAL);
-	/* all that the verb can carry */
+	/* the largest values of the verb's fields */
 	expect_eq(dev.cq_mod_caps.max_cq_count, UINT16_MAX);
 	expect_eq(dev.cq_mod_caps.max_cq_period, UINT16_MAX);
 	expect(devinfo_counts("max_cq_count:", dev.cq_mod_caps.max_cq_count));
@@ -185,7 +185,7 @@ static void devinfo_capabilities(void)
 	pair_down();
 }
 
-/* a queue of 8192 takes 8192, of 16 elements each, and they all arrive */
+/* queues of depth 8192 take 8192 requests of 16 elements each, and all arrive */
 static void depth_is_usable(void)
 {
 	enum { N = 8192 };
@@ -255,7 +255,7 @@ static void qp_in_each_state(void)
 	expect_eq(attr.qp_state, IBV_QPS_RTS);
 	expect_eq(attr.qp_access_flags, IBV_ACCESS_REMOTE_READ |
 					IBV_ACCESS_REMOTE_WRITE);
-	/* what the two agreed on: each way the lesser */
+	/* the agreed depths: the lesser value for each direction */
 	expect_eq(attr.max_rd_atomic, 5);
 	expect_eq(attr.max_dest_rd_atomic, 3);
 	attr = query(&b);
@@ -272,7 +272,7 @@ static void qp_in_each_state(void)
 
 /* ---- rdma resource ---------------------------------------------------------------- */
 
-/* how many of a kind a's device has, as the summary says */
+/* the number of a's objects of this kind in the summary of rdma(8) */
 static int count(const char *kind)
 {
 	char command[128], line[64];
@@ -284,7 +284,7 @@ static int count(const char *kind)
 	return atoi(line);
 }
 
-/* a's region knows of the window on it */
+/* the details of a's region show its window */
 static void windows(void)
 {
 	struct ibv_mw_bind bind = {
@@ -305,7 +305,7 @@ static void windows(void)
 	expect(resource_says("mr", "mrlen", a.buf_len, "drv_windows 0"));
 }
 
-/* what waits in the SRQ, and the limit that is armed */
+/* the details of an SRQ show its receives and its armed limit */
 static void receives(void)
 {
 	struct ibv_srq_attr attr = { .srq_limit = 1 };
@@ -318,7 +318,7 @@ static void receives(void)
 	expect(resource_says("srq", "lqpn", a.qp->qp_num, "drv_level 2 drv_limit 1"));
 }
 
-/* a region's rights and length, as rereg_mr left them; a CQ that is armed */
+/* the details show an MR's rights and length after rereg_mr, and that a CQ is armed */
 static void rights(void)
 {
 	must(!ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0));
@@ -375,7 +375,7 @@ static void resources(void)
 		expect_eq(count(kinds[i]), before[i]);
 }
 
-/* does any line of a command's output hold the number, in decimal or hexadecimal? */
+/* Return: the command's output has the number in decimal or hexadecimal */
 static bool prints(const char *command, unsigned long long number)
 {
 	char dec[32], hex[32], line[1024];
@@ -391,7 +391,7 @@ static bool prints(const char *command, unsigned long long number)
 	return found;
 }
 
-/* where a program's memory is, or what it chose for its peers, is not for all eyes */
+/* addresses of a program's memory and its IOVAs are not shown to other users */
 static void no_addresses(void)
 {
 	static const char show[] = "rdma -d resource show mr -dd";
@@ -401,7 +401,7 @@ static void no_addresses(void)
 	pair_up(NULL, NULL);
 	mr = ibv_reg_mr_iova(a.pd, a.buf, 4096, iova, ALL_RIGHTS);
 	must(mr);
-	/* it is listed, and its length is told */
+	/* the MR is listed with its length */
 	expect(prints(show, a.buf_len));
 	expect(!prints(show, (uintptr_t)a.buf));
 	expect(!prints(show, (uintptr_t)b.buf));
@@ -410,7 +410,7 @@ static void no_addresses(void)
 	pair_down();
 }
 
-/* all objects of a kind of device @index, by nldev; nobody reads what it says */
+/* dump all objects of a kind of device @index by nldev, and discard the answer */
 static void dump(int fd, unsigned int index, int cmd)
 {
 	struct {
@@ -444,7 +444,7 @@ static void dump(int fd, unsigned int index, int cmd)
 	_exit(1);
 }
 
-/* a process that asks all the time what there is */
+/* start a process that dumps all objects in a loop */
 static pid_t start_asking(void)
 {
 	static const int cmds[] = {
@@ -489,7 +489,7 @@ static void one_of_each(void)
 	must(!ibv_destroy_srq(srq) && !ibv_dereg_mr(mr));
 }
 
-/* the core of 6.12 has an object destroyed while another process looks at it */
+/* the core of 6.12 lets an object be destroyed while another process dumps it */
 static void come_and_go(void)
 {
 	time_t end = time(NULL) + 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Commands to rdma_cm without librdmacm, which knows the ids of its own only. */
+/* rdma_cm's commands without librdmacm, which only uses ids that it created. */
 #include "ucma_raw.h"
 
 #include <arpa/inet.h>
@@ -17,13 +17,13 @@
 #define NOWHERE SIZE_MAX
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 
-/* enum rdma_cm_event_type, whose header does not go with this one's */
+/* enum rdma_cm_event_type, whose header conflicts with this one's */
 #define ADDR_RESOLVED	0
 #define ROUTE_RESOLVED	2
 
 static uint8_t answer[1024];
 
-/* a command and its arguments, of which @at_response gets the place of the answer */
+/* send a command; the address for its answer goes to offset @at_response of @args */
 static int command(int fd, uint32_t cmd, void *args, size_t len,
 		   size_t at_response)
 {
@@ -122,8 +122,8 @@ int raw_resolve(int fd, uint32_t id, const char *ip, int port)
 /* ---- every command -------------------------------------------------------------- */
 
 /*
- * Arguments of each are good but for the id, so that the id is what is looked at:
- * an address (of which the size may have to be told), or parameters of a connection.
+ * All arguments but the id are valid, so that only the id decides: an address (and its
+ * size where the command has one), or parameters of a connection.
  */
 static const struct {
 	const char *name;

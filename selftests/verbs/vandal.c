@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The rings are found where the provider mapped them: each mapping of the
- * uverbs device in /proc/self/maps that appears while a QP is made.
+ * Find the rings that the provider mapped: the mappings of the uverbs device in
+ * /proc/self/maps that appear when a QP is created.
  */
 #include "vandal.h"
 
@@ -19,7 +19,7 @@ struct map {
 	size_t len;
 };
 
-/* those of a's device */
+/* read the mappings of a's device */
 static int read_maps(struct map *maps)
 {
 	const char *device = a.id->verbs->device->dev_name;
@@ -62,8 +62,8 @@ static bool is_new(const struct map *m)
 struct tern_ring_hdr *scq, *rcq, *sq, *rq;
 
 /*
- * A QP of a's, beside the pair: its rings are the new mappings. Which is which
- * shows in their sizes, and, for the two CQs, in what a completion changes.
+ * A QP of a's device beside the pair: its rings are the new mappings. Their sizes tell
+ * them apart, and, for the two CQs, the one that a completion changes.
  */
 struct end v;	/* the vandal, connected to @w */
 struct end w;
@@ -127,7 +127,7 @@ void refind_scq(uint32_t cqe)
 	must(scq);
 }
 
-/* both CQs have their own tell-tale: a Write of ours completes on one */
+/* the send CQ is the one that the completion of a Write changes */
 static void tell_cqs_apart(void)
 {
 	post_rdma(&v, &w, IBV_WR_RDMA_WRITE, 1, 0, 8, 0, IBV_SEND_SIGNALED);
@@ -162,7 +162,7 @@ void vandal_up(void)
 
 /* ---- the doorbell ------------------------------------------------------------- */
 
-/* the provider's: opened right after the context, and known by its name */
+/* find the provider's doorbell file by its name; it is opened after the context */
 int doorbell_fd(void)
 {
 	char path[64], name[128];
@@ -205,7 +205,7 @@ struct tern_rqe *rqe_at(uint32_t index)
 			(index % ENTRIES) * rq_stride);
 }
 
-/* ---- verdicts -------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------- */
 
 /* the pair on the same device still works */
 void expect_unharmed(void)
@@ -229,7 +229,7 @@ void vandal_down(void)
 	pair_down();
 }
 
-/* the QP is in ERROR, and the peer learns it */
+/* both v and its peer are in ERROR */
 void expect_caught(void)
 {
 	expect_error_state(&v);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Every object and opcode of the verbs API, against one pair of devices; both hosts
- * are played by this one process. Run by verbs.sh, which makes the hosts.
+ * Every object and opcode of the verbs API, on one pair of devices; this process drives
+ * both hosts. Run by verbs.sh, which creates them.
  *
  *	verbs_test [WORD...]	only the tests whose name holds one of them
  */
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	enter_netns(NULL);
 	return tap_run((const struct tap_theme *[]) {
 		&data_theme, &queue_theme, &rights_theme, &limit_theme, &cm_theme,
-		/* siw has none of the others */
+		/* siw supports none of the others */
 		over_siw ? NULL : &mr_theme, &dmabuf_theme, &mw_theme,
 		&mw_rights_theme, &charge_theme, &grace_theme, &cut_theme,
 		&fallback_theme, NULL,

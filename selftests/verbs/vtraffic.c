@@ -10,16 +10,17 @@
  * MODE is send, write, read or mixed; lengths are random up to MAX bytes.
  * Requests have up to SGES elements, some of them empty; small messages go
  * inline, Writes and half of the Sends are unsignalled, some Sends are fenced.
- * The server answers each Send with the sum of what it received, and compares
- * what was written with the sum that the client tells. WAIT is poll, event or
- * solicited. -S: the server receives from an SRQ. -c: connect, say so and wait
- * for the end. -D: destroy the id that connects. -A: the server says that it was
- * asked, and never answers. -L: the server destroys its listening id once it was
- * asked, so it has one connection. -k: connections until the server ends (0: for
- * ever). hold opens a device, makes one of each object, says so, and waits.
+ * The server answers each Send with the checksum of what it received, and compares
+ * written data with the checksum that the client sends. WAIT is poll, event or
+ * solicited. -S: the server receives from an SRQ. -c: connect, report it and wait
+ * for the end. -D: destroy the id while it connects. -A: the server reports the
+ * connect request and never answers. -L: the server destroys its listening id after
+ * the first connect request, so it serves one connection. -k: the number of
+ * connections to serve (0: no limit). hold opens a device, creates one object of
+ * each kind, reports that, and waits.
  *
- * One line is printed at the end; the status is true when all was as it should.
- * 2 means that the connection ended, or the device went, before the work did.
+ * One line is printed at the end. The exit status is 0 on success, 2 if the
+ * connection or the device ended before the work was done.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ static uint32_t draw(void)
 	return random_state = x;
 }
 
-/* as many small ones as large ones, and the edges now and then */
+/* small and large lengths equally often, and sometimes a boundary value */
 static uint32_t draw_length(void)
 {
 	uint32_t len;
@@ -62,7 +63,7 @@ static uint32_t draw_length(void)
 	return opt.max ? len % (opt.max + 1) : 0;
 }
 
-/* a range cut into up to LIST pieces, some of them empty */
+/* cut a range into up to @most pieces, some of them empty */
 static int cut(struct ibv_sge *sge, uint8_t *p, uint32_t len, uint32_t most)
 {
 	uint32_t n = 1 + draw() % most, i, part;
@@ -86,8 +87,8 @@ static uint32_t list_send, list_read;
 struct op {
 	enum mode mode;
 	uint32_t len;
-	uint32_t off;		/* Read: where in the peer's slots */
-	uint64_t sum;		/* what the server has to answer */
+	uint32_t off;		/* Read: offset in the peer's slots */
+	uint64_t sum;		/* the server's expected answer */
 };
 
 static struct op ops[MAX_DEPTH];
@@ -100,7 +101,7 @@ static void start_send(uint32_t slot, struct op *op)
 		.send_flags = IBV_SEND_SOLICITED,
 	};
 
-	/* a length that can't be taken for a notice */
+	/* avoid the length of a struct message */
 	op->len += op->len == sizeof(struct message);
 	if (op->len > opt.max)
 		op->len = 0;
@@ -185,7 +186,7 @@ static void check_read(uint32_t slot)
 	}
 }
 
-/* answers come in the order of the requests that they answer */
+/* answers come in the order of their requests */
 static uint32_t order[MAX_DEPTH], order_head, order_tail;
 
 static uint32_t finish_answered(const struct ibv_wc *wc)
@@ -242,7 +243,7 @@ static void client_connect(void)
 	check(!end_resolve(&e, opt.addr, opt.port, NULL), "resolving");
 	limits_of_lists(&want);
 	check(!end_build(&e, &want), "building the QP");
-	/* slots 0..depth-1 are of the operations, the others receive */
+	/* operations use slots 0..depth-1, receives the others */
 	for (i = 0; i < opt.depth; i++)
 		post_recv(opt.depth + i);
 	check(!end_connect(&e, &want), "rdma_connect");
@@ -271,7 +272,7 @@ static bool more_to_start(long started, double end)
 	return end ? now() < end : started < opt.count;
 }
 
-/* returns the operations done */
+/* Return: the number of operations done */
 static long client_run(void)
 {
 	double end = opt.seconds ? now() + opt.seconds : 0;
@@ -381,7 +382,7 @@ static int word_of(const char *const *names, int count, const char *name)
 	usage();
 }
 
-/* the options without a value */
+/* options without a value */
 static void parse_switch(int c)
 {
 	switch (c) {

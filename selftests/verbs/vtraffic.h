@@ -33,21 +33,21 @@ struct options {
 
 extern struct options opt;
 extern struct end e;		/* the one connection */
-/* what ended it; completions that came before it still count */
+/* what ended the connection; earlier completions are still polled */
 extern const char *ended;
 
 #define MAX_DEPTH 64
 #define LIST 16			/* SGEs of a request at most */
 #define NOTICE 64		/* room for a struct message in each slot */
 
-/* what the client asks of the server, in its private data */
+/* the client's private data: what it asks of the server */
 struct hello {
 	uint32_t seed;
 	uint32_t max;
 	uint32_t depth;
 };
 
-/* where the server's slots are, in its private data */
+/* the server's private data: where its slots are */
 struct welcome {
 	uint64_t addr;
 	uint32_t rkey;
@@ -66,7 +66,7 @@ struct message {
 
 #define MAGIC 0x76747266
 
-/* one line, and the end */
+/* print a line and exit */
 void leave(int status, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 
@@ -77,21 +77,21 @@ void leave(int status, const char *fmt, ...)
 
 double now(void);
 
-/* eight bytes of the payload that @seed stands for, at offset @i */
+/* word @i (eight bytes) of the payload of @seed */
 uint64_t word(uint32_t seed, uint64_t i);
 void fill(uint8_t *p, uint32_t len, uint32_t seed);
 uint64_t sum_up(const uint8_t *p, uint32_t len);
 
-/* sleep until a CQ may have something or the connection ends, at most @ms */
+/* sleep until a CQ may have completions or the connection ends; exit after @ms */
 void doze(int ms);
-/* the next completion, a good one; awaited at most @ms (-1: for ever) */
+/* wait up to @ms (-1: for ever) for the next completion, which must be successful */
 struct ibv_wc next_wc(int ms);
 
 uint32_t slot_stride(void);
 uint8_t *slot_at(uint32_t slot);
 void post_send(struct ibv_send_wr *wr);
 void post_recv(uint32_t slot);
-/* from the notice room of a slot of ours, inline where it fits */
+/* send a struct message from the NOTICE room of @slot, inline if it fits */
 void post_message(uint32_t kind, uint32_t slot, uint32_t len, uint64_t sum,
 		  unsigned int flags);
 

@@ -78,8 +78,8 @@ static void check_cm(void)
 }
 
 /*
- * The port may come and go, and the end of a QP with an SRQ is rdma_cm's to tell:
- * what came before it may still be unpolled. The rest is an end.
+ * Ignore port events, and LAST_WQE_REACHED of a QP with an SRQ: rdma_cm reports its end,
+ * and completions may still be unpolled. Exit on any other event.
  */
 static void heed(struct ibv_async_event *event)
 {
@@ -125,7 +125,7 @@ struct ibv_wc next_wc(int ms)
 	bool armed = false;
 
 	for (;;) {
-		/* sends first: their CQ must not fill up unseen */
+		/* poll the send CQ first, so that it cannot overflow */
 		if (ibv_poll_cq(e.scq, 1, &wc) || ibv_poll_cq(e.rcq, 1, &wc))
 			break;
 		if (ended)
@@ -139,7 +139,7 @@ struct ibv_wc next_wc(int ms)
 			doze(ms);
 			armed = false;
 		} else {
-			/* arm, then look once more before sleeping */
+			/* after arming, poll again before sleeping */
 			ibv_req_notify_cq(e.rcq, opt.wait == WAIT_SOLICITED);
 			ibv_req_notify_cq(e.scq, 0);
 			armed = true;

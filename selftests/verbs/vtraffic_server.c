@@ -7,8 +7,8 @@
 #include "vtraffic.h"
 
 /*
- * Slots 0..depth-1 receive, the next depth are written by the peer, the last
- * are read by it.
+ * Slots 0..depth-1 are for receives, the peer writes to the next depth slots and reads
+ * from the last.
  */
 static void serve_build(const struct hello *hello, struct want *want,
 			struct welcome *welcome)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory windows of b, in few words: the tests of mw.c and mw_rights.c. */
+/* Memory windows of b, for the tests of mw.c and mw_rights.c. */
 #ifndef VERBS_WINDOW_H
 #define VERBS_WINDOW_H
 
@@ -10,7 +10,7 @@
 #define BOTH	(READ | WRITE)
 #define BINDABLE (ALL_RIGHTS | IBV_ACCESS_MW_BIND)
 
-/* where windows begin in b's buffer, and how long they are: on no boundary */
+/* offset and length of windows in b's buffer: neither is aligned */
 #define OFF	5001
 #define LEN	3000
 
@@ -19,21 +19,21 @@ extern const struct want bindable;
 
 /* an address in b's buffer */
 uint64_t at(size_t off);
-/* so much of b's memory, with these rights */
+/* bind_info for a range of b's buffer with these rights */
 struct ibv_mw_bind_info range(size_t off, uint64_t len, int access);
 
 struct ibv_mw *window(enum ibv_mw_type type);
 void drop(struct ibv_mw *mw);
 
-/* wr_id 20: bind a type 2 window by e's QP */
+/* bind a type 2 window through @e's QP, with wr_id 20 */
 void post_bind2(struct end *e, struct ibv_mw *mw, uint32_t key,
 		struct ibv_mw_bind_info info);
-/* the next key of the window, which is what programs use, waited for; Return: it */
+/* bind with the window's next key, as programs do, and wait; Return: the key */
 uint32_t bind2(struct end *e, struct ibv_mw *mw, struct ibv_mw_bind_info info);
-/* wr_id 10: a type 1 window; 0 or an errno */
+/* bind a type 1 window, with wr_id 10; Return: 0 or an errno */
 int post_bind1(struct end *e, struct ibv_mw *mw, struct ibv_mw_bind_info info);
 uint32_t bind1(struct end *e, struct ibv_mw *mw, struct ibv_mw_bind_info info);
-/* what e's request that changes memory comes to */
+/* check that the next completion of @e is a successful @opcode */
 void expect_done(struct end *e, enum ibv_wc_opcode opcode);
 
 #endif /* VERBS_WINDOW_H */

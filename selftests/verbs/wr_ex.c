@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* ibv_wr_*(), and queues of a parent domain, which need no locks. */
+/* ibv_wr_*(), and queues of a parent domain, which use no locks. */
 #include <errno.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void begin(uint64_t id, unsigned int flags)
 	ex->wr_flags = flags;
 }
 
-/* the next request of a batch */
+/* set wr_id and flags of the next request of a batch */
 static void next(uint64_t id, unsigned int flags)
 {
 	ex->wr_id = id;
@@ -50,7 +50,7 @@ static void set(size_t off, uint32_t len)
 	ibv_wr_set_sge(ex, a.mr->lkey, (uintptr_t)a.buf + off, len);
 }
 
-/* one of each in one batch, the Read signalled: all have their effect */
+/* one request of each kind in a batch, the Read signalled: all take effect */
 static void batch(void)
 {
 	struct ibv_wc wc;
@@ -104,7 +104,7 @@ static void lists(void)
 	must(!ibv_wr_complete(ex));
 	expect_wc(a.scq, 2, IBV_WC_SUCCESS);
 	expect(filled(a.buf + 8192, 1600, 5));
-	/* none at all */
+	/* a Write without elements */
 	begin(3, IBV_SEND_SIGNALED);
 	ibv_wr_rdma_write(ex, b.mr->rkey, at_b(0));
 	ibv_wr_set_sge_list(ex, 0, NULL);
@@ -113,7 +113,7 @@ static void lists(void)
 	pair_down();
 }
 
-/* the payload is the one at the call: the buffer may change at once */
+/* inline data is copied by the call: the buffer may change at once */
 static void inline_data(void)
 {
 	uint8_t mine[256];
@@ -187,7 +187,7 @@ static void spoil(int how)
 	}
 }
 
-/* a bad request in the middle: nothing of its batch is posted, complete tells */
+/* with a bad request in a batch, ibv_wr_complete() fails and nothing is posted */
 static void bad_in_the_middle(void)
 {
 	static const int errors[] = { EINVAL, EINVAL, EINVAL, ENOMEM };
@@ -212,7 +212,7 @@ static void bad_in_the_middle(void)
 	pair_down();
 }
 
-/* keys of user MRs are not to be invalidated: the request fails, and says so */
+/* keys of user MRs cannot be invalidated: the request completes with an error */
 static void invalidations_complete(void)
 {
 	up();
@@ -256,14 +256,14 @@ static void ops_refused(void)
 		expect(!ibv_create_qp_ex(a.id->verbs, &attr));
 		expect_eq(errno, EOPNOTSUPP);
 	}
-	/* who did not ask has no such calls */
+	/* a QP created without send_ops has no ibv_wr_*() calls */
 	expect(!ibv_qp_to_qp_ex(a.qp) || !ibv_qp_to_qp_ex(a.qp)->wr_start);
 	pair_down();
 }
 
 /* ---- parent domains ------------------------------------------------------------ */
 
-/* all objects of a's end under a parent domain, its device open through @base */
+/* a's end creates all objects under a parent domain; @base keeps the device open */
 static void parent_domain(void)
 {
 	struct ibv_td_init_attr td_attr = {};
@@ -295,7 +295,7 @@ static void parent_domain(void)
 	end_free(&base);
 }
 
-/* though no object of the kernel is in it */
+/* a parent domain keeps its PD busy, although the kernel does not know it */
 static void parent_domain_holds(void)
 {
 	struct ibv_parent_domain_init_attr attr = {};
