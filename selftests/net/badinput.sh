@@ -23,7 +23,7 @@ refused()
 	grep -q "$text" <<<"$out"
 }
 
-# a netdev that carries no IP, of any kind that this kernel has
+# tern refuses a netdev that cannot carry IP, of any kind that this kernel has
 odd_netdev()
 {
 	local kind
@@ -40,7 +40,7 @@ odd_netdev()
 	return 1
 }
 
-# too small for IPv4: RFC 791 demands 68 octets
+# an MTU that is too small for IPv4: RFC 791 requires 68 bytes
 small_mtu()
 {
 	in_a ip link add small mtu 60 type dummy || in_a ip link add small type dummy
@@ -78,8 +78,8 @@ unprivileged()
 
 delete_unknown() { refused 'Wrong device name' rdma link delete nothere; }
 
-# a device without an address, with its netdev up: it may exist, but no connection goes to
-# it or from it, even with a route
+# a device whose netdev is up but has no address: it may exist, but it has no connections,
+# even with a route
 no_address()
 {
 	local none='Cannot assign requested address'
@@ -112,7 +112,7 @@ address_in_use()
 {
 	local address
 	server
-	# rdma_cm's own answer is not EADDRINUSE
+	# rdma_cm returns EADDRNOTAVAIL
 	for address in $IP_B 0.0.0.0; do
 		refused 'listening: Cannot assign requested address' \
 			in_b timeout 20 $vtraffic server -b "$address" -p $port
@@ -152,7 +152,7 @@ netlink()
 	length-of-two EINVAL
 	nothing-to-set OK
 	END
-	# each refusal by the family itself has a reason
+	# every refusal by the tern family has an error text
 	if awk '$2 != "ANSWERED" && $2 != "OK" && $1 != "unknown-command" && NF < 3' "$TMP/nl" | grep .; then return 1; fi
 }
 
@@ -172,14 +172,14 @@ flood()
 	show_new_lines "$before"
 }
 
-# messages that tern or the RDMA core logged since; there must be none
+# show_new_lines N: messages of tern or the RDMA core after line N of the log; none is good
 show_new_lines()
 {
 	dmesg | tail -n +$(($1 + 1)) | grep -E 'tern|infiniband|rdma|iw_cm|RDMA' | tee "$TMP/new" || true
 	[ ! -s "$TMP/new" ]
 }
 
-# connections that are no MPA, to a listener with a wildcard address
+# connections without MPA to a listener on a wildcard address
 garbage_connections()
 {
 	local before port2
@@ -197,7 +197,7 @@ garbage_connections()
 			exec 3>&-
 		done"
 	show_new_lines "$before"
-	# well-behaved clients are served as before
+	# a good client is still served
 	client -n 20 -x 5000
 	timed 10 eventually ended $client_pid
 	grep -q operations "$TMP/client"
@@ -207,7 +207,7 @@ garbage_connections()
 	[ "$(counter "$DEV_B" cm_bad_frame)" -ge 37 ]
 }
 
-# connections with a good startup, followed by noise
+# connections with a good startup, followed by random bytes
 noisy_connections()
 {
 	local before
@@ -222,7 +222,7 @@ noisy_connections()
 	kill -9 $server_pid
 	ends $server_pid
 	nothing_left
-	# a third of each kind; noise may also be refused by its CRC
+	# mpa_peer.py sends as many with a bad CRC as with a bad DDP header
 	[ "$(counter "$DEV_B" rx_crc_err)" -ge 20 ]
 	[ "$(counter "$DEV_B" rx_ddp_err)" -ge 20 ]
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Requests to the generic netlink family tern that no tool would send.
+"""Send requests to the generic netlink family tern that no tool would send.
 
 	badnl.py DEVICE
 	badnl.py --hold-dump
 
-For each one line: NAME ERRNO TEXT OF THE KERNEL. Raw sockets: libraries check
-what they send. --hold-dump asks for all connections, says so, and reads none.
+Print a line for each: NAME ERRNO TEXT OF THE KERNEL. Uses raw sockets, since libraries
+check what they send. --hold-dump requests all connections, reports that, and reads none.
 """
 import errno
 import socket
@@ -54,7 +54,7 @@ class Family:
                                    self.seq, 0) + body)
 
     def find(self, name):
-        """Its number, and the numbers that its attributes have."""
+        """Return: the number of the family @name, and its attributes."""
         answer = self.talk(GENL_ID_CTRL, CTRL_CMD_GETFAMILY,
                            attr(2, name.encode() + b"\0"), NLM_F_REQUEST)
         at = 20
@@ -71,7 +71,7 @@ class Family:
         if kind != 2:
             print(label, "ANSWERED", "")
             if kw == {}:
-                self.sock.recv(65536)  # the ACK behind it
+                self.sock.recv(65536)  # the ACK after it
             return
         err = -struct.unpack_from("i", answer, 16)[0]
         text = ""

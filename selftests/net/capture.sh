@@ -21,7 +21,7 @@ settings()
 	done
 }
 
-# with SETTINGS -- WANT_CRC
+# with SETTING... -- WANT_CRC: apply the settings and check captured traffic
 with()
 {
 	local words=()
@@ -31,7 +31,7 @@ with()
 	captured "$2" small_traffic
 }
 
-# markers towards a only: what b sends has them
+# markers only towards a: only FPDUs from b have them
 markers_of_one()
 {
 	settings
@@ -39,8 +39,8 @@ markers_of_one()
 	captured crc small_traffic
 }
 
-# finds KIND SETTINGS...: the check finds planted damage; one that never failed proves
-# nothing
+# finds KIND SETTING...: the check detects planted damage; a check that never failed
+# proves nothing
 finds()
 {
 	settings "${@:2}"

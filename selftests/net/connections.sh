@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What users see of each connection (tern show connections, tern monitor): while it is
+# What tern show connections and tern monitor report of each connection: while it is
 # open, after its end, and when it was rejected or failed.
 
 . ./lib.sh
@@ -18,7 +18,7 @@ assert len({c["nr"] for c in conns}) == len(conns), "a number twice"
 print(sum(bool(eval(sys.argv[1])) for c in conns))' "$2"
 }
 
-# the peer's values are the own values at the other end
+# each end reports as peer's values what the other end reports as its own
 one()
 {
 	server
@@ -100,8 +100,8 @@ to_peer()
 	ends $server
 }
 
-# both_listen NETNS PID: both listen: $monitor, which reports it, and the other process,
-# which has joined the same groups
+# both_listen NETNS PID: $monitor has printed its first line, and the other process has
+# joined the same multicast groups
 both_listen()
 {
 	eventually grep -q State "$TMP/lines"
@@ -153,7 +153,7 @@ terminated()
 	same "$after" $((before + 1))
 }
 
-# Q4: an FPDU with a bad CRC while the fence is shut
+# Q4: a bad CRC before the first valid FPDU: the responder sends no Terminate
 withheld()
 {
 	local before
@@ -163,8 +163,8 @@ withheld()
 	same "$(counter tern_b term_sent_mpa_crc)" 0
 }
 
-# more connections than fit into one message of the kernel, and more ended ones than the
-# device keeps
+# more connections than fit into one netlink message, and more ended ones than the device
+# keeps
 many()
 {
 	in_b tern set tern_b half-open 1000

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Passes TCP connections on, one after the other, cut in another way:
+"""Forward TCP connections, one after the other, with other segment boundaries:
 
 	cutter.py ADDRESS PORT TO_PORT TO_SERVER TO_CLIENT
 
 It listens at PORT and connects to TO_PORT of the same address. TO_SERVER and
-TO_CLIENT say how each direction is cut: whole (as it comes), octets (a segment
-each), random, or lumps (kept until nothing comes for a while). When a connection
-has ended it prints how many octets went each way.
+TO_CLIENT say how each direction is split: whole (as it arrives), octets (a segment
+for each byte), random, or lumps (kept until nothing arrives for a while). At the end
+of a connection print how many bytes went each way.
 """
 import fcntl
 import random
@@ -20,7 +20,7 @@ import threading
 import time
 
 LULL_MS = 5
-UNDER_WAY_MAX = 256     # a segment of one octet takes a kilobyte of a receiver's room
+UNDER_WAY_MAX = 256     # a segment of one byte takes a kilobyte of receive buffer
 LUMP_MAX = 1 << 20
 
 
@@ -68,7 +68,7 @@ def next_data(sock, how):
 
 
 def carry(source, sink, how, count):
-    """One direction until its end, which is carried too."""
+    """Forward one direction until its end, and the end too."""
     try:
         while data := next_data(source, how):
             for piece in CUTS[how](data):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # tern and siw talk to each other in both directions: with and without CRC
 # (Debian's siw, and one that demands CRC), with the peer-to-peer model and without,
-# under revision 1, over a bad network. tshark judges captures, see judge.sh. Each
-# point also needs a siw that lives, and its name says so: see siw.sh. With arguments,
-# only the points whose names, with _ for each space, one of these globs matches.
+# under revision 1, over a bad network. tshark checks captures, see judge.sh. A point
+# only counts while siw works, and its name says so: see siw.sh. With arguments, only the
+# points whose names, with _ for each space, match one of these globs.
 
 . ./lib.sh
 . ./scene.sh
@@ -14,7 +14,7 @@
 [ "$TERN_TYPE" = tern ] || skip_all "tern is one of the two"
 variants=${TERN_VARIANTS:-/mnt/variants}
 
-# siw NAME|VARIABLE=VALUE: no devices any more, and this build of siw: siw, siw-crc,
+# siw NAME|VARIABLE=VALUE: delete all devices and load this build of siw: siw, siw-crc,
 # or siw with another value for one of its constants
 siw()
 {
@@ -29,7 +29,7 @@ siw()
 	esac
 }
 
-# hosts A_TYPE B_TYPE [SETTING...]: devices of these types
+# hosts A_TYPE B_TYPE [SETTING...]: create devices of these types; tern's get the settings
 hosts()
 {
 	[ -z "$siw_alone" ] || set -- siw siw
@@ -53,20 +53,20 @@ ping()
 	[ "$(grep -c 'ping data' "$TMP/client")" = 20 ]
 }
 
-# perf TOOL SIZE
+# perf TOOL SIZE: run a tool of perftest, with 40 messages
 perf()
 {
 	local one=()
 
-	# siw's trouble with several open Reads, see below
+	# one outstanding Read, see verified
 	[ "$1" != ib_read_bw ] || one=(-o 1)
 	but_for_deaf perftest_pair 30 "$1" -R -F -s "$2" -n 40 "${one[@]}" -p @PORT@ --bind_source_ip $IP_B -- \
 		"$1" -R -F -s "$2" -n 40 "${one[@]}" -p @PORT@ --bind_source_ip $IP_A $IP_B
 	grep -qE "^ *$2 +" "$TMP/client"
 }
 
-# One SGE and one at a time: siw crashes on an empty element among several, and
-# mixes up the answers when several Reads are open (siw to siw too).
+# One SGE and one request at a time: siw crashes on an empty element among several, and
+# mixes up the Responses to several outstanding Reads (also with siw at both ends).
 verified()
 {
 	but_for_deaf pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
@@ -74,7 +74,7 @@ verified()
 	grep -q ' operations' "$TMP/client"
 }
 
-# agreed KEY=VALUE... -- MODE...: traffic over connections of which this is true
+# agreed KEY=VALUE... -- MODE...: traffic over connections that have these values
 agreed()
 {
 	local words=()
@@ -90,7 +90,7 @@ agreed()
 
 # ---- CRC ---------------------------------------------------------------------------
 
-# every NAME PING_SIZES PERF_SIZES WANT: each program; CRC is as WANT says
+# every NAME PING_SIZES PERF_SIZES WANT: run each program; WANT is crc or nocrc
 every()
 {
 	local tool size mode crc=true
@@ -113,7 +113,7 @@ every()
 
 # ---- the model and the revision -------------------------------------------------------
 
-# refused KEY=VALUE...: no connection comes up, and this is why
+# refused KEY=VALUE...: the connection fails, and is reported with these values
 refused()
 {
 	server -k 1
@@ -123,8 +123,8 @@ refused()
 	soon expect our_conns ended=true "$@"
 }
 
-# With "rtr send" tern ends it by Terminate 2/0/07, for siw takes no Send as RTR: but a
-# Terminate in place of the RTR makes siw run into a BUG() of iw_cm.
+# "rtr send" is not tested: siw takes no Send as RTR, so tern would send Terminate 2/0/07,
+# and a Terminate in place of the RTR makes siw hit a BUG() of iw_cm.
 models_of_tern()
 {
 	hosts tern siw
@@ -156,7 +156,7 @@ revision_1()
 	hosts tern siw enhanced off
 	siw_point "tern to siw, revision 2 without enhanced data" \
 		agreed own_rev=2 mpa_rev=2 own_ird=null peer_ird=null -- send write read
-	# siw does not fall back
+	# siw does not retry with revision 1
 	hosts siw tern mpa-rev 1
 	siw_point "siw to tern, revision 2 to one of revision 1 is closed" \
 		refused peer_rev=2 own_rev=null
@@ -186,7 +186,7 @@ over_bad_network()
 	return $status
 }
 
-# What tern counts and refuses is not asked of a siw in its place.
+# When siw replaces tern, tern's counters and refusals are not checked.
 if [ -n "$siw_alone" ]; then
 	expect() { true; }
 	refused() { true; }
@@ -220,7 +220,7 @@ models_of_siw
 siw siw-crc
 hosts tern siw
 every "siw that demands CRC, tern to siw, tern wants it too" 4096 65536 crc
-# siw's Reply says C=1 only if the Request does
+# siw sets C in a Reply only if the Request has it
 hosts tern siw crc off
 every "siw that demands CRC, tern to siw, tern does not" 4096 65536 nocrc
 hosts siw tern
@@ -229,7 +229,7 @@ hosts siw tern crc off
 every "siw that demands CRC, siw to tern, tern does not" 4096 65536 crc
 rdma link delete siw_a
 rmmod siw
-# the last point may be done before this guest
+# an earlier guest may have run the last point
 if [ $ktap_n = 0 ] && [ "$siw_from" -gt $siw_nr ]; then
 	ktap_done=1
 	echo "1..0"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# IPsec below a connection: ESP in transport mode between the two hosts, whose SAs
-# are replaced and deleted under load. An IKE phase 2
-# delete is no reason to end a stream. Every byte of the payload is verified.
+# IPsec below a connection: ESP in transport mode between the two hosts, whose SAs are
+# replaced and deleted under load. An IKE phase 2 delete must not end the stream (RFC 5040
+# 8.2.2, RFC 5041 8.4.2). Every byte of the payload is verified.
 
 . ./lib.sh
 . ./scene.sh
@@ -10,14 +10,14 @@
 [ "$TERN_TYPE" = tern ] || skip_all "two terns"
 modprobe -qan xfrm_user esp4 2>/dev/null || skip_all "this kernel lacks xfrm_user or esp4"
 
-# ---- what IKE would do ----------------------------------------------------------
+# ---- the work of IKE ------------------------------------------------------------
 
-# each generation of SAs has SPIs and keys of its own
+# each generation of SAs has its own SPIs and keys
 spi_ab() { printf '0x%x' $((0x1000 + $1)); }
 spi_ba() { printf '0x%x' $((0x2000 + $1)); }
 key() { printf "'rfc4106(gcm(aes))' 0x%040x 128" $(($1 * 0x1234567)); }
 
-# on_both: commands of ip for either host
+# on_both: run the ip commands of stdin on both hosts
 on_both()
 {
 	tee "$TMP/batch" | ip -n a -batch -
@@ -40,7 +40,7 @@ delete_sas()
 	EOF
 }
 
-# policies HOST OWN PEER: allow no packet that is not in ESP
+# policies HOST OWN PEER: allow only packets in ESP
 policies()
 {
 	ip -n "$1" xfrm policy add src "$2" dst "$3" dir out \
@@ -57,7 +57,7 @@ carried()
 }
 carries() { [ "$(carried "$1")" -gt 10000 ]; }
 
-# packets without an SA; either host may be the sender
+# packets that either host dropped for want of an SA
 outages()
 {
 	awk '/XfrmOutNoStates/ { n += $2 } END { print n }' \
@@ -67,7 +67,7 @@ missed() { [ "$(outages)" -gt "$1" ]; }
 
 # ---- traffic ----------------------------------------------------------------------
 
-# fresh GENERATION: SAs that no point before has touched
+# fresh GENERATION: new SAs that no earlier point used
 fresh()
 {
 	on_both <<<'xfrm state flush'
@@ -82,7 +82,7 @@ during_traffic()
 	server -k 1
 	client -m mixed -t $seconds -x 200000
 	"$@"
-	# the load is not over yet, and the last SAs bear it
+	# the load is still running, and the newest SAs carry it
 	kill -0 $client_pid
 	timed 10 eventually carries "$generation"
 	timed 20 eventually ended $client_pid
@@ -96,8 +96,8 @@ during_traffic()
 
 under_load() { fresh "$1"; during_traffic "${@:2}"; }
 
-# all of the stream is in ESP: no packet of TCP is seen, and the SA carried at least as
-# many bytes as tern has sent
+# all of the stream is in ESP: no TCP packet is captured, and the SA carried at least as
+# many bytes as tern sent
 all_in_esp()
 {
 	local sent before
@@ -112,7 +112,7 @@ all_in_esp()
 	[ "$(tcpdump -nr "$TMP/pcap" 2>/dev/null | wc -l)" = 0 ]
 }
 
-# new SAs first, the old ones go once they are in use
+# add new SAs, and delete the old ones once the new ones are in use
 rekeys()
 {
 	for _ in 1 2 3; do
@@ -123,7 +123,7 @@ rekeys()
 	done
 }
 
-# a delete that comes before there are others
+# the SAs are deleted before new ones are added
 outage()
 {
 	local before
@@ -136,7 +136,7 @@ outage()
 	echo "$before packets without an SA, then $(outages)"
 }
 
-# longer than the command
+# seconds of load: longer than the command under test
 seconds=$((2 + TERN_TIMEOUT_SCALE))
 topo_up
 policies a $IP_A $IP_B

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Sourced after scene.sh by tests that let tshark check what was on the wire.
+# Sourced after scene.sh by tests that check captures with tshark.
 
-# Count what tshark finds in the capture: FPDUs, those with a good CRC, bad ones, and all
-# that is malformed or a protocol error. It cannot follow markers: unmark.py checks and
-# removes them. Heuristics come first, since the client's port may belong to another
-# protocol (44818).
+# Count FPDUs in the capture, those with a good CRC, those with a bad one, and packets that
+# tshark reports as malformed or as a protocol error. tshark cannot parse markers:
+# unmark.py checks and removes them. Heuristics come first, since the client's port may
+# belong to another protocol (44818).
 tshark_check()
 {
 	./unmark.py "$TMP/pcap" "$TMP/unmarked" || return 1
@@ -23,7 +23,7 @@ tshark_check()
 	[ ! -s "$TMP/malformed" ] && [ "$bad" = 0 ] && [ "$fpdus" -ge 20 ]
 }
 
-# FPDUs that the device sent and received which is tern's
+# FPDUs sent and received by the device that is tern's
 moved()
 {
 	local dev=$DEV_A
@@ -32,8 +32,8 @@ moved()
 	echo $(($(counter "$dev" tx_fpdu) + $(counter "$dev" rx_fpdu)))
 }
 
-# Capture what leaves the host, not GSO's big segments: with markers tshark finds only the
-# first FPDU of those.
+# Capture packets as on the wire, not GSO's large segments: with markers tshark finds only
+# the first FPDU of such a segment.
 segments_as_sent()
 {
 	in_a ethtool -K v0a tso off gso off gro off

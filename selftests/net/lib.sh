@@ -94,8 +94,8 @@ finish()
 	exit 0
 }
 
-# ... | has PATTERN: like grep -q, which ends at the first match: then the writer may get
-# SIGPIPE, which under pipefail fails the whole pipe
+# ... | has PATTERN: grep without output. grep -q would exit at the first match, and a
+# SIGPIPE of the writer would fail the pipe under pipefail.
 has() { grep "$@" >/dev/null; }
 
 # ---- the two hosts --------------------------------------------------------
@@ -103,8 +103,8 @@ has() { grep "$@" >/dev/null; }
 in_a() { ip netns exec a "$@"; }
 in_b() { ip netns exec b "$@"; }
 
-# dev_add NETNS NAME TYPE NETDEV: in the shared RDMA mode a device is seen from
-# every netns; in the exclusive one a new link starts in init_net and is moved.
+# dev_add NETNS NAME TYPE NETDEV: in the shared RDMA mode every netns sees a device; in
+# the exclusive mode a new link starts in init_net and is moved.
 dev_add()
 {
 	ip netns exec "$1" rdma link add "$2" type "$3" netdev "$4"
@@ -218,8 +218,8 @@ not() { ! "$@"; }
 # Each server has its own port, so none waits for another's TIME_WAIT.
 new_port() { echo $((20000 + RANDOM % 10000)); }
 
-# pair SECONDS SERVER -- CLIENT: run the server command in b (background) and
-# the client in a, @PORT@ in either standing for a fresh port; both must succeed.
+# pair SECONDS SERVER -- CLIENT: run the server command in b (background) and the client
+# in a; @PORT@ in either is replaced by a new port. Both must succeed.
 pair()
 {
 	local seconds=$1 server=() client=() server_pid status=0 port
@@ -246,11 +246,11 @@ pair()
 	return $status
 }
 
-# perftest_pair: as pair. perftest's server ends its listener and listens again for
-# its QPs, and its client, which knows, tries again when it comes too early for that;
-# but it may crash on the way. Such a run is repeated, and leaves no line in the
-# kernel's log: a crash shows in the status. What was rejected by a frame, and not by
-# TCP for want of a listener, is no such run: tern said no.
+# perftest_pair: like pair. perftest's server closes its listener and listens again for
+# its QPs. Its client tries again if it connects too early, but may crash then. Such a
+# run is repeated and leaves no line in the kernel's log: the status shows the crash. A
+# run with a rejection by an MPA frame is not repeated: then tern rejected, not TCP for
+# want of a listener.
 perftest_pair()
 {
 	local status=1 try before
@@ -268,7 +268,7 @@ perftest_pair()
 	return $status
 }
 
-# the Replies with R set that tern's devices sent; others count none
+# Replies with R set that tern's devices sent; other devices have no such counter
 rejections()
 {
 	local dev

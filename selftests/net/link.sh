@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Links and settings as an administrator meets them: adding, renaming, deleting,
-# what the netdev below does, bad input with its errno, and the tool tern.
+# Links and settings for an administrator: add, rename and delete links, changes of the
+# netdev, bad input with its errno, and the tool tern.
 
 . ./lib.sh
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own links"
 
-# fails_with TEXT COMMAND...: it fails, and one line says why
+# fails_with TEXT COMMAND...: it fails with one line of output that has TEXT
 fails_with()
 {
 	local text=$1 out
@@ -20,11 +20,11 @@ fails_with()
 	[ "$(wc -l <<<"$out")" = 1 ] && grep -q "$text" <<<"$out"
 }
 
-# tells REGEX COMMAND...
+# tells REGEX COMMAND...: its output matches
 tells() { "${@:2}" | has "$1"; }
 state_is() { rdma link show "$1/1" | has "state $2 "; }
 
-# settings DEV: they all, as Python prints a dictionary of them
+# settings DEV: all settings, printed as a Python dictionary
 settings()
 {
 	in_a tern --json show "$1" |
@@ -124,7 +124,7 @@ all_settings()
 	EOF
 }
 
-# b's settings are its own
+# changing a's settings does not change b's
 one_device_only()
 {
 	settings tern_b | grep "'mpa_rev': 2, 'crc': True, 'markers': False"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# A bad network: packets are lost, reordered, doubled, delayed and damaged,
-# and every octet of the payload is verified.
+# A bad network: packets are lost, reordered, duplicated, delayed and corrupted, and every
+# byte of the payload is verified.
 
 . ./lib.sh
 . ./scene.sh
@@ -11,7 +11,7 @@
 
 settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }
 
-# verified MODE: from 1 octet to 2 MB; what failed is repeated by its -s
+# verified MODE: messages up to 2 MB; -s repeats a failed run
 verified()
 {
 	pair 60 $vtraffic server -b 0.0.0.0 -p @PORT@ -- \
@@ -19,9 +19,8 @@ verified()
 	grep -q ' operations' "$TMP/client"
 }
 
-# once MODE: a message has one completion, at either end, however often TCP got its
-# octets: the server has served as many as the client has had answered (of Reads it
-# is told nothing)
+# once MODE: each message completes once at both ends, even if TCP received its bytes
+# several times: the server counts as many as the client (it does not see Reads)
 once()
 {
 	local asked
@@ -31,8 +30,8 @@ once()
 	if [ "$1" != read ]; then grep -q " served $asked messages" "$TMP/server"; fi
 }
 
-# overlapped NETNS DEV MODE: with retransmissions from there whose octets are not the
-# ones that arrived before
+# overlapped NETNS DEV MODE: traffic with retransmissions from DEV that overlap received
+# bytes with other data
 overlapped()
 {
 	local overlap server status=0
@@ -62,7 +61,7 @@ ping()
 	[ "$(grep -c 'ping data' "$TMP/client")" = 20 ]
 }
 
-# copied FROM TO ADDRESS: a file, its checksum at the other end
+# copied FROM TO ADDRESS: rcopy copies a file, and the copy is identical
 copied()
 {
 	local copier status=0
@@ -89,7 +88,7 @@ for mode in send write read; do
 	point "DDP-013, MPA-071: 5% doubled, $mode" under TCPDSACKRecv duplicate 5% -- once $mode
 	point "1% damaged, $mode" under InCsumErrors corrupt 1% -- verified $mode
 done
-# nor does what comes again, or overlaps, change what was taken already
+# retransmitted bytes that overlap do not change those already received
 point "5% lost, overlaps that differ, send" \
 	under TCPDSACKOldSent loss 5% -- overlapped a v0a send
 point "5% lost, overlaps that differ, write" \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Connections that start and end over a network that loses packets: each
-# comes up, each goes, and nothing is left.
+# Connections that start and end over a network that loses packets: each comes up and
+# ends, and nothing is left.
 
 . ./lib.sh
 . ./scene.sh
@@ -23,7 +23,7 @@ rounds()
 	timed 20 eventually no_tcp b
 }
 
-# lost_once HOOK RULE: a connection comes up all the same
+# lost_once HOOK RULE: a connection comes up although one such packet is lost
 lost_once()
 {
 	server -k 1
@@ -37,7 +37,7 @@ lost_once()
 	nothing_left
 }
 
-# WHO is killed, or loses its device, while packets are lost; nothing stays
+# killed MODE PID_VARIABLE: kill a process while packets are lost; nothing is left
 killed()
 {
 	traffic -m "$1"
@@ -61,14 +61,14 @@ device_goes()
 topo_up
 packets_as_on_a_wire
 point "10 connections, 5% lost" under RetransSegs loss 5% -- rounds 10
-# an MPA frame begins with "MPA ID Re", behind 32 octets of TCP; the RTR is a
-# Write without data: ULPDU of 14, DDP and RDMAP 0xc1 0x40
+# an MPA frame begins with "MPA ID Re", after 32 bytes of TCP header; the RTR is a Write
+# without data: a ULPDU of 14 bytes that begins with 0xc1 0x40
 point "the SYN lost once" lost_once input "flags & (syn|ack) == syn"
 point "the SYN's answer lost once" lost_once output "flags & (syn|ack) == syn|ack"
 point "the Request lost once" lost_once input "sport > 0 @th,256,64 == 0x4d50412049442052"
 point "the Reply lost once" lost_once output "sport > 0 @th,256,64 == 0x4d50412049442052"
 point "the RTR lost once" lost_once input "sport > 0 @th,256,32 == 0x000ec140"
-# a RST is sent once: who misses it, and has nothing to send, finds out by probes
+# a RST is sent only once: an end that misses it and sends nothing needs keepalive probes
 in_a tern set tern_a keepalive-s 1
 in_b tern set tern_b keepalive-s 1
 for mode in write read; do

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A peer over plain TCP that plays MPA startup, well and badly (for startup.sh,
-connections.sh, teardown.sh and badinput.sh).
+"""A scripted peer over plain TCP for good and bad MPA startup, RFC 5044 7.1 and RFC 6581
+(for startup.sh, connections.sh, teardown.sh and badinput.sh).
 
 	mpa_peer.py CASE ADDRESS PORT [COUNT|FILE]
 
-Cases named to_* connect to tern, from_* wait for it. Exit status 0: tern did
-what the rules say. IDs are rows of selftests/conformance/requirements.
-TERN_TIMEOUT_SCALE makes the times longer in which tern has to act.
+Cases named to_* connect to tern, from_* wait for it. Exit status 0: tern followed
+the rules. IDs are rows of selftests/conformance/requirements. TERN_TIMEOUT_SCALE
+scales the time limits for tern.
 """
 import os
 import random
@@ -22,9 +22,9 @@ P2P, SEND, WRITE, READ = 0x8000, 0x4000, 0x8000, 0x4000
 ALL = struct.pack(">HH", P2P | SEND | 4, WRITE | READ | 4)
 RTR = bytes.fromhex("000ec140000000000000000000000000a30572ab")
 SCALE = int(os.environ.get("TERN_TIMEOUT_SCALE", "1"))
-# seconds: longer than a machine rests, and shorter than tern's timers in startup.sh
+# seconds: longer than a slow machine needs, shorter than tern's timers in startup.sh
 AT_ONCE = 5 * SCALE
-# seconds in which one of its timers, of 2 s, runs out
+# seconds between which a timer of tern's, set to 2 s, expires
 LEAST, MOST = 0.5, 5 * SCALE
 TERMINATE = "0016414700000000000000020000000100000000"
 
@@ -44,7 +44,7 @@ def exactly(sock, count):
 
 
 def rest(sock):
-    """All until the end, how it ended, after how many seconds."""
+    """Return: all data until the end, FIN or RST, and the seconds it took."""
     data, start = b"", time.monotonic()
     try:
         while more := sock.recv(4096):
@@ -100,7 +100,7 @@ def served(request, flags, rev, enhanced=b"", step=None):
 
 
 def timed_out(sock, start):
-    """Closed without an octet by a timer that began after @start."""
+    """tern closes without sending a byte, by a timer that began after @start."""
     data, how, _ = rest(sock)
     seconds = time.monotonic() - start
     check(not data and LEAST < seconds < MOST, data.hex(), how, seconds)
@@ -120,7 +120,7 @@ def no_rtr(connect):
 
 
 def bad_rtr(connect):
-    """F70: no Terminate behind a shut fence."""
+    """F70: a bad RTR gets no Terminate, since no valid FPDU came before."""
     sock = connect()
     sock.sendall(frame(REQ, CRC | S, 2, ALL))
     exactly(sock, 24)
@@ -130,7 +130,7 @@ def bad_rtr(connect):
 
 
 def withheld_rtr(connect):
-    """To vtraffic, which reads what it is to do in 12 octets: and then nothing."""
+    """A good Request for vtraffic (12 bytes of private data), but no RTR."""
     sock = connect()
     sock.sendall(frame(REQ, CRC | S, 2, ALL + struct.pack("III", 1, 4096, 4)))
     exactly(sock, struct.unpack(">H", exactly(sock, 20)[18:])[0])
@@ -151,7 +151,7 @@ def fpdu(ulpdu):
 
 
 def out_of_band(sock, octets, at):
-    """All of @octets, that at @at by TCP's urgent pointer."""
+    """Send @octets; the one at @at is urgent data."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if at:
         sock.sendall(octets[:at])
@@ -166,7 +166,7 @@ def printed(name, line):
 
 
 def urgent_request(connect):
-    """The first octet of a Request is urgent, one inside, or the last."""
+    """The first, an inner or the last byte of a Request is urgent."""
     request = frame(REQ, CRC | S, 2, ALL)
     for at in 0, 17, len(request) - 1:
         sock = connect()
@@ -176,7 +176,7 @@ def urgent_request(connect):
 
 
 def urgent_behind_request(connect):
-    """While the ULP thinks: the file of what it prints says that it was asked."""
+    """Urgent data while the ULP has not answered: its output shows that it was asked."""
     sock = connect()
     sock.sendall(frame(REQ, CRC | S, 2, ALL))
     while not printed(sys.argv[4], "vtraffic: asked"):
@@ -187,7 +187,7 @@ def urgent_behind_request(connect):
 
 
 def urgent_fpdu(connect):
-    """In FPDUs: at each of these places the stream ends with Terminate 2/0/05."""
+    """Urgent data at each of these places of an FPDU: Terminate 2/0/05."""
     want = fpdu(bytes.fromhex(TERMINATE[4:] + "20050000"))
     send = fpdu(bytes.fromhex("4143" + 8 * "00" + "00000001" + "00000000") + bytes(1000))
     for at in 0, 1, 17, 500, len(send) - 1:
@@ -201,7 +201,7 @@ def urgent_fpdu(connect):
 
 
 def urgent_lingering(connect):
-    """Behind a refused startup all is taken, an urgent octet too."""
+    """After a refused startup tern discards all data, urgent data too."""
     sock = connect()
     sock.sendall(frame(REP, CRC, 1))
     rest(sock)
@@ -212,8 +212,8 @@ def urgent_lingering(connect):
 
 
 def noise(connect):
-    """So many times: behind a good startup no FPDU, one that is damaged, or one
-    that carries nothing that DDP knows."""
+    """So many times: a good startup, then no FPDU, an FPDU with a bad CRC, or one
+    with an unknown DDP header."""
     random.seed(1)
     for i in range(int(sys.argv[4])):
         octets = random.randbytes(300)
@@ -230,7 +230,7 @@ def noise(connect):
 def dropped(sock):
     sock.setblocking(False)
     try:
-        # what precedes the end is a Reply with R=1
+        # skip the Reply with R=1 before the end
         while sock.recv(4096):
             pass
         return True
@@ -241,14 +241,14 @@ def dropped(sock):
 
 
 def half_open(connect):
-    """Of as many startups as the limit and some more, so many are dropped."""
+    """With 24 startups more than the limit, exactly 24 are dropped."""
     socks, dead = [], 0
     for _ in range(int(sys.argv[4]) + 24):
         try:
             socks.append(connect())
         except ConnectionResetError:
             dead += 1
-    # until it is enough, and one look more for those that are too many
+    # wait until enough are dropped, and check once more that no other is
     enough = False
     for _ in range(15 * SCALE):
         time.sleep(0.3)
@@ -262,7 +262,7 @@ def half_open(connect):
 
 
 def crowd(connect):
-    """Many that take the connection and say nothing, until somebody ends us."""
+    """Many connections that send nothing, until this process is killed."""
     socks = [connect() for _ in range(int(sys.argv[4]))]
     print(len(socks), "wait", flush=True)
     time.sleep(1000)
@@ -271,7 +271,7 @@ def crowd(connect):
 # ---- from tern's initiator ------------------------------------------------------
 
 def answer(reply, want, tail=b""):
-    """tern sends @want behind the Reply, and closes with FIN."""
+    """tern sends @want after the Reply, and closes with FIN."""
     def run(accept):
         sock = accept()
         exactly(sock, 24)
@@ -302,7 +302,7 @@ def rtr_first(accept):
 
 
 def early_write(accept):
-    """A zero-length Write behind the Reply, before any RTR came."""
+    """A zero-length Write after the Reply, before tern's RTR arrives."""
     sock = accept()
     exactly(sock, 24)
     sock.sendall(frame(REP, CRC | S, 2, ALL) + RTR)
@@ -311,7 +311,7 @@ def early_write(accept):
 
 
 def nobody(accept):
-    """TCP takes what comes, and there it stays."""
+    """Accept nothing: data stays in TCP's receive queue."""
     time.sleep(1000)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Sourced behind scene.sh by tests over a bad network: it has to be shown that it
-# was as bad as a point says.
+# Sourced after scene.sh by tests over a bad network, which have to prove that the network
+# was as bad as the point says.
 
 bad_network()
 {
@@ -15,7 +15,7 @@ good_network()
 	in_b tc qdisc del dev v0b root
 }
 
-# tcp_counter NETNS NAME: of /proc/net/netstat and snmp
+# tcp_counter NETNS NAME: a counter of /proc/net/netstat or snmp
 tcp_counter()
 {
 	ip netns exec "$1" cat /proc/net/netstat /proc/net/snmp | awk -v name="$2" '
@@ -27,16 +27,16 @@ tcp_counter()
 
 both_counters() { echo $(($(tcp_counter a "$1") + $(tcp_counter b "$1"))); }
 
-# what netem dropped and passed on, for a point that fails
+# netem's counters of dropped and forwarded packets, for a point that fails
 netem_counters()
 {
 	in_a tc -s qdisc show dev v0a root
 	in_b tc -s qdisc show dev v0b root
 }
 
-# under PROOF NETEM... -- COMMAND...: while it runs, TCP's counter PROOF moves, and
-# nothing damaged comes as far as MPA. Where chance spares all packets, it runs again,
-# ten times in all.
+# under PROOF NETEM... -- COMMAND...: while it runs, TCP's counter PROOF grows, and no
+# corrupted data reaches MPA. If by chance no packet was hit, run it again, up to ten times
+# in all.
 under()
 {
 	local proof=$1 words=() before try
@@ -57,9 +57,9 @@ under()
 	[ "$(counter tern_b rx_crc_err)" = 0 ]
 }
 
-# netem is to see packets as they are on a wire, not GSO's large ones. TCP makes those
-# whatever ethtool turns off, since what is behind the qdisc can cut them: the limit of
-# segments is what TCP itself obeys.
+# Let netem see packets as on a wire, not GSO's large ones. TCP builds those even when
+# ethtool turns GSO off, since they can be segmented after the qdisc; but it respects
+# gso_max_segs.
 packets_as_on_a_wire()
 {
 	in_a ip link set v0a gso_max_segs 1

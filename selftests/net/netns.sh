@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Devices and network namespaces, in both RDMA namespace modes. Beside
-# lib.sh's two hosts, a has a second device towards b:
+# Devices and network namespaces, in both RDMA namespace modes. In addition to lib.sh's
+# two hosts, a has a second device towards b:
 #
 #	a: tern_a on v0a 10.7.0.1	b: tern_b on v0b 10.7.0.2
 #	a: tern_a2 on v1a 10.8.0.1	b:           v1b 10.8.0.2
@@ -21,7 +21,7 @@ second_wire()
 	dev_add a "$DEV_A2" "$TERN_TYPE" v1a
 }
 
-# serve NETNS: a wildcard server there on port $port, PID in $server_pid
+# serve NETNS: start a wildcard server there on port $port, PID in $server_pid
 serve()
 {
 	: >"$TMP/server-$1"
@@ -37,7 +37,7 @@ ask()
 		$vtraffic client -a "$2" -p $port -n 20 -x 10000
 }
 
-# served NETNS PID: the server that ran there had a client, and is done
+# served NETNS PID: the server there served a client and ended
 served()
 {
 	within 5 eventually ended "$2"
@@ -72,7 +72,7 @@ wildcard_ipv6()
 	served a $pid_a
 }
 
-# the server of one namespace is not there for another's addresses
+# a server in one namespace is not reached at another's addresses
 not_in_the_other()
 {
 	local pid
@@ -83,7 +83,7 @@ not_in_the_other()
 	ends $pid
 }
 
-# b connects to each of a's devices; each carries its own connection
+# b connects to both devices of a, and each carries its own connection
 two_in_one()
 {
 	local before2 pid
@@ -102,7 +102,7 @@ two_in_one()
 	in_b rdma link delete "${TERN_TYPE}_b2"
 }
 
-# a server bound to one device's address is not found at the other's
+# a server bound to one device's address is not reached at the other's
 bound_to_one()
 {
 	local pid
@@ -124,8 +124,8 @@ same_host()
 	served "$1" $pid
 }
 
-# the wildcard as a destination is the host itself: over a device on its loopback,
-# if it has one; the server is in the netns of the client
+# The wildcard address as a destination is the host itself: a device on its loopback
+# carries the connection, and client and server are in the same netns.
 own_loopback()
 {
 	local pid address
@@ -146,7 +146,7 @@ own_loopback()
 	ip netns delete c
 }
 
-# ../verbs/doors asks from a third namespace without any device, as nobody
+# ../verbs/doors tries this from a third namespace without a device, as another user
 others_loopback()
 {
 	ip netns add c
@@ -155,8 +155,8 @@ others_loopback()
 	ip netns delete c
 }
 
-# the server listens on any address before the device is there (librdmacm wants
-# to see some device: in the exclusive mode another one of b)
+# the server listens on any address before the device exists (librdmacm needs some
+# device: in the exclusive mode another one of b)
 device_later()
 {
 	local pid
@@ -173,7 +173,7 @@ device_later()
 	in_b rdma link delete "${TERN_TYPE}_b2"
 }
 
-# the device moves while a server of its namespace listens
+# the device is deleted and added again while a server of its namespace listens
 device_returns()
 {
 	local pid
@@ -185,8 +185,8 @@ device_returns()
 	served b $pid
 }
 
-# In the exclusive mode nobody sees the devices of a netns that ends, whose names are
-# taken until they are gone.
+# In the exclusive mode the devices of a dying netns are invisible, but their names stay
+# in use until they are gone: so retry.
 hosts_anew()
 {
 	topo_down
@@ -200,7 +200,7 @@ netns_gone()
 	[ ! -e "/run/netns/$1" ] && no_device "$2"
 }
 
-# netns_deleted ORDER NETNS: all of it at once, in the order given
+# netns_deleted ORDER NETNS: delete the netns and kill its program, in this order
 netns_deleted()
 {
 	local pid
@@ -213,7 +213,7 @@ netns_deleted()
 		kill -9 $pid
 		ip netns delete "$2"
 	fi
-	# the other one's wire goes with it
+	# the other host's end of the veth is deleted too
 	within 5 eventually netns_gone "$2" "$DEV_A"
 	within 5 eventually no_device "$DEV_B"
 	ends $client_pid $server_pid
@@ -221,7 +221,7 @@ netns_deleted()
 	hosts_anew
 }
 
-# while a connection's last packets are on their way
+# both namespaces are deleted while a connection's last packets are delayed
 netns_deleted_closing()
 {
 	server
@@ -236,8 +236,7 @@ netns_deleted_closing()
 	hosts_anew
 }
 
-# packet_too_big: b tells a, and a remembers it by a route of its own, which is
-# counted in a's netns
+# packet_too_big: b sends Packet Too Big, and a adds a cached route, which its netns counts
 packet_too_big()
 {
 	in_b python3 - "$IP6_A" "$IP6_B" <<-'EOF'
@@ -250,7 +249,7 @@ packet_too_big()
 	eventually sh -c "ip -n a -6 route show cache | grep 'mtu 1400'"
 }
 
-# routes of IPv6 that anything in a still has
+# IPv6 routes that are in use in a
 routes_of_a()
 {
 	local stats
@@ -259,8 +258,8 @@ routes_of_a()
 }
 no_more_routes() { [ "$(routes_of_a)" -le "$1" ]; }
 
-# the netns may go now, with all of its routes; the QP, whose program is stopped,
-# stays for as long as it likes
+# a QP of a stopped program keeps no IPv6 route once its connection has ended, so it
+# cannot delay the end of the netns
 no_route_kept()
 {
 	local bare
@@ -286,7 +285,7 @@ no_route_kept()
 
 mode_is() { [ "$(rdma system show | awk '{ print $2 }')" = "$1" ]; }
 
-# a device of the exclusive mode is seen in its own namespace only
+# in the exclusive mode only its own namespace sees a device
 seen_in_its_own()
 {
 	in_a rdma link show | has "$DEV_A/"
@@ -325,7 +324,7 @@ all_in() # MODE
 }
 
 ktap_header
-# the first device of all: rdma_cm takes that one for the wildcard
+# before all other devices: rdma_cm uses the first one for the wildcard
 if ! has_siw; then
 	point "netns: a connection to the namespace's own loopback" own_loopback
 fi

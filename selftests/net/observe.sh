@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What the kernel shows: counters, the driver's details of each object,
-# tracepoints, settings. Short, for each of it hangs on the kernel's version.
+# What the kernel shows: counters, the driver's details of each object, tracepoints,
+# settings. Short, since all of it depends on the kernel's version.
 
 . ./lib.sh
 . ./scene.sh
@@ -37,7 +37,7 @@ counters()
 			[ "$(value after-$dev $name)" = 0 ] || { echo "$dev: $name is not 0"; bad=1; }
 		done
 	done
-	# nothing was lost on the way: what one sent the other received
+	# each end received as much as the other sent
 	is $(($(value after-a tx_fpdu) - $(value before-a tx_fpdu))) \
 		$(($(value after-b rx_fpdu) - $(value before-b rx_fpdu)))
 	is $(($(value after-b tx_bytes) - $(value before-b tx_bytes))) \
@@ -46,7 +46,7 @@ counters()
 }
 value() { grep -o " $2 [0-9]*" "$TMP/$1" | awk '{ print $2 }'; }
 
-# a setting is kept, shown, and does what it says
+# settings are stored and shown, and take effect
 settings_hold()
 {
 	in_a tern set tern_a crc off markers on close-ms 1500
@@ -64,7 +64,7 @@ sys.exit(s["crc"] or not s["markers"] or s["close_ms"] != 1500)'
 	details on
 }
 
-# details CRC: of each object, of a connection with CRCs or without
+# details CRC: the details of each object, for a connection with CRC on or off
 details()
 {
 	local kind field
@@ -105,7 +105,7 @@ tracepoints()
 	return $missing
 }
 
-# the module's file names each function of the kernel that it calls
+# calls REGEX: the module's file has the name of each kernel function that it calls
 calls() { grep -qE "$1" "$(modinfo -n tern)"; }
 no_firmware()
 {

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Retransmissions that overlap what the receiver has taken already, and differ:
+"""Send retransmissions that overlap received data and differ from it:
 
 	overlap.py DEV PORT
 
 Each TCP segment to or from PORT that DEV sends, and that begins where the peer has
-acknowledged all, is sent a second time, beginning some octets earlier: those are
-spoilt. Ends with SIGTERM, and says how many there were.
+acknowledged all, is sent again, beginning some bytes earlier; those bytes are wrong.
+Runs until SIGTERM, and prints how many were sent.
 """
 import signal
 import socket
@@ -37,7 +37,7 @@ class Segment:
         self.end = self.ip + struct.unpack_from(">H", frame, self.ip + 2)[0]
 
     def overlapping(self, frame):
-        """As long as @frame, but from BACK octets earlier on."""
+        """Return: a frame of the same length that begins BACK bytes earlier."""
         old = bytes(b"\xa5" * BACK)
         out = bytearray(frame[:self.payload] + old + frame[self.payload:self.end - BACK])
         struct.pack_into(">I", out, self.tcp + 4, (self.seq - BACK) % 2**32)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# perftest's six programs between two hosts, connected by rdma_cm: all sizes from
-# 2 B to 8 MiB, polling and (but for Writes) with completion events, those in jumbo
-# frames. This proves that they run; selftests/bench measures.
+# perftest's six programs between two hosts, connected by rdma_cm: all sizes from 2 B to
+# 8 MiB with polling, and with jumbo frames and completion events (except Writes). This
+# proves that they run; selftests/bench measures.
 
 . ./lib.sh
 
@@ -16,7 +16,7 @@ bind()
 	if has_siw; then echo "--bind_source_ip $1"; fi
 }
 
-# mtu OCTETS: the most that a packet carries from now on
+# mtu BYTES: set the MTU of both hosts
 mtu()
 {
 	in_a ip link set v0a mtu "$1"
@@ -33,14 +33,14 @@ perf()
 		{ echo "not $sizes sizes:"; cat "$TMP/client"; return 1; }
 }
 
-# no_events TOOL: the peer's Writes complete nothing, so perftest refuses to sleep
+# no_events TOOL: the peer's Writes raise no completion, so perftest refuses events
 no_events()
 {
 	! in_a "$1" -R -e -n "$iterations" "$IP_B" >"$TMP/client" 2>&1 &&
 		grep -q "Events feature not available on WRITE" "$TMP/client"
 }
 
-# each SIZE:MESSAGES... -- TOOL [OPTION]...: each has its row
+# each SIZE:MESSAGES... -- TOOL [OPTION]...: run the tool for each size, which prints a row
 each()
 {
 	local chosen=() size n
@@ -59,11 +59,10 @@ each()
 	done
 }
 
-# On iWARP ib_send_bw takes credits, which the peer writes into its memory. With
-# -e it may sleep for a completion of its own when a credit is what it needs: it
-# does, for ever, when it gets to its last few messages before the first credit
-# is there. So each message has a completion (-Q 1), and there are enough of them
-# for a credit to come.
+# On iWARP ib_send_bw needs credits, which the peer writes into its memory. With -e it may
+# wait for a completion of its own although it needs a credit: for ever, if it reaches its
+# last few messages before the first credit arrives. So each message has a completion
+# (-Q 1), and there are enough messages for a credit to arrive.
 some="2 B, 4 KiB, 64 KiB and 8 MiB"
 enough=(2:600 4096:600 65536:300 8388608:12)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Damage one packet of a capture, for a judge that is to find it:
+"""Damage one packet of a capture, for a check that must find it:
 
 	plant.py KIND FILE
 
-KIND is payload (an octet of a message), crc (of an FPDU), marker (its pointer)
+KIND is payload (a byte of a message), crc (of an FPDU), marker (its pointer)
 or length (of an FPDU). The capture is tcpdump's, Ethernet and IPv4.
 """
 import struct
@@ -14,7 +14,7 @@ MARKED_EVERY = 512
 
 
 class Segment:
-    """Octets of a TCP stream, and where they are in the file."""
+    """Bytes of a TCP stream, and where they are in the file."""
 
     def __init__(self, data, at, size):
         ip = at + 14
@@ -35,7 +35,7 @@ def segments(data):
 
 
 def full_operation(data):
-    """Segments behind the startup, each with the stream's octets before it."""
+    """Segments after the startup, each with the number of stream bytes before it."""
     begin = {}
     for seg in segments(data):
         octets = data[seg.at:seg.at + seg.len]
@@ -46,7 +46,7 @@ def full_operation(data):
 
 
 def spot(kind, seg, offset):
-    """The octet to change, or None when this segment has none."""
+    """Return: the byte to change, or None if this segment has none."""
     if seg.len < 600:
         return None
     if kind == "payload":
@@ -55,7 +55,7 @@ def spot(kind, seg, offset):
         return seg.at + seg.len - 1
     if kind == "length":
         return seg.at + 1
-    # two reserved octets, then the pointer
+    # the marker's pointer comes after two reserved bytes
     return seg.at + -offset % MARKED_EVERY + 3
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Another initial value for a variable of one octet in a kernel module:
+"""Change the initial value of one-byte variables in a kernel module:
 
 	poke.py IN.ko OUT.ko NAME=VALUE...
 
@@ -13,7 +13,7 @@ SHT_SYMTAB, SHT_NOBITS = 2, 8
 
 
 def sections(elf):
-    """(type, offset, link) of each, ELF64, little-endian."""
+    """Yield (type, offset, length, link) of each section, ELF64, little-endian."""
     start, = struct.unpack_from("<Q", elf, 40)
     size, count = struct.unpack_from("<HH", elf, 58)
     for i in range(count):
@@ -24,7 +24,7 @@ def sections(elf):
 
 
 def symbols(elf):
-    """Name of each symbol that has octets in the file, and where."""
+    """Yield the name and the offset of each symbol that has data in the file."""
     all_ = list(sections(elf))
     for kind, offset, length, link in all_:
         if kind != SHT_SYMTAB:

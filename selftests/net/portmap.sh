@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The port mapper: a peer whose program asked for one port and whose device listens at
-# another, as hardware does, and as siw-mapped does. rdma-core's iwpmd tells which. It
-# and iw_cm's netlink know the initial network namespace only, so both ends are there.
+# The port mapper: the peer's program asks for one port and its device listens at another,
+# like hardware and siw-mapped. rdma-core's iwpmd reports the mapping. iwpmd and iw_cm's
+# netlink only work in the initial network namespace, so both ends are there.
 
 . ./lib.sh
 . ./scene.sh
@@ -12,8 +12,8 @@
 variants=${TERN_VARIANTS:-/mnt/variants}
 tern=tern_a siw=siw_b
 
-# neighbours FROM TO ADDRESS...: rdma_cm resolves on the device that it is bound to,
-# where nobody answers for an address of this host
+# neighbours FROM TO ADDRESS...: add static neighbours, since rdma_cm resolves on the
+# device it is bound to, where no ARP reply comes for an address of this host
 neighbours()
 {
 	local mac
@@ -40,7 +40,7 @@ both_ends_up()
 	rdma link add $siw type siw netdev v0b
 }
 
-# in place of lib.sh's, at the end
+# replaces lib.sh's
 topo_down()
 {
 	rdma link delete $tern 2>/dev/null || true
@@ -52,7 +52,7 @@ topo_down()
 
 iwpmd_serves() { ss -Hlun "sport = :3935" | has .; }
 
-# the TCP port that the device of this address listens at
+# listens_at ADDRESS: the TCP port that the device listens at
 listens_at()
 {
 	ss -Hltn | awk -v ip="$1" '{
@@ -73,7 +73,7 @@ serve()
 	echo "asked for $port, listens at $mapped"
 }
 
-# ping FROM TO
+# ping FROM TO: rping's client at FROM
 ping()
 {
 	limit 15 rping -c -I "$1" -a "$2" -p "$port" -C 5 -v -V >"$TMP/client" 2>&1 &&
@@ -89,8 +89,8 @@ no_server()
 	eventually not has_listener "$1"
 }
 
-# siw_accept() sends its Reply before it listens to its socket, and what comes in
-# between lies there until more comes (see interop.sh): so not the first try counts.
+# siw_accept() sends its Reply before it listens to its socket, and data that arrives
+# between stays there until more arrives (see siw.sh): so try several times.
 to_the_mapped_port()
 {
 	local try done=
@@ -107,7 +107,7 @@ to_the_mapped_port()
 	return 1
 }
 
-# tern maps none of its own: IW_F_NO_PORT_MAP
+# tern does not map its own ports: IW_F_NO_PORT_MAP
 at_the_port_asked_for()
 {
 	serve "$2"

@@ -4,9 +4,9 @@
 
 	pyverbs_tap.py TESTS_DIR NOT_APPLICABLE_FILE DEVICE MODULE...
 
-NOT_APPLICABLE_FILE has one test a line, `Class.test  reason`; a glob is
-allowed. Those are named in a comment and not run. A test that skips itself
-without being listed there is reported as a skip, with its own reason.
+NOT_APPLICABLE_FILE has a test on each line, `Class.test  reason`; globs are allowed.
+These tests are listed in a comment and not run. A test that skips itself without being
+listed there is reported as a skip, with its own reason.
 """
 import fnmatch
 import importlib

@@ -11,15 +11,15 @@ ucmatose_pair()
 		ucmatose -s "$IP_B" -p @PORT@ "$@"
 }
 
-# rstream talks over the port given, from one size to a range of them.
+# rstream_pair OPTION...: rstream between both hosts
 rstream_pair()
 {
 	pair 60 rstream -b "$(server_address "$IP_B" 0.0.0.0)" -p @PORT@ "$@" -- \
 		rstream -s "$IP_B" -p @PORT@ "$@"
 }
 
-# rcopy's server stays: end it once the file is there. A first argument with a
-# dash would make the client a server too.
+# rcopy's server does not exit: end it once the file has arrived. The client's first
+# argument must not be an option, or it becomes a server too.
 rcopy_16m()
 {
 	local server status=0 port

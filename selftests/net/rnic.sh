@@ -8,7 +8,7 @@
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own types"
 
-# types A B: of the initiator and of the responder; revision 2, enhanced
+# types A B: set the types of initiator and responder; revision 2, enhanced
 types()
 {
 	in_a tern set tern_a rnic "$1" markers off enhanced on mpa-rev 2
@@ -24,7 +24,7 @@ works()
 		rping -c -a $IP_B -p @PORT@ -C 3 -v
 }
 
-# version 0: no octet of a DDP or RDMAP version, markers and CRC on both ways
+# works_at_0 A B: DDP and RDMAP version 0, with markers and CRC in both directions
 works_at_0()
 {
 	works "$1" "$2"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Rounds of load, connect, unload leave nothing in the kernel.
+# Rounds of loading, connecting and unloading leave nothing in the kernel.
 
 . ./lib.sh
 . ./scene.sh
@@ -8,13 +8,12 @@
 module=$TERN_TYPE
 rounds=${TERN_SET_ROUNDS:-$([ "${TERN_LANE:-}" = uml-debug ] && echo 20 || echo 100)}
 
-# Slabs that CPUs work with, of which all objects count as allocated: one each, and
-# where there are several CPUs some partly used ones (CONFIG_SLUB_CPU_PARTIAL).
+# Slabs of a cache that CPUs hold, all objects of which count as allocated: one for each
+# CPU, and with several CPUs also partial ones (CONFIG_SLUB_CPU_PARTIAL).
 slabs_in_use() { nproc | awk '{ print ($1 > 1 ? $1 * 3 : 1) }'; }
 
-# what a module may leak, and how much of it there is: objects of caches, per-CPU
-# memory, pages of programs that are still pinned. TIME-WAIT is no leak: TCP keeps it
-# for a minute.
+# What a module may leak, with its current amount: objects of caches, per-CPU memory,
+# pinned pages of programs. TIME-WAIT is no leak: TCP keeps it for a minute.
 kept()
 {
 	local cache waiting
@@ -25,7 +24,7 @@ kept()
 	awk -v names="$caches" -v waiting="$waiting" -v slabs="$(slabs_in_use)" '$1 ~ names {
 		print $1, $2 - ($1 == "tw_sock_TCP" ? waiting : 0), $5 * slabs }' /proc/slabinfo
 	awk '/^Percpu:/ { print $1, $2 }' /proc/meminfo
-	# a CPU's share of a counter is added now and then: do it now
+	# fold the per-CPU parts of the counters into the totals
 	cat /proc/sys/vm/stat_refresh
 	awk '/^nr_foll_pin_acquired / { n += $2 } /^nr_foll_pin_released / { n -= $2 }
 		END { print "pinned", n + 0 }' /proc/vmstat
@@ -33,16 +32,16 @@ kept()
 caches='^(kmalloc|vmap_area|TCP|sock_inode|dentry_never|skbuff_|request_sock_|tw_sock_'
 caches+='|net_namespace|filp|pid$)'
 
-# grown BEFORE AFTER N: what there is N or more of than before, and how many of it
-# the slabs in use may hold
+# grown BEFORE AFTER N: print what grew by N or more, and how many of it the CPUs' slabs
+# may hold
 grown()
 {
 	awk -v n="$3" 'NR == FNR { before[$1] = $2; next }
 		$2 - before[$1] >= n { print $1, before[$1], $2, $3 + 0 }' "$1" "$2"
 }
 
-# one_round I: what is left of objects is asked in every tenth, for asking takes
-# longer than all the rest; the module does not go while there are any
+# one_round I: only every tenth round checks for left objects, since that takes longer than
+# all the rest; the module cannot be unloaded while there are any
 one_round()
 {
 	modprobe "$module"
@@ -53,7 +52,7 @@ one_round()
 	wait $client_pid && wait $server_pid || return 1
 	[ $(($1 % 10)) != 9 ] || nothing_left || return 1
 	rdma link delete "$DEV_A"
-	# the other device goes with the module
+	# unloading the module deletes the other device
 	rmmod "$module"
 }
 
@@ -66,17 +65,16 @@ some_rounds()
 	kept >"$TMP/kept$2"
 }
 
-# A leak takes an object or more in each round, and goes on; what the kernel keeps
-# for itself grows by some dozen objects, and then no more. So count from the end
-# of the first rounds, and let more rounds decide about what grew: at last that is
-# a leak which grew with nearly each of them.
+# A leak loses an object or more in each round; the kernel's own caches grow by some dozen
+# objects and then stop. So count after the first rounds, and run more rounds while
+# something has grown: in the end only growth in nearly every round is a leak.
 many_rounds()
 {
 	local n=$((rounds - 10))
 	rmmod "$module"
 	some_rounds 10 0
 	some_rounds $n 1
-	# KASAN keeps what is freed for a while; kmemleak looks there
+	# KASAN keeps freed memory for a while; there kmemleak finds leaks instead
 	[ "${TERN_LANE:-}" != uml-debug ] || return 0
 	while grown "$TMP/kept0" "$TMP/kept1" $((n * 6 / 10)) | tee "$TMP/grown" | grep .; do
 		echo "so it was after $n rounds"
@@ -90,8 +88,8 @@ many_rounds()
 	done
 }
 
-# A namespace goes when nobody holds it; that of all rounds before is shown by a
-# wire from it to here, which goes with it.
+# A namespace is destroyed after its last reference is dropped. A veth from the rounds'
+# namespace to this one shows that: it disappears with the namespace.
 no_probe() { [ ! -e /sys/class/net/probe_a ] && [ ! -e /sys/class/net/probe_b ]; }
 namespaces_go()
 {

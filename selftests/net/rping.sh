@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# rping between two hosts: Send, RDMA Read and RDMA Write of each round, with
-# the data verified (-V), over IPv4 and IPv6.
+# rping between two hosts, over IPv4 and IPv6: each round is a Send, an RDMA Read and an
+# RDMA Write, and -V verifies the data.
 
 . ./lib.sh
 
-# rping.sh [SIZE]...; 65535 is the most that rping takes
+# rping.sh [SIZE]...; 65535 is rping's largest size
 sizes=${*:-64 1024 1448 4096 65535}
 rounds=100
 

@@ -7,8 +7,8 @@
 vtraffic=../verbs/vtraffic
 port=21000
 
-# everywhere COMMAND...: in the first namespace, in a and in b: in the exclusive
-# RDMA mode each sees its own devices only
+# everywhere COMMAND...: run it in the first namespace, in a and in b: in the exclusive
+# RDMA mode each sees only its own devices
 everywhere()
 {
 	local ns
@@ -47,8 +47,8 @@ slow_machine()
 	[ $took -gt 400 ]
 }
 
-# within SECONDS COMMAND...: for ends: seconds of the clock, even under TCG. Only on a slow
-# machine the time is scaled.
+# within SECONDS COMMAND...: for teardown: real seconds, even under TCG. Only on a slow
+# machine the limit is scaled.
 within()
 {
 	local status=0 ms
@@ -71,7 +71,7 @@ ends()
 	done
 }
 
-# server [OPTION]...: vtraffic server in b, its PID in $server_pid.
+# server [OPTION]...: start a vtraffic server in b, PID in $server_pid.
 server()
 {
 	port=$((port + 1))
@@ -82,7 +82,8 @@ server()
 	eventually grep -qx 'vtraffic: listening' "$TMP/server" || { cat "$TMP/server"; return 1; }
 }
 
-# client [OPTION]...: vtraffic client in a, its PID in $client_pid; has connected.
+# client [OPTION]...: start a vtraffic client in a, PID in $client_pid, wait for its
+# connection.
 client()
 {
 	: >"$TMP/client"
@@ -108,7 +109,8 @@ traffic()
 	client -t 600 -x 200000 "$@"
 }
 
-# hold: a process of a with an open context and one of each object, in $holder_pid.
+# hold: start a process in a with a context and one object of each kind, PID in
+# $holder_pid.
 hold()
 {
 	: >"$TMP/holder"
@@ -117,9 +119,9 @@ hold()
 	eventually grep -q holding "$TMP/holder"
 }
 
-# nothing_left: no object of any program on any device.
+# nothing_left: no program has an object on any device.
 counts() { everywhere rdma resource show | grep -E "(${DEV_A}|${DEV_B}):"; }
-# there are no kernel users, whose PDs and CQs would show
+# no kernel user is loaded, so no PD and CQ of one is counted
 objects_gone() { ! counts | has -E '(qp|cm_id|mr|ctx|srq|cq|pd) [1-9]'; }
 nothing_left()
 {
@@ -164,7 +166,8 @@ for pair in sys.argv[1:]:
 sys.exit(bad)' "$@"
 }
 
-# soon COMMAND...: succeeds within one and a half closes; the last output is shown
+# soon COMMAND...: try it every 0.2 s until it succeeds, 15 times (scaled); on failure show
+# its last output
 soon()
 {
 	local tries=$((15 * TERN_TIMEOUT_SCALE))
@@ -185,7 +188,7 @@ drop_in_b()
 
 undrop() { in_b nft delete table inet t; }
 
-# drop the first packet of each sender that matches RULE at b
+# lose_once HOOK RULE: drop the first packet of each sender that matches RULE at b
 lose_once()
 {
 	in_b nft "destroy table inet t; add table inet t; add set inet t seen { type ipv4_addr; };
@@ -205,7 +208,7 @@ capture()
 	eventually grep -q listening "$TMP/tcpdump"
 }
 
-# capture_all: wait until all is written: tcpdump has written a later packet
+# capture_all: wait until tcpdump has written a later packet, and so all before it
 capture_all()
 {
 	in_a bash -c "exec 3<>/dev/tcp/$IP_B/9" 2>/dev/null || true

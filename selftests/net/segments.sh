@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Odd segmentation: FPDUs in the smallest segments, byte by byte, cut anywhere, and many
-# in one lump; every byte of the payload is verified.
+# Unusual segmentation: FPDUs in the smallest segments, byte by byte, split anywhere, and
+# many in one segment; every byte of the payload is verified.
 
 . ./lib.sh
 . ./scene.sh
@@ -10,7 +10,7 @@
 
 settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }
 
-# verified MODE [OPTION]...
+# verified MODE [OPTION]...: verified traffic between a and b
 verified()
 {
 	pair 60 $vtraffic server -b 0.0.0.0 -p @PORT@ -- \
@@ -20,14 +20,14 @@ verified()
 
 # ---- small segments -------------------------------------------------------------
 
-# advmss A B: the largest segment that each end asks of the other
+# advmss A B: the MSS that a and b advertise
 advmss()
 {
 	ip -n a route change 10.7.0.0/24 dev v0a src $IP_A advmss "$1"
 	ip -n b route change 10.7.0.0/24 dev v0b src $IP_B advmss "$2"
 }
 
-# mss_is CONNS LOW HIGH
+# mss_is CONNS LOW HIGH: the MSS of the connections is in this range
 mss_is()
 {
 	"$1" | python3 -c '
@@ -37,7 +37,7 @@ print("mss", mss)
 sys.exit(not int(sys.argv[1]) <= mss <= int(sys.argv[2]))' "$2" "$3"
 }
 
-# TCP's options take 12 octets of the 88, or of the 1460
+# TCP options take 12 bytes of the 88, or of the 1460
 small_segments()
 {
 	advmss 88 88
@@ -54,9 +54,9 @@ small_segments_one_way()
 	mss_is conns_of_b 1400 1460
 }
 
-# ---- a middle box that cuts --------------------------------------------------------
+# ---- a middlebox that splits segments ----------------------------------------------
 
-# through TO_SERVER TO_CLIENT OPTION...: through cutter.py, which listens in b too
+# through TO_SERVER TO_CLIENT OPTION...: traffic through cutter.py, which also runs in b
 through()
 {
 	local cutter between
@@ -76,7 +76,7 @@ through()
 
 segments_in() { ip netns exec "$1" cat /proc/net/snmp | awk '/^Tcp: [0-9]/ { print $11 }'; }
 
-# our window never makes TCP gather bytes that are sent one by one
+# keep TCP from merging bytes that are sent one by one: large initial window, no autocork
 send_each_octet()
 {
 	ip -n b route change 10.7.0.0/24 dev v0b src $IP_B initcwnd 10000
@@ -84,7 +84,7 @@ send_each_octet()
 	in_b sysctl -qw net.ipv4.tcp_autocorking=0
 }
 
-# byte_by_byte OPTION...: both hosts see as many segments as bytes
+# byte_by_byte OPTION...: both hosts receive nearly as many segments as bytes
 byte_by_byte()
 {
 	local before_a before_b to_server to_client
@@ -100,7 +100,7 @@ byte_by_byte()
 
 # ---- GRO ---------------------------------------------------------------------------
 
-# packets leave one by one, a delay gathers them, GRO joins what comes together
+# packets are sent one by one, a delay makes them arrive together, and GRO merges them
 joined()
 {
 	local joined

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Each setting of the tool tern changes what it says, on the wire or in
-# time. (What the kernel shows of it: observe.sh.)
+# Each setting of the tool tern takes effect, in frames or in timing. (observe.sh tests how
+# the kernel shows settings.)
 
 . ./lib.sh
 . ./scene.sh
@@ -20,8 +20,8 @@ defaults()
 		rnic non-permissive enhanced on early-octets refuse keepalive-s 0
 }
 
-# wire COMMAND...: capture v0a while it runs; the MPA frames then in $request
-# and $reply: flags, revision, private data length, enhanced data, in hex
+# wire COMMAND...: capture v0a while it runs, and put the MPA frames into $request and
+# $reply: flags, revision, private data length, enhanced data, in hex
 wire()
 {
 	local hex
@@ -41,14 +41,14 @@ verified()
 		$vtraffic client -a $IP_B -p @PORT@ -m "${1:-mixed}" -n 30 -x 20000
 }
 
-# the eight octets behind the first KEY
+# after_key KEY HEX: the eight bytes after the first KEY
 after_key()
 {
 	grep -o "$1.\{16\}" <<<"$2" >"$TMP/keys" || { echo "no frame $1" >&2; return 1; }
 	head -n 1 "$TMP/keys" | cut -c33-
 }
 
-# bits HEX OFFSET MASK: the octet at OFFSET, masked, decimal
+# bits HEX OFFSET MASK: the byte at OFFSET, masked, in decimal
 bits() { echo $((16#${1:$(($2 * 2)):2} & $3)); }
 is() { [ "$1" = "$2" ] || { echo "is $1, not $2"; return 1; }; }
 
@@ -73,7 +73,7 @@ frame_crc()
 	is "$(bits "$reply" 0 0x40)" 0
 }
 
-# either side may demand it
+# CRC is on if either end asks for it
 frame_crc_of_one()
 {
 	set_b crc on
@@ -90,7 +90,7 @@ frame_markers()
 	is "$(bits "$reply" 0 0x80)" $((0x80))
 }
 
-# markers towards the one who asked for them only
+# only the end that asked for markers receives them
 frame_markers_of_one()
 {
 	set_a markers on
@@ -119,7 +119,7 @@ frame_plain()
 	is "$(bits "$reply" 1 0xff)" 2
 }
 
-# MPA-139: revision 0, M=1, C=1, whatever else is set
+# MPA-139: an RDMAC type sends revision 0, M=1, C=1, whatever the other settings
 frame_rdmac()
 {
 	set_both rnic rdmac crc off
@@ -138,7 +138,7 @@ frame_p2p()
 	is "$(bits "$request" 1 0xff)" 2
 }
 
-# frame_rtr LIST B C D: what the Request offers, and what the Reply picks
+# frame_rtr LIST B C D: the RTR types of the Request, and those of the Reply
 frame_rtr()
 {
 	set_both rtr "$1"
@@ -148,8 +148,8 @@ frame_rtr()
 	is "$(bits "$request" 6 0x40)" $(($4 * 0x40))
 }
 
-# opens_with LIST OPCODE MODE: an FPDU of that RDMAP opcode arrives at b, which
-# traffic of this mode has none of: the RTR
+# opens_with LIST OPCODE MODE: b receives exactly one FPDU with this RDMAP opcode, the RTR:
+# traffic of this mode has no such FPDU
 opens_with()
 {
 	set_both rtr "$1"
@@ -165,7 +165,8 @@ opens_with()
 
 # ---- timers --------------------------------------------------------------------
 
-# closed_after MS: the TCP connection in fd 3, begun behind $t0, ends, not before MS / 2
+# closed_after MS: the TCP connection in fd 3, opened after $t0, ends after about MS, at
+# least MS / 2
 now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
 
 closed_after()
@@ -207,8 +208,8 @@ reply_timer()
 	ip netns pids b | xargs -r kill -9
 }
 
-# A peer-to-peer Request with private data that vtraffic takes, and then nothing:
-# 4 octets enhanced data (A and B and C and D), 12 of a hello
+# Send a peer-to-peer Request with private data that vtraffic accepts, and nothing else:
+# 4 bytes of enhanced data (A, B, C and D set), 12 bytes of struct hello.
 rtr_timer()
 {
 	set_b rtr-ms 600
@@ -225,7 +226,7 @@ rtr_timer()
 	ends $server_pid
 }
 
-# nothing arrives at b any more: the close is given up
+# b receives nothing any more: a gives up closing after close-ms
 close_timer()
 {
 	local before
@@ -259,7 +260,7 @@ half_open()
 		timeout $((5 * TERN_TIMEOUT_SCALE)) cat <&3 >/dev/null
 		[ \$? != 124 ]"
 	[ "$(counter tern_b cm_half_open)" -gt "$before" ]
-	# those that are gone make room
+	# connections that ended make room
 	eventually no_startups
 	client -n 10 -x 1000
 	timed 10 eventually ended $client_pid
@@ -270,15 +271,15 @@ half_open()
 
 no_startups() { ! in_b tern show connections tern_b | has '^REQUEST_WAIT'; }
 
-# until the point's end nothing arrives any more
+# drop all packets until the end of the point
 silence()
 {
 	bad_network loss 100%
 	trap good_network EXIT
 }
 
-# probed A B: keepalive-s of the two; nothing arrives any more. Who probes
-# ends after four seconds, with an error; who does not has noticed nothing.
+# probed A B: keepalive-s of a and b, one of them 0; all packets are dropped. The end that
+# probes fails with ETIMEDOUT after about four seconds, the other notices nothing.
 probed()
 {
 	local t0 t1
@@ -307,7 +308,7 @@ probed()
 	ends $server_pid $client_pid
 }
 
-# nobody probes: six seconds of silence are nothing
+# without probes, six seconds without packets end no connection
 not_probed()
 {
 	set_both keepalive-s 0
@@ -324,8 +325,8 @@ not_probed()
 
 probes_sent() { [ "$(both_counters TCPKeepAlive)" -ge "$1" ]; }
 
-# a peer that answers the probes may be silent for ever: three in vain would end it, and
-# of eight one end has sent more than that
+# A peer that answers probes may send nothing for ever: three unanswered probes would end
+# the connection, and of eight probes one end has sent more than three.
 answers_probes()
 {
 	local before

@@ -6,19 +6,19 @@
 # does not answer a siw in the same guest either, or the kernel has crashed, the test ends,
 # and lab/siw-guests decides.
 #
-#	TERN_SET_SIW_FROM=N	begin with the Nth point: those before it are done
-#	TERN_SET_SIW_ALONE=N	the Nth alone, five times, with siw in tern's place
+#	TERN_SET_SIW_FROM=N	begin with the Nth point
+#	TERN_SET_SIW_ALONE=N	run only the Nth point, five times, with siw in tern's place
 
 siw_nr=0
 siw_from=${TERN_SET_SIW_FROM:-1}
 siw_alone=${TERN_SET_SIW_ALONE:-}
-siw_picked=()	# globs, of names with _ for each space; none means all
-siw_seconds=10 siw_tries=3	# for a siw to answer a siw
-# an oops, a warning, a lockup: bits of the taint
+siw_picked=()	# globs for names with _ for each space; none means all points
+siw_seconds=10 siw_tries=3	# limits of siw_answers
+# taint bits of an oops, a warning, a lockup
 siw_taint=$((1 << 7 | 1 << 9 | 1 << 14))
 read -r siw_tainted </proc/sys/kernel/tainted
 
-# siw_point NAME COMMAND...: like point, on the condition that siw works
+# siw_point NAME COMMAND...: like point, but a failure counts only if siw works
 siw_point()
 {
 	local name="$1 (if siw lives)" times=1
@@ -78,7 +78,7 @@ kernel_crashed()
 	[ $((now & siw_taint)) != $((siw_tainted & siw_taint)) ]
 }
 
-# siw_answers: over a wire of its own, beside that of the test
+# siw_answers: rping between two siw devices works, over a veth of its own
 siw_answers()
 {
 	local try=0 answer=1
@@ -105,9 +105,9 @@ siw_answers()
 	return $answer
 }
 
-# but_for_deaf COMMAND...: siw_accept() sends its Reply before it listens for FPDUs: those
-# that arrive between stay in its socket until more arrive. If they are tern's RTR and
-# first Request, both ends wait for ever. A try in which siw sent no FPDU is repeated.
+# but_for_deaf COMMAND...: repeat a try in which siw sent no FPDU. siw_accept() sends its
+# Reply before it listens for FPDUs: those that arrive between stay in its socket until
+# more arrive. If they are tern's RTR and first Request, both ends wait for ever.
 but_for_deaf()
 {
 	local before try

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Item 4: MPA startup against a scripted peer: every way in which the other end
-# can be late, wrong or hostile before a connection is there, in both roles.
+# MPA startup (RFC 5044 7.1, RFC 6581) against a scripted peer that is late, wrong or
+# hostile before the connection is up, in both roles.
 
 . ./lib.sh
 . ./scene.sh
@@ -9,16 +9,16 @@
 [ "$TERN_TYPE" = tern ] || skip_all "tern's own answers"
 
 port=7171
-# ms, of a timer that must not run out: the longest that tern takes
+# ms, for timers that must not expire: the largest value that tern accepts
 NEVER=600000
 
-# to NAME CASE [ARG]: the peer, on a, against the server on b
+# to NAME CASE [ARG]: the scripted peer on a connects to the server on b
 to()
 {
 	point "responder: $1" limit 30 in_a ./mpa_peer.py "to_$2" "$IP_B" $port "${@:3}"
 }
 
-# client_says CASE EVENT: the peer waits on b, rping on a must see the event
+# client_says CASE EVENT: the scripted peer listens on b, rping on a must get EVENT
 client_says()
 {
 	local peer p
@@ -36,14 +36,14 @@ from()
 	point "initiator: $1" client_says "$2" "$3"
 }
 
-# waiting NETNS STATE COUNT: as many startups are there
+# waiting NETNS STATE COUNT: at least so many connections are in this state
 waiting()
 {
 	[ "$(ip netns exec "$1" tern show connections "tern_$1" | grep -c "^$2 ")" -ge "$3" ]
 }
 
-# silent_crowd COUNT: so many peers say nothing, at each end, for longer than this
-# takes; a connection beside them is made as if they were not there
+# silent_crowd COUNT: so many peers, on both sides, send nothing during this point, and do
+# not delay another connection
 silent_crowd()
 {
 	local i p peers=() clients=()
@@ -68,7 +68,8 @@ silent_crowd()
 	in_a tern set tern_a reply-ms 2000
 }
 
-# urgent_while_asked: the server has the CONNECT_REQUEST and does not answer
+# urgent_while_asked: urgent data arrives while the server does not answer its
+# CONNECT_REQUEST
 urgent_while_asked()
 {
 	server -A
@@ -78,7 +79,7 @@ urgent_while_asked()
 	ends $server_pid
 }
 
-# one for each connection of the points before that was not over
+# urgent data counts once for each connection of the earlier points that was still alive
 counts_urgent()
 {
 	[ "$(counter tern_b rx_urgent)" = 9 ]

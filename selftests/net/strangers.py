@@ -7,18 +7,17 @@ strangers.sh).
 
 A COMMAND is WORD:COUNT:SOURCE, done in this order; SOURCE is an address of ours.
 
-	silent	connect, say nothing
+	silent	connect, send nothing
 	ask	connect, send a good enhanced Request
-	bad	connect, send one wrong octet, and reset (which the test drops on its
-		way): what is left there waits for the answer to its FIN
-	tail	connect, be accepted, send an FPDU with a bad CRC, take tern's Terminate and
-		FIN, and send no FIN: one after the other
+	bad	connect, send one wrong byte, and reset (the test drops the RST): tern's
+		end waits for the answer to its FIN
+	tail	connect, be accepted, send an FPDU with a bad CRC, receive tern's Terminate
+		and FIN, and send no FIN: one after the other
 	wait	wait until COUNT of this source's connections have ended
 
-At the end a line for each source: how many connections are left, and of those that
-ended how many said no by a Reply (R=1), and how many said nothing. Where there are
-tails, another one: which of the connections, in their order, were reset as a tail. It
-stays until somebody ends it.
+At the end print a line for each source: how many connections are left, how many ended
+with a Reply with R=1 ("no"), and how many without a Reply ("mute"). With tails print
+another: the numbers of the connections that were reset ("cut"). Then wait to be killed.
 """
 import select
 import socket
@@ -36,7 +35,7 @@ IP_BIND_ADDRESS_NO_PORT = 24
 
 
 def connect(to, source, port=0):
-    """As most clients do, without a port of our own, which nobody could share."""
+    """Let connect() choose the port, so that connections may share it, unless @port."""
     sock = socket.socket(socket.AF_INET6 if ":" in source else socket.AF_INET)
     sock.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, not port)
     sock.bind((source, port))
@@ -54,7 +53,7 @@ class Stranger:
             self.sock.sendall(octets)
 
     def look(self):
-        """Take what came; the end is FIN or RST."""
+        """Read what arrived; the end is FIN or RST."""
         while not self.end and select.select([self.sock], [], [], 0)[0]:
             try:
                 data = self.sock.recv(4096)
@@ -71,7 +70,7 @@ class Stranger:
 
 
 class Tail(Stranger):
-    """What came has been taken, FIN and all; a reset is what may follow."""
+    """A connection that has received everything, tern's FIN too; a RST may follow."""
     def __init__(self, to, source):
         super().__init__(to, source, REQUEST)
         self.octets(24)
@@ -95,7 +94,7 @@ class Tail(Stranger):
 
 def bad(to, source, count):
     linger = struct.pack("ii", 1, 0)
-    # one port after the other: at random, some would be those of what lingers there
+    # ports in order: a random one may belong to a connection that still lingers at tern
     for i in range(count):
         sock = connect(to, source, 10000 + i % 50000)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)

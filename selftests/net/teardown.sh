@@ -10,14 +10,14 @@ module=$TERN_TYPE
 
 # ---- processes that are killed ----------------------------------------------
 
-# the output of a survivor: it got the event
+# learned FILE: the output of a survivor shows that it got the event
 learned()
 {
 	cat "$1"
 	grep -Eqi 'disconnected|flushed|async event' "$1"
 }
 
-# kill_one client|server: the other one gets the event, and ends
+# kill_one client|server: the other process gets the event and ends
 kill_one()
 {
 	if [ "$1" = client ]; then
@@ -32,7 +32,7 @@ kill_one()
 	nothing_left
 }
 
-# kill_during MODE WHO
+# kill_during MODE WHO: the same under load
 kill_during()
 {
 	traffic -m "$1"
@@ -85,7 +85,7 @@ kill_connecting()
 	ip netns pids b | xargs -r kill -9
 }
 
-# one of its threads waits in the kernel for the end of its id
+# a process is killed while a thread of it destroys an id that is connecting
 kill_destroying()
 {
 	silent_listener
@@ -111,7 +111,7 @@ kill_syn_sent()
 	undrop
 }
 
-# a TCP client never sends its Request, and the server is killed
+# the server is killed while a TCP client has not sent its Request
 kill_half_open()
 {
 	server
@@ -124,7 +124,7 @@ kill_half_open()
 	ip netns pids a | xargs -r kill -9
 }
 
-# the server has the CONNECT_REQUEST, and never answers
+# the server is killed before it answers its CONNECT_REQUEST
 kill_asked() # LISTEN-AT CONNECT-TO
 {
 	server -A -b "$(server_address "$2" "$1")"
@@ -141,8 +141,8 @@ kill_asked() # LISTEN-AT CONNECT-TO
 	within 5 eventually no_tcp b
 }
 
-# the server accepted and waits for the peer's RTR: no ESTABLISHED yet, and the RTR's timer
-# is longer than an end may take
+# The server is killed after it accepted, before the RTR and ESTABLISHED. The RTR timer is
+# longer than the time that this may take.
 kill_before_rtr()
 {
 	server
@@ -157,13 +157,13 @@ kill_before_rtr()
 	within 5 eventually grep 'closed' "$TMP/peer"
 }
 
-# MPA-123: the peer has vanished without a packet: TCP gives up
+# MPA-123: the peer disappears without sending a packet: TCP gives up
 peer_falls_silent()
 {
 	in_a sysctl -qw net.ipv4.tcp_retries2=3
 	traffic -m write
 	drop_in_b drop
-	# a protocol's timer: four of TCP's, each twice as long as the one before
+	# four retransmission timeouts of TCP, each twice as long as the one before
 	timed 10 eventually ended $client_pid
 	learned "$TMP/client"
 	kill -9 $server_pid
@@ -194,7 +194,7 @@ link_delete_traffic()
 	fi
 }
 
-# until it is killed, with the device or without
+# query everything in a loop until killed, while the device exists and after
 look_at_all()
 {
 	set +e
@@ -219,7 +219,7 @@ link_delete_looked_at()
 	for _ in 1 2 3; do
 		link_delete_traffic "$DEV_A" || status=1
 	done
-	# check that they still ran
+	# check that the loops still run
 	kill "${pids[@]}" || status=1
 	wait "${pids[@]}" 2>/dev/null || true
 	return "$status"
@@ -254,7 +254,7 @@ netdev_delete_traffic()
 	traffic_ends
 }
 
-# a device is removed while a stopped process holds a context: the process cannot answer
+# a device is removed while a stopped process, which cannot react, has a context
 stopped()
 {
 	hold
@@ -277,7 +277,7 @@ stopped_netdev_delete()
 	stopped ip -n a link delete v0a
 }
 
-# both processes are stopped in the middle of their traffic
+# a device is removed while both processes are stopped under load
 stopped_traffic()
 {
 	traffic
@@ -317,7 +317,7 @@ rmmod_during_traffic()
 	ends $client_pid $server_pid
 }
 
-# with devices, but no user
+# the module is unloaded while it has devices but no user
 rmmod_removes_devices()
 {
 	rdma link show "$DEV_A/1"
@@ -329,7 +329,7 @@ rmmod_removes_devices()
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 }
 
-# while a server listens: rdma_cm's listeners hold no context of a program
+# the module is unloaded while a server listens: a listener of rdma_cm holds no context
 rmmod_listening()
 {
 	server
@@ -341,7 +341,7 @@ rmmod_listening()
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 }
 
-# ---- clients of the RDMA core that came later --------------------------------------
+# ---- clients of the RDMA core that are loaded later --------------------------------
 
 # clients_late MODULE...: load them after the links, in this order, so that the core removes
 # them from a device in reverse order, all before tern's own client
@@ -368,8 +368,8 @@ clients_first()
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 }
 
-# The client gets no answer for longer than this may take. It is stopped, so that its own
-# end does not end the startup: rdma_cm waits for its id.
+# The client gets no answer for longer than this may take. It is stopped, so that its exit
+# cannot end the startup: rdma_cm waits for its id.
 link_delete_connecting_stopped()
 {
 	silent_listener
@@ -384,7 +384,7 @@ link_delete_connecting_stopped()
 	dev_add a "$DEV_A" "$TERN_TYPE" v0a
 }
 
-# the same for a server that accepted and waits for an RTR
+# the same for a server that waits for the RTR after it accepted
 link_delete_before_rtr_stopped()
 {
 	server
@@ -400,7 +400,7 @@ link_delete_before_rtr_stopped()
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 }
 
-# the server was asked, and has not answered
+# the device is removed while the server has not answered its CONNECT_REQUEST
 link_delete_asked()
 {
 	server -A
@@ -425,7 +425,7 @@ late() # WHO MODULE...
 	point "$1: rmmod with a server that listens" rmmod_listening
 }
 
-# where tern needs a part of uverbs, that is loaded before it
+# tern uses uverbs here, so uverbs was loaded before tern
 needs_uverbs() { grep -q '^ib_uverbs .*tern' /proc/modules; }
 
 # ---- packets that are lost once -----------------------------------------------------
@@ -444,7 +444,7 @@ lost_fin()
 	undrop
 }
 
-# the process has ended when its FIN is lost: only the kernel can repeat it
+# the FIN is lost after the process exited: only the kernel can retransmit it
 lost_fin_of_dead()
 {
 	server
@@ -457,8 +457,8 @@ lost_fin_of_dead()
 	undrop
 }
 
-# octets 2 and 3 of the FPDU are DDP's and RDMAP's: an untagged last Terminate
-# (0x41 or 0x45 with the reserved bits clear, 0x47), after 32 octets of TCP
+# lose a Terminate: after 32 bytes of TCP header, octets 2 and 3 of the FPDU are DDP's
+# (untagged, last: & 0xc3 is 0x41) and RDMAP's (0x47)
 lost_terminate() # HOOK COMMAND...
 {
 	lose_once "$1" "@th,272,8 & 0xc3 == 0x41 @th,280,8 == 0x47"
@@ -470,7 +470,7 @@ lost_terminate() # HOOK COMMAND...
 	undrop
 }
 
-# the same test with a and b exchanged: a's key is the wrong one
+# swapped COMMAND...: run it with a and b exchanged, so that a's key is the wrong one
 swapped()
 {
 	# shellcheck disable=SC2016 # for the inner one
@@ -500,7 +500,7 @@ point "kill -9 while TCP connects to nowhere" kill_syn_sent
 point "kill -9 of a server with a half-open startup" kill_half_open
 point "kill -9 of a server that was asked and has not answered" kill_asked 0.0.0.0 $IP_B
 point "kill -9 of such a server, IPv6" kill_asked :: $IP6_B
-# siw's wait has no setting
+# siw has no setting for this timer
 [ "$TERN_PEER" != tern ] ||
 	point "kill -9 of a server that accepted and awaits the RTR" kill_before_rtr
 point "a peer that falls silent" peer_falls_silent

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A capture of MPA streams with markers in, one without them out:
+"""Remove the markers from the MPA streams of a capture:
 
 	unmark.py IN OUT
 
-for a judge that cannot follow markers. Each marker has to be where it belongs and
-to point to its FPDU, each CRC to be good. In OUT the frames ask for no markers and
-the CRCs are those of the FPDUs without them; the rest is as it was, without what TCP sent
-again. The capture is tcpdump's, Ethernet and IPv4, nothing lost.
+for a check that cannot parse markers. Fails unless each marker is in its place and points
+to its FPDU, and each CRC is good. In OUT the frames ask for no markers, the CRCs are those
+of the FPDUs without them, and retransmissions are left out; all else is unchanged. The
+capture is tcpdump's, Ethernet and IPv4, without losses.
 """
 import struct
 import sys
@@ -51,7 +51,7 @@ class Packet:
         return self.record[self.data:self.end]
 
     def rewritten(self, seq, ack, octets):
-        """The same packet with other octets, at other places of the streams."""
+        """Return: the packet with other payload, sequence and ACK numbers."""
         head = bytearray(self.record[:self.data])
         struct.pack_into("<II", head, 8, *[len(head) - 16 + len(octets)] * 2)
         struct.pack_into(">H", head, 16 + 14 + 2, len(head) - 16 - 14 + len(octets))
@@ -68,7 +68,7 @@ def packets(data):
 
 
 def sent_once(pkts):
-    """Without what TCP sent again, as it does when a CPU rests: it has to be the same."""
+    """Drop retransmissions, which a slow CPU causes; their data must be the same."""
     streams = {}
     for p in pkts:
         octets = p.octets()
@@ -84,7 +84,7 @@ def sent_once(pkts):
 
 
 class Stream:
-    """One direction, behind its MPA frame."""
+    """One direction after its MPA frame."""
 
     def __init__(self, begin):
         self.begin = begin
@@ -98,7 +98,7 @@ class Stream:
             sys.exit(f"marker at {at}: {reserved:#x}, {pointer}, its FPDU is at {fpdu}")
 
     def take(self, at, count, fpdu):
-        """@count octets of the FPDU from @at on, and where the next one is."""
+        """Return: @count bytes of the FPDU from @at on, and the place of the next one."""
         out = bytearray()
         while len(out) < count:
             if at % EVERY == 0:
@@ -132,7 +132,7 @@ class Stream:
             sys.exit(f"FPDU at {at}: cut short")
 
     def place(self, seq):
-        """Where @seq of the marked stream is in the plain one."""
+        """Return: where @seq of the marked stream is in the plain one."""
         at = (seq - self.begin) % 2**32
         if not self.marked or at >= 2**31:
             return seq
@@ -142,7 +142,7 @@ class Stream:
 
 
 def read_streams(pkts):
-    """Flags of a frame are of both ways: C if either asks, M asks the other."""
+    """Read both directions: C counts if either frame sets it, M asks the other end."""
     streams, flags = {}, {}
     for p in pkts:
         octets = p.octets()
