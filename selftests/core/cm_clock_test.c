@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The time limit of a close: it moves with the data that arrives. */
 #include "cm_clock.h"
 #include "tap.h"
 
@@ -53,7 +54,7 @@ TEST(clock__octets_do_not_make_it_shorter, "DDP-067")
 	EQ(c.due, START + 16 * SPAN - 1);
 }
 
-/* a byte at each poll, for ever; a step of the close does not restart the limit */
+/* a byte at each poll for ever: a step of the close does not restart the limit */
 TEST(clock__a_trickle_has_an_end, "DDP-067")
 {
 	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);

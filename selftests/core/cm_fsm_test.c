@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The endpoint's table: single rows, and what iw_cm may see on every path. */
+/* The table of states of an endpoint: single rows, and iw_cm's view on every path. */
 #include "cm_fsm.h"
 #include "tap.h"
 #include "cm_world.h"
@@ -7,7 +7,7 @@
 
 /* ---- every path ------------------------------------------------------------- */
 
-/* worlds seen, by all that tells them apart */
+/* worlds that explore() has visited, by key() */
 static bool seen[CM_STATE_COUNT << 10];
 static u32 worlds;
 static bool reached[CM_STATE_COUNT];
@@ -68,7 +68,7 @@ TEST(fsm__timers_bound_all_waiting, "MPA rule 10, K5, F71, H18; of the ULP, too"
 
 	for (u32 i = 0; i < ARRAY_SIZE(waits); i++)
 		CHECK(tern_cm_fsm(waits[i], CM_EV_TIMER).valid);
-	/* whatever enters such a state arms, or keeps, a timer */
+	/* each step into a state with a timer arms the timer or keeps it */
 	for (int s = 0; s < CM_STATE_COUNT; s++) {
 		for (int e = 0; e < CM_EVENT_COUNT; e++) {
 			struct tern_cm_step step = tern_cm_fsm(s, e);

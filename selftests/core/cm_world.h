@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What iw_cm sees of an endpoint, and what the endpoint holds: rules for every
- * step of its table. iwcm.c has a BUG() for each event that comes in the wrong
- * state. For cm_fsm_test.c and fuzz_cm.c, which say what CHECK() is.
+ * iw_cm's view of an endpoint, and the references that the endpoint holds: rules for
+ * every step of its table. iwcm.c has a BUG() for each event in the wrong state.
+ * Included by cm_fsm_test.c and fuzz_cm.c, which define CHECK().
  */
 #ifndef TERN_CM_WORLD_H
 #define TERN_CM_WORLD_H
@@ -16,10 +16,10 @@ struct world {
 	enum { IW_IDLE, IW_CONN, IW_EST, IW_CLOSING, IW_DONE } iw;
 	bool has_id, has_qp, attached, has_sock;
 	bool answered;	/* passive: a Reply went out */
-	bool done;	/* the stream gave its last event */
+	bool done;	/* the stream's last event has come */
 };
 
-/* what may happen at all: the shell and the stream keep to these */
+/* Return: @event can happen now; the driver and the stream send no others */
 static bool possible(const struct world *w, enum tern_cm_event event)
 {
 	switch (event) {
@@ -91,7 +91,7 @@ static void hold(struct world *w, u32 actions)
 	if (actions & (CM_ACT_TAKE | CM_ACT_DENY | CM_ACT_FIN | CM_ACT_RST |
 		       CM_ACT_DROP))
 		CHECK(w->has_sock);
-	/* one Reply: no other was sent, and none is */
+	/* at most one Reply is sent */
 	if (actions & CM_ACT_DENY)
 		CHECK(!w->active && !w->attached && !w->answered);
 	if (actions & CM_ACT_DENY)
@@ -123,7 +123,7 @@ static void invariants(const struct world *w)
 	CHECK(w->has_sock == !closed);
 	if (closed || w->state == CM_LINGER)
 		CHECK(!w->has_id && !w->has_qp);
-	/* who waits for the stream's last event has a stream to wait for */
+	/* in states that wait for the stream's last event, it is still to come */
 	if (w->state == CM_ABORT || w->state == CM_RTR_ABORT)
 		CHECK(w->attached && !w->done);
 }
@@ -135,7 +135,7 @@ static bool apply(struct world *w, enum tern_cm_event event)
 	before_step(w, event);
 	step = tern_cm_fsm(w->state, event);
 	if (!step.valid) {
-		/* the stream's last event is never lost */
+		/* every state takes the stream's last event */
 		CHECK(event != CM_EV_STREAM_FINISHED &&
 		      event != CM_EV_STREAM_FAILED);
 		return false;

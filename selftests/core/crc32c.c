@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* crc32c() of core/env.h for userspace: reflected 0x82F63B78, eight tables. */
+/* crc32c() of core/env.h for userspace: polynomial 0x82F63B78 (reflected), eight tables. */
 #include "env.h"
 
 static u32 table[8][256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The CRC that the tests bring along must itself be right: RFC 3720 B.4. */
+/* The CRC32c of the tests themselves is right: vectors of RFC 3720 B.4. */
 #include "ref.h"
 #include "tap.h"
 #include "util.h"

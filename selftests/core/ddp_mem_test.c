@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* ddp.c, second half: memory checks and Read Responses. */
+/* Memory checks (RFC 5041 7.1, RFC 5040 7) and matching Read Responses: ddp.c. */
 #include "tap.h"
 #include "util.h"
 

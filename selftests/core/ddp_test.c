@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The order of the checks is that of rows S1 to S18 of `requirements`. Headers are
- * written here byte by byte, not with the structs of core/wire.h.
+ * Checks of a segment (RFC 5041 7, RFC 5040 7), in the order of rows S1 to S18 of
+ * `requirements`. Headers are written byte by byte, not with the structs of core/wire.h.
  */
 #include "tap.h"
 #include "util.h"
 
-/* a segment's bytes, and what the shell would add */
+/* a segment, and the receive buffer that the shell finds for it */
 struct try {
 	u8 b[128];
 	u32 len;		/* ULPDU_Length */
@@ -79,7 +79,7 @@ static int verdict(const struct tern_ddp_rx *rx, struct try t)
 	return check_segment(rx, &t, &seg);
 }
 
-/* found valid, placed and delivered */
+/* check that the segment is valid, and advance as if it was delivered */
 static void take(struct tern_ddp_rx *rx, struct try t)
 {
 	struct tern_seg seg;
@@ -146,7 +146,7 @@ TEST(ddp_segment__short_header_stays_unread, "S2 MPA-008")
 	struct tern_ddp_rx rx = fresh(1);
 	struct tern_seg seg;
 
-	/* a heap block of exactly these bytes, so that ASan watches its end */
+	/* a heap block of exactly this size: ASan detects reads beyond it */
 	for (u32 len = 1; len < 18; len++) {
 		u8 *b = __builtin_malloc(len);
 
@@ -265,7 +265,7 @@ TEST(ddp_segment__first_marks_a_new_message, "DDP-061 RDMAP-066")
 	tern_ddp_advance(&rx, &seg);
 	EQ(check_segment(&rx, &b, &seg), TERN_TERM_NONE);
 	EQ(seg.first, false);
-	EQ(seg.mo + seg.len, 20);	/* DDP-062: the message's length */
+	EQ(seg.mo + seg.len, 20);	/* DDP-062: the length of the message */
 }
 
 TEST(ddp_untagged__no_buffer, "DDP-079 RDMAP-113 S6 Q29")
@@ -362,7 +362,7 @@ TEST(rdmap_segment__reserved_bits_are_ignored, "RDMAP-015")
 				   4));
 }
 
-/* RFC 5040 4.1, figure 4, written down once more: 't' tagged, '0'..'2' the queue */
+/* RFC 5040 4.1, figure 4, for each opcode: 't' tagged, '0'..'2' the queue number */
 static const char model_of[17] = "t1t0000200000000";
 
 TEST(rdmap_segment__opcode_model_and_queue,
@@ -569,7 +569,7 @@ TEST(ddp__version_0_connection, "MPA-225 MPA-012 DDP-021")
 	take(&rx, untagged(0x40, 0x01, 1, 1, 0, 28));
 }
 
-/* DDP says what is wrong, and leaves the end to RDMAP: to it the stream goes on */
+/* DDP reports the error and leaves ending the stream to RDMAP: its state is unchanged */
 TEST(ddp__verdict_ends_no_stream, "DDP-065")
 {
 	struct tern_ddp_rx rx = fresh(1);

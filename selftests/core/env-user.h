@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The userspace side of drivers/tern/core/env.h: what the pure core uses of the
- * kernel, for unit tests, model and fuzzers.
+ * The userspace side of drivers/tern/core/env.h: the parts of the kernel that the
+ * core uses, for unit tests, model and fuzzers.
  */
 #ifndef TERN_ENV_USER_H
 #define TERN_ENV_USER_H
@@ -87,7 +87,7 @@ static inline void put_unaligned_le32(u32 v, void *p)
 
 #define BIT(n)			(1UL << (n))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
-/* each argument once, as in the kernel */
+/* evaluates each argument once, as in the kernel */
 #define __cmp_once(a, op, b, x, y)	\
 	({ __auto_type x = (a); __auto_type y = (b); x op y ? x : y; })
 #define __cmp_unique(a, op, b, n)	__cmp_named(a, op, b, n)
@@ -106,7 +106,7 @@ static inline void put_unaligned_le32(u32 v, void *p)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 
-/* as the kernel's crc32c(): no preset, no final complement */
+/* like the kernel's crc32c(): no initial value, no final complement */
 u32 crc32c(u32 crc, const void *data, size_t len);
 
 #endif /* TERN_ENV_USER_H */

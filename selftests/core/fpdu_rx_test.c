@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Receiving FPDUs: length, markers, CRC (RFC 5044 4 and 6). */
 #include <stdlib.h>
 
 #include "ref.h"
@@ -9,7 +10,7 @@
 
 static u8 ulpdu[ROOM], wire[ROOM + 16], back[ROOM];
 
-/* a receiver that stands where @d stands */
+/* a receiver at the position of @d */
 static struct tern_fpdu_rx rx_at(const struct ref_dir *d)
 {
 	struct tern_fpdu_rx rx;
@@ -19,7 +20,7 @@ static struct tern_fpdu_rx rx_at(const struct ref_dir *d)
 	return rx;
 }
 
-/* header() with all bytes, verify() in chunks of @step, finish() */
+/* header() on all bytes, verify() in chunks of @step, finish() */
 static int receive(struct tern_fpdu_rx *rx, const u8 *in, u32 len, u32 step,
 		   struct tern_fpdu *f)
 {
@@ -84,7 +85,7 @@ TEST(fpdu_rx_finish__figure6_marker_inside, "MPA-019 MPA-027 MPA-047 1.7")
 	EQ(rx.pos, 32);
 }
 
-/* the result for @len bytes that end where a heap block ends */
+/* call header() on a heap block of exactly @len bytes */
 static int ask(const struct tern_fpdu_rx *rx, u32 len, struct tern_fpdu *f)
 {
 	u8 *copy = malloc(len ? len : 1);
@@ -106,7 +107,7 @@ TEST(fpdu_rx_header__asks_for_what_it_needs, "MPA-064 MPA-068")
 		u32 have = 0;
 		int ret;
 
-		/* each answer is more than was there, and is enough */
+		/* each result asks for more than is there, and for no more than needed */
 		while ((ret = ask(&rx, have, &f))) {
 			if (!CHECK(ret > (int)have))
 				return;
@@ -149,7 +150,7 @@ TEST(fpdu_rx_header__length_limit, "MPA-006 MPA-008 MPA-072 Q8")
 	EQ(tern_fpdu_rx_header(&rx, wire, TERN_FPDU_PEEK, &f, &term), 0);
 	EQ(f.total, 65288);
 	EQ(f.total, TERN_FPDU_MAX);
-	/* at once: before any of the data is there */
+	/* refused as soon as the length is known, without any data */
 	for (u32 n = 64769; n <= 65535; n++) {
 		put_unaligned_be16((u16)n, wire + 4);
 		term = TERN_TERM_NONE;
@@ -172,7 +173,7 @@ TEST(fpdu_rx_header__length_zero_is_an_fpdu, "MPA-008 Q8")
 	EQ(tern_fpdu_range_next(&f, false, &off, &range), false);
 }
 
-/* one FPDU of @n bytes at @pos, received in chunks of @step */
+/* send one ULPDU of @n bytes at @d's position, receive it in chunks of @step */
 static void round_trip(struct ref_dir d, u32 n, u32 step)
 {
 	struct tern_fpdu_rx rx = rx_at(&d);
@@ -227,7 +228,7 @@ TEST(fpdu_rx__position_survives_4gib, "MPA-026 MPA-028")
 	}
 }
 
-/* what a flip in ULPDU_Length may do: wait for more, or fail */
+/* Return: byte @octet is of ULPDU_Length; a flip there may also ask for more data */
 static bool length_was_hit(u32 octet, u64 pos)
 {
 	u32 front = pos % 512 ? 0 : 4;
@@ -376,7 +377,7 @@ TEST(fpdu_rx_finish__markers_without_crc, "MPA-018 MPA-065 R5")
 
 TEST(fpdu_rx_finish__marker_between_pad_and_crc, "MPA-047 1.4")
 {
-	/* 2 + 25 + 1 pad ends where the marker is due */
+	/* 2 + 25 + 1 byte of pad end where the marker is due */
 	struct ref_dir d = dir(true, true, 512 - 28);
 	struct tern_fpdu_rx rx = rx_at(&d);
 	u32 len = ref_encode(&d, ulpdu, 25, wire);

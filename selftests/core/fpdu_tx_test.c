@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Building FPDUs, with markers, pad and CRC: RFC 5044 4. */
 #include "ref.h"
 #include "tap.h"
 #include "util.h"
@@ -123,7 +124,7 @@ TEST(fpdu_tx__figure6_behind_a_first_of_492, "MPA-026 1.7")
 
 TEST(fpdu_tx__figure4_example, "MPA-027 1.4")
 {
-	/* ULPDU of 16 bytes, the marker 12 bytes in, written out by hand */
+	/* a ULPDU of 16 bytes with a marker after 12, written by hand */
 	static const char layout[] = "0010 8140000000010000 0000 "
 		"0000000c 000000000000 0000";
 	struct tern_fpdu_tx tx = tx_at(true, true, 1460, 500);
@@ -139,7 +140,7 @@ TEST(fpdu_tx__figure4_example, "MPA-027 1.4")
 	MEM_EQ(wire + len, want + len, 4);
 }
 
-/* one message without payload, byte for byte */
+/* check every byte of a message without payload */
 static void expect(struct tern_tx_msg msg, const char *hex)
 {
 	struct tern_fpdu_tx tx = tx_at(true, false, 1460, 0);
@@ -209,7 +210,7 @@ TEST(fpdu_tx__rtr_vectors_with_marker, "MPA-030 MPA-048 1.8")
 	EQ(crc_behind_first_marker(msg), 0x8176377e);
 }
 
-/* the core's FPDU equals the reference's at this phase */
+/* compare the core's FPDU with that of ref.c at stream position @pos */
 static void compare(bool crc, bool markers, u32 pos, struct tern_tx_msg msg)
 {
 	struct tern_fpdu_tx tx = tx_at(crc, markers, 65535, pos);
@@ -308,7 +309,7 @@ TEST(fpdu_tx_end__bounds_of_its_buffers, "MPA-016")
 	u8 head[TERN_FPDU_TX_HEAD], tail[TERN_FPDU_TX_TAIL];
 	static const u8 off[46] = { 0x41, 0x41 };
 
-	/* exact arrays: ASan watches their ends */
+	/* arrays of the exact size: ASan detects accesses beyond them */
 	for (u32 pos = 0; pos < 512; pos += 4) {
 		struct tern_fpdu_tx tx = tx_at(true, true, 1460, pos);
 
@@ -406,7 +407,7 @@ TEST(fpdu_tx_begin__mulpdu_changes_between_fpdus, "DDP-001 MPA-053 MPA-055")
 	EQ(mo, 5000);
 }
 
-/* headers only: with CRC off payload() does not read the bytes */
+/* only headers are built: with CRC off payload() does not read the data */
 TEST(fpdu_tx_begin__message_of_4gib_less_1, "DDP-045 DDP-046 DDP-048")
 {
 	struct tern_fpdu_tx tx = tx_at(false, false, 65535, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* IRD and ORD: rows O1 to O19 of `requirements`. */
+/* Negotiation of IRD and ORD (RFC 6581 9.1): rows O1 to O19 of `requirements`. */
 #include "tap.h"
 #include "mpa_wish.h"
 
@@ -11,7 +11,7 @@ TEST(accept__depths, "O1 to O5, O7 to O9 MPA-173 to MPA-176 MPA-185 MPA-187")
 		u16 own_ird, own_ord;
 		bool a;
 		u16 p_ird, p_ord;	/* in the Reply */
-		u16 ird, ord;		/* in force */
+		u16 ird, ord;		/* agreed */
 	} rows[] = {
 		{ "O1", 16, 8, 8, 4, 0, 8, 4, 8, 4 },
 		{ "O1", 16, 8, 16, 4, 0, 16, 4, 16, 4 },

@@ -3,7 +3,7 @@
 #include "tap.h"
 #include "mpa_wish.h"
 
-/* ---- 3.3: versions and markers ----------------------------------------------- */
+/* ---- versions and markers: RFC 5044 4.3, appendix C --------------------------- */
 
 struct end {
 	enum tern_mpa_type type;
@@ -11,8 +11,8 @@ struct end {
 };
 
 /*
- * Both ends by the core; the Request is plain, as a Permissive initiator's is
- * when it meets RDMAC. Return: Full Operation began.
+ * Negotiate between two ends; with @rev 1 the Request is plain, as a Permissive
+ * initiator's second one. Return: Full Operation began.
  */
 static bool meet(struct end ini, struct end rsp, u8 rev,
 		 struct tern_mpa_params *ip, struct tern_mpa_params *rp)
@@ -115,7 +115,7 @@ TEST(request__of_an_rdmac_initiator, "MPA-139: Rev 0, M=1, C=1 whatever is wishe
 	EQ(req.rev, 0);
 	EQ(req.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
 	CHECK(!req.enhanced);
-	/* there is nothing plainer to ask for */
+	/* an RDMAC type cannot retry: its Request is the plainest */
 	CHECK(!tern_mpa_may_retry(&wish));
 }
 
@@ -149,7 +149,7 @@ TEST(meet__rdmac_behind_a_plain_retry,
 	}
 }
 
-/* ---- 3.4: CRC ------------------------------------------------------------------ */
+/* ---- CRC: RFC 5044 4.4 and 7.1 ------------------------------------------------- */
 
 TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 Q21")
 {
@@ -168,7 +168,7 @@ TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 Q21")
 			tern_mpa_settle(&iw, &reply, &ip);
 			EQ(ip.crc, q || own);
 			EQ(rp.crc, q || own);
-			/* C2: a responder whose Reply has only its own request */
+			/* C2: a responder that does not repeat the Request's C */
 			reply.flags &= (u8)~TERN_MPA_F_CRC;
 			tern_mpa_settle(&iw, &reply, &ip);
 			EQ(ip.crc, q);

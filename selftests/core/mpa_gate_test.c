@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Which revisions go on, which are refused: rows G, H and P of `requirements`. */
+/*
+ * Which revisions are accepted and which refused (RFC 5044 7.1, RFC 6581 10): rows G, H
+ * and P of `requirements`.
+ */
 #include "tap.h"
 #include "mpa_wish.h"
 
-#define U	1	/* knows revision 1 only */
+#define U	1	/* supports only revision 1 */
 #define E	2
 
-/* ---- 3.1: gate at the responder -------------------------------------------- */
+/* ---- gate at the responder ------------------------------------------------- */
 
 TEST(gate_request__table, "G1 to G14 MPA-093 MPA-162 MPA-209 MPA-211")
 {
@@ -141,7 +144,7 @@ TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 Q21 Q25")
 	CHECK(!reply.enhanced);
 }
 
-/* irdma as an initiator checks the words before R, and by them loses the reject */
+/* irdma as an initiator checks the depths before R: bad ones would hide the reject */
 TEST(reject__words_of_an_accept, "MPA-175 MPA-176 MPA-177 O1 O2 O4 O5 O8 Q25")
 {
 	static const struct {
@@ -171,7 +174,7 @@ TEST(reject__words_of_an_accept, "MPA-175 MPA-176 MPA-177 O1 O2 O4 O5 O8 Q25")
 	}
 }
 
-/* ---- 3.2: gate at the initiator -------------------------------------------- */
+/* ---- gate at the initiator ------------------------------------------------- */
 
 TEST(gate_reply__table, "H1 to H17 MPA-144 MPA-224")
 {
@@ -250,7 +253,7 @@ TEST(fall_back__asks_plainly, "H9 H13 H16 H18 MPA-161 MPA-210 MPA-212")
 	CHECK(!req.enhanced);
 }
 
-/* ---- 3.7: both ends -------------------------------------------------------------------- */
+/* ---- both ends ------------------------------------------------------------------------- */
 
 TEST(path__summary, "P1 to P8")
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The model and the RTR: rows F1 to F63 and O17 of `requirements`. */
+/*
+ * The peer-to-peer model and the RTR message (RFC 6581 9.2): rows F1 to F63 and O17 of
+ * `requirements`.
+ */
 #include "tap.h"
 #include "mpa_wish.h"
 
@@ -7,7 +10,7 @@
 #define RTR_C	2
 #define RTR_D	4
 
-/* types in our order of preference */
+/* set the accepted RTR types, in tern's order of preference */
 static void take(struct tern_mpa_wish *wish, u32 types)
 {
 	u32 n = 0;
@@ -31,7 +34,7 @@ static u16 ord_flags(u32 types)
 	return (u16)((types & RTR_C ? C : 0) | (types & RTR_D ? D : 0));
 }
 
-/* the Reply lists what both take, and all of the responder's if that is nothing */
+/* the Reply lists the common types, or all of the responder's if there is none */
 static u32 expected_list(u32 offered, u32 taken)
 {
 	return offered & taken ? offered & taken : taken;
@@ -46,7 +49,7 @@ static u8 expected_rtr(u32 shared)
 	return shared & RTR_B ? TERN_MPA_RTR_SEND : TERN_MPA_RTR_NONE;
 }
 
-/* "F3".."F58" number the Request's B C D, then the responder's, 1 to 7 */
+/* rows F3 to F58: all values of the Request's B, C, D and of the responder's, 1 to 7 */
 static void check_f_row(u32 offered, u32 taken)
 {
 	struct tern_mpa_wish iw = default_wish(), rw = default_wish();
@@ -106,7 +109,7 @@ TEST(settle__rows_by_name, "F10 F16 F26 F30 F37 F42 F44 F49 F51 F55 F58")
 		EQ(expected_rtr(rows[i].offered & rows[i].taken), rows[i].rtr);
 }
 
-/* cxgb4 looks for a Write in the Reply first, and ends a stream that lists one */
+/* cxgb4 prefers a Write if the Reply lists one, and the stream then ends */
 TEST(accept__read_alone, "F16 MPA-197: a Read offered alone is all that is listed")
 {
 	struct tern_mpa_msg reply, req = enhanced(A | 0x20, D | 0x20);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the tests of mpa.c share: the letters of `requirements`, requests, frames. */
+/* Helpers of the tests of mpa.c: letters as in `requirements`, options, frames. */
 #ifndef TERN_MPA_WISH_H
 #define TERN_MPA_WISH_H
 
@@ -17,7 +17,7 @@
 #define P	TERN_MPA_PERMISSIVE
 #define RDMAC	TERN_MPA_RDMAC
 
-/* what tern wants out of the box */
+/* tern's default options */
 static inline struct tern_mpa_wish default_wish(void)
 {
 	return (struct tern_mpa_wish) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The core is pure: each file asks the outside for mem* and crc32c only, and
-# each header compiles alone.
+# The core is pure: each file needs only mem* and crc32c from outside and includes only
+# the core's headers, each of which compiles alone.
 set -euo pipefail
 
 cd "$(dirname "$0")"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The states of a QP whose stream ends: RFC 5040 6.2 and 7. */
 #include "qp_fsm.h"
 #include "tap.h"
 
@@ -98,7 +99,7 @@ TEST(qp_fsm__error_is_final, "no event leaves ERROR")
 		CHECK(!tern_qp_fsm(QP_ERROR, e, e & 1).valid);
 }
 
-/* whatever comes, in any order: one end at most, and no flush after it */
+/* with events in any order, the end is reported once, on the step to ERROR */
 TEST(qp_fsm__the_end_is_told_once, "stream.h")
 {
 	u32 seed = 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Each message byte for byte: RFC 5040 4 and appendix A, RFC 5041 4. */
+/* Every byte of each message's headers: RFC 5040 4 and appendix A, RFC 5041 4. */
 #include "tap.h"
 #include "util.h"
 
 static u8 data[8], wire[256], want[256];
 
-/* the ULPDU of a message that is one segment */
+/* check the ULPDU of a message of one segment */
 static void expect(struct tern_tx_msg msg, const char *hex)
 {
 	struct tern_fpdu_tx tx;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The second implementation of MPA framing: see ref.h. */
 #include "ref.h"
 
 uint32_t ref_crc32c(uint32_t crc, const uint8_t *p, uint32_t len)
@@ -17,7 +18,7 @@ struct enc {
 	uint8_t *out;
 	uint32_t n;
 	uint64_t pos;
-	uint64_t len_pos;	/* of ULPDU_Length; UINT64_MAX up to there */
+	uint64_t len_pos;	/* of ULPDU_Length; UINT64_MAX before it */
 	bool markers;
 };
 
@@ -43,7 +44,7 @@ static void put(struct enc *e, uint8_t octet)
 	put_raw(e, octet);
 }
 
-/* the marker that stands before the CRC field is in the CRC: RFC 5044 4.4 */
+/* RFC 5044 4.4: a marker directly before the CRC field is covered by the CRC */
 static void put_crc(struct enc *e, bool crc_on)
 {
 	uint32_t crc, end;
@@ -95,7 +96,7 @@ static int get_raw(struct dec *d)
 	return d->in[d->at++];
 }
 
-/* Return: -1 at the end of the stream */
+/* Return: -1 at the end of the input */
 static int get_marker(struct dec *d)
 {
 	uint64_t want = d->len_pos == UINT64_MAX ? 0 : d->pos - d->len_pos;
@@ -122,7 +123,7 @@ static int get(struct dec *d)
 	return get_raw(d);
 }
 
-/* Return: the 4 bytes of the CRC field in *@got, the CRC's range in *@end */
+/* read the CRC field into *@got; *@end is where the range of the CRC ends */
 static bool get_crc(struct dec *d, uint32_t *got, uint32_t *end)
 {
 	*got = 0;

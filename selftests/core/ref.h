@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A second MPA, written byte by byte straight from RFC 5044 4 and slow on
- * purpose: what the core says must agree with it. It shares no code with core/.
+ * A second implementation of MPA framing, written byte by byte from RFC 5044 4,
+ * simple and slow. The core must agree with it; it shares no code with core/.
  */
 #ifndef TERN_TEST_REF_H
 #define TERN_TEST_REF_H
@@ -11,7 +11,7 @@
 
 enum ref_verdict {
 	REF_GOOD,
-	REF_MORE,		/* the stream ends inside the FPDU */
+	REF_MORE,		/* the input ends inside the FPDU */
 	REF_LENGTH,		/* ULPDU_Length over 64768 */
 	REF_CRC,
 	REF_MARKER,
@@ -20,8 +20,8 @@ enum ref_verdict {
 /**
  * struct ref_dir - one direction's framing
  * @markers: markers are in the stream
- * @crc: the CRC field has meaning
- * @pos: bytes since the first one of Full Operation, not reduced
+ * @crc: the CRC field is checked
+ * @pos: bytes since the start of Full Operation, not modulo 512
  */
 struct ref_dir {
 	bool markers;
@@ -31,13 +31,13 @@ struct ref_dir {
 
 uint32_t ref_crc32c(uint32_t crc, const uint8_t *p, uint32_t len);
 
-/* Return: bytes written to @out; @d->pos moves */
+/* Return: bytes written to @out; advances @d->pos */
 uint32_t ref_encode(struct ref_dir *d, const uint8_t *ulpdu, uint32_t len,
 		    uint8_t *out);
 
 /*
  * The FPDU at the head of @in. @ulpdu has room for 64768 bytes; *@used is its
- * length on the wire. @d->pos moves if the verdict is REF_GOOD.
+ * length on the wire. Advances @d->pos if the result is REF_GOOD.
  */
 enum ref_verdict ref_decode(struct ref_dir *d, const uint8_t *in, uint32_t len,
 			    uint8_t *ulpdu, uint32_t *ulpdu_len,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Run TAP programs one after the other; print what they print and the totals.
-# A program that dies without its "not ok" counts as one failure.
+# Run TAP programs one after the other; print their output and the totals. A program
+# that dies without a "not ok" counts as one failure.
 set -euo pipefail
 
 passed=0 failed=0 skipped=0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A minimal TAP helper for tests of the pure core in userspace. One program per
- * file; TEST(function__case, "the requirement IDs it checks").
+ * A minimal TAP helper for userspace tests of the core. Each file is a program;
+ * TEST(function__case, "the requirement IDs it checks").
  */
 #ifndef TERN_TAP_H
 #define TERN_TAP_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Building and parsing Terminate messages: RFC 5040 4.8. */
 #include <stdlib.h>
 
 #include "tap.h"
@@ -23,7 +24,7 @@ static const int all_codes[] = {
 	0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007,
 };
 
-/* table 2.2 for a segment that is or is not a whole Read Request */
+/* RFC 5040 4.8: HdrCt for a segment that is, or is not, a whole Read Request */
 static u8 hdrct_of(int code, bool read_req)
 {
 	int layer = code >> 12, etype = code >> 8 & 0xf;
@@ -110,7 +111,7 @@ TEST(term_build__only_a_complete_read_request_has_R, "RDMAP-031 Q30")
 	EQ(tern_term_build(out, TERN_TERM_RO_OPCODE, seg, 46, 46), 20);
 }
 
-/* 100 of 300 bytes were sent when the source was removed */
+/* the source of a Read was removed when 100 of its 300 bytes were sent */
 TEST(term_build__read_that_failed_half_way, "RDMAP-032 Q30")
 {
 	u8 out[TERN_TERMINATE_MAX];
@@ -206,7 +207,7 @@ TEST(term_parse__any_length_any_bits, "RDMAP-083 RDMAP-028 Q30")
 	}
 }
 
-/* 0/1, 0/2 and 1/2 may be about a Read Request, and then copy its header */
+/* Only Terminates 0/1, 0/2 and 1/2 (layer/etype) may carry the header of a Read Request. */
 TEST(term_names_read__by_kind_and_header, "RDMAP-082 RDMAP-116 Q30")
 {
 	u8 b[24] = { 0, 0, 0xc0, 0, 0, 46, 0x41, 0x41 };
@@ -258,7 +259,7 @@ TEST(term_name__each_code_of_the_table, "RDMAP-026 DDP-096 2.1")
 		CHECK(strcmp(tern_term_name(all_codes[i]), "unknown"));
 	for (int code = 0; code < 0x10000; code++)
 		known += !!strcmp(tern_term_name(code), "unknown");
-	/* RDMAP's local catastrophic has no code space: 256 for one */
+	/* RDMAP's local catastrophic error has one name for all 256 codes */
 	EQ(known, ARRAY_SIZE(all_codes) + 255);
 	CHECK(!strcmp(tern_term_name(TERN_TERM_NONE), "unknown"));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the tests, the model and the fuzz targets share. */
+/* Helpers of the tests, the model and the fuzz targets. */
 #ifndef TERN_TEST_UTIL_H
 #define TERN_TEST_UTIL_H
 
@@ -8,7 +8,7 @@
 #include "fpdu_tx.h"
 #include "rdmap.h"
 
-/* a reproducible stream of numbers: xorshift64* */
+/* reproducible random numbers: xorshift64* */
 struct rng {
 	u64 s;
 };
@@ -29,7 +29,7 @@ static inline struct rng rng_seed(u64 seed)
 	return r;
 }
 
-/* 0..n-1 */
+/* Return: a number in 0..n-1 */
 static inline u32 rng_below(struct rng *r, u32 n)
 {
 	return (u32)((u64)rng_next(r) * n >> 32);
@@ -46,7 +46,7 @@ static inline int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* "00 2a 4143" to bytes; Return: their number */
+/* convert hex like "00 2a 4143" to bytes; Return: their number */
 static inline u32 from_hex(u8 *out, const char *s)
 {
 	u32 n = 0;
@@ -77,7 +77,7 @@ static inline u32 send_fpdu(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 	return n + tern_fpdu_tx_end(tx, out + n);
 }
 
-/* a message of only @hdr_len bytes of headers, as they are */
+/* a message with the given headers and @len bytes of payload */
 static inline struct tern_tx_msg raw_msg(const u8 *hdr, u32 hdr_len, u32 len)
 {
 	struct tern_tx_msg msg = { .hdr_len = hdr_len, .len = len };

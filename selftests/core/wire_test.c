@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Opcodes and lengths on the wire: RFC 5040 4.1, RFC 5044 4. */
 #include "tap.h"
 #include "util.h"
 
@@ -43,7 +44,7 @@ TEST(fpdu_pad__fills_to_a_multiple_of_4, "MPA-016 1.3")
 	}
 }
 
-/* walk byte by byte: a marker where the position is a multiple of 512 */
+/* count byte by byte, with a marker at each position that is a multiple of 512 */
 static u32 walk(u32 pos, u32 body)
 {
 	u32 len = 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * An endpoint from its first event to its last: the table of states, fed as
- * cep.c and startup.c do it: by a peer's bytes, cut anywhere, through the MPA
- * frames and gates; by FIN, RST, timers, the ULP's answers, the stream and
- * aborts, noted in any order and stepped later. Held at every step: what iw_cm
- * may see and what the endpoint holds (cm_world.h), at most one plain attempt, a
- * timer wherever a peer or the ULP is waited for; and in the end an abort ends it.
+ * An endpoint from its first event to its last. Its table of states is driven as in
+ * cep.c and startup.c: by a peer's bytes, split anywhere, through MPA parsing and gates;
+ * by FIN, RST, timers, the ULP's answers, the stream and aborts, recorded in any order
+ * and processed later. Checked at every step: iw_cm's view and what the endpoint holds
+ * (cm_world.h), at most one retry, a timer wherever it waits for a peer or the ULP. At
+ * the end an abort must close it.
+ *
+ * RFC 5044 7.1, RFC 6581.
  *
  * Input: role, our request (8), then operations of one byte each, some with more.
  */
@@ -23,13 +25,14 @@
 
 /**
  * struct end - the endpoint
- * @w: what its table did
- * @wish: our request
- * @frame, @len: of the peer's frame
- * @pending: BIT() of events noted
+ * @w: state, and iw_cm's view
+ * @wish: our options
+ * @frame: the peer's frame so far
+ * @len: bytes in @frame
+ * @pending: BIT() of recorded events
  * @timed: a timer runs
- * @retried: the second attempt is on
- * @told: BIT() of what the stream said
+ * @retried: the retry has begun
+ * @told: BIT() of the stream's events so far
  */
 struct end {
 	struct world w;
@@ -61,7 +64,7 @@ static void step(struct end *e, enum tern_cm_event event)
 	MUST(e->timed == is_timed(e->w.state));
 }
 
-/* in the order of their numbers, as the endpoint's work does */
+/* process the pending events by number, as the endpoint's work does */
 static void work(struct end *e)
 {
 	u32 events = e->pending;
@@ -72,7 +75,7 @@ static void work(struct end *e)
 			continue;
 		if (event == CM_EV_TIMER && !e->timed)
 			continue;
-		/* a timer that runs out is heard */
+		/* a state whose timer can expire handles that */
 		MUST(event != CM_EV_TIMER ||
 		     tern_cm_fsm(e->w.state, event).valid);
 		step(e, event);
@@ -126,7 +129,7 @@ static void got_reply(struct end *e, const struct tern_mpa_msg *reply)
 	}
 }
 
-/* @n bytes arrive; Return: how many of them were taken */
+/* @n bytes arrive; Return: how many of them were consumed */
 static u32 octets(struct end *e, const u8 *p, u32 n)
 {
 	bool active = e->w.state == CM_REPLY_WAIT;
@@ -169,14 +172,14 @@ static void fin(struct end *e)
 		step(e, CM_EV_FIN);
 }
 
-/* RST, seen by the endpoint as long as the socket is its own */
+/* RST; the endpoint only sees it while it owns the socket */
 static void reset(struct end *e)
 {
 	if (!e->w.attached || e->w.state == CM_LINGER)
 		step(e, CM_EV_RESET);
 }
 
-/* each at most once, nothing after the last one */
+/* an event of the stream: each comes at most once, and none after the last */
 static void stream(struct end *e, u8 what)
 {
 	enum tern_cm_event event = CM_EV_STREAM_OPEN + what % 5;
@@ -227,7 +230,7 @@ static u32 operate(struct end *e, const u8 *p, u32 n)
 	return 1;
 }
 
-/* the device goes: an abort, and the stream's last word if there is one */
+/* the device is removed: an abort, and the stream's last event if one is due */
 static void end(struct end *e)
 {
 	note(e, CM_EV_ABORT);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The FPDU receiver. Held at once: every split of the stream gives the same
- * answer; no byte outside of what was handed in is read; what the sender
- * wrote is read back; the naive decoder in core/ref.c agrees, and its encoder
- * with the sender.
+ * The FPDU receiver (RFC 5044 4 and 6). Checked: every split of the stream gives the
+ * same result; no byte outside the input is read; the sender's FPDUs are read back; the
+ * decoder in core/ref.c agrees with the receiver, and its encoder with the sender.
  *
  * Input: flags, position / 4, seed of the splits, damage offset (2), then
  * either the stream itself or records of length (2) and ULPDU.
@@ -17,13 +16,13 @@
 #define F_MARKERS	0x02
 #define F_RECORDS	0x04	/* records, encoded here */
 #define F_DAMAGE	0x08	/* one byte is changed */
-#define F_FIX_CRC	0x10	/* CRC fields are made right */
+#define F_FIX_CRC	0x10	/* CRC fields are corrected */
 
 #define STREAM_MAX	200000
 
 #define MUST(cond) do { if (!(cond)) abort(); } while (0)
 
-/* what a receiver made of a stream */
+/* what a receiver reports for a stream */
 struct outcome {
 	u32 fpdus;
 	u32 used;
@@ -56,7 +55,7 @@ static enum ref_verdict verdict_of(int term)
 	}
 }
 
-/* the bytes in a block of their own, so that ASan knows both ends */
+/* copy the bytes to a heap block, so that ASan detects reads before and after them */
 static u8 *alone(const u8 *p, u32 len)
 {
 	u8 *copy = malloc(len ? len : 1);
@@ -65,7 +64,7 @@ static u8 *alone(const u8 *p, u32 len)
 	return copy;
 }
 
-/* header() with no more than it asks for, or with all there is */
+/* call header() with only as many bytes as it asks for (@grow), or with all */
 static int header(const struct tern_fpdu_rx *rx, const u8 *p, u32 len,
 		  bool grow, struct tern_fpdu *f, int *term)
 {
@@ -117,7 +116,7 @@ static void take(const struct tern_fpdu *f, bool markers, const u8 *p,
 	o->used += f->total;
 }
 
-/* the core's reading; @r: in random splits */
+/* decode by the core; @r: split at random */
 static struct outcome read_core(struct tern_fpdu_rx rx, u32 len, struct rng *r)
 {
 	struct outcome o = { .end = REF_MORE };
@@ -176,7 +175,7 @@ static void must_agree(const struct outcome *a, const struct outcome *b)
 	MUST(a->pos == b->pos);
 }
 
-/* one record by the core's sender and by the reference: the same bytes */
+/* encode a record by the core's sender and by the reference: they must agree */
 static u32 encode(struct tern_fpdu_tx *tx, struct ref_dir *d, const u8 *p,
 		  u32 len, u8 *out)
 {
@@ -219,7 +218,7 @@ static u32 encode_records(const u8 *p, u32 len, struct ref_dir d)
 	return n;
 }
 
-/* let damaged and raw streams pass the CRC, to reach the checks after it */
+/* correct the CRCs of damaged and raw streams, to reach the checks after the CRC's */
 static void fix_crcs(struct tern_fpdu_rx rx, u32 len)
 {
 	struct tern_fpdu f;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA frames and negotiation. Held at once: a frame is whole, bad or unfinished
- * at the same byte however it is split, and no byte outside of what was
- * handed in is read; a whole frame built again reads the same; whatever the peer
- * said, what is agreed on stays within what we can give, and what two of our
- * own ends agree on is the same on both.
+ * MPA frames and negotiation (RFC 5044 7.1, RFC 6581). Checked: a frame is whole, bad or
+ * incomplete at the same byte however it is split, and no byte outside the input is
+ * read; a whole frame that is built again parses the same; for any frame of the peer the
+ * agreed parameters are within our options; two ends of ours agree on the same.
  *
- * Input: kind and types, our request (8), the peer's request (8), the frame.
+ * Input: kind and types, our options (8), the peer's options (8), the frame.
  */
 #include <stdlib.h>
 
@@ -24,7 +23,7 @@ struct verdict {
 	struct tern_mpa_msg msg;
 };
 
-/* the bytes in a block of their own, so that ASan knows both ends */
+/* parse a copy in a heap block, so that ASan detects reads before and after it */
 static enum tern_mpa_parse parse_alone(enum tern_mpa_kind kind, const u8 *p,
 				       u32 len, u32 *need,
 				       struct tern_mpa_msg *msg)
@@ -42,7 +41,7 @@ static enum tern_mpa_parse parse_alone(enum tern_mpa_kind kind, const u8 *p,
 	return verdict;
 }
 
-/* as the shell reads: never more than is asked for */
+/* read as the driver does: never more than the parser asks for */
 static struct verdict read_frame(enum tern_mpa_kind kind, const u8 *p, u32 len,
 				 u32 step)
 {
@@ -70,14 +69,14 @@ static void check_params(const struct tern_mpa_wish *wish,
 		MUST(p->crc);
 	if (p->version)
 		MUST(p->rx_markers == wish->markers);
-	/* 5044 appendix C: who speaks which version */
+	/* RFC 5044 appendix C: the versions of each type of RNIC */
 	if (wish->type == TERN_MPA_RDMAC)
 		MUST(!p->version);
 	if (wish->type == TERN_MPA_NONPERMISSIVE)
 		MUST(p->version);
 }
 
-/* whatever a Reply says */
+/* check the initiator's result for any Reply */
 static void judge_reply(const struct tern_mpa_wish *wish,
 			const struct tern_mpa_msg *reply)
 {
@@ -115,7 +114,7 @@ static void check_reply(const struct tern_mpa_msg *req,
 					TERN_MPA_IRD_P2P));
 }
 
-/* whatever a Request says */
+/* check the responder's results for any Request */
 static void judge_request(const struct tern_mpa_wish *wish,
 			  const struct tern_mpa_msg *req)
 {
@@ -145,7 +144,7 @@ static void judge_request(const struct tern_mpa_wish *wish,
 	}
 }
 
-/* both ends think the same */
+/* both ends have agreed on the same parameters */
 static void compare(const struct tern_mpa_msg *req,
 		    const struct tern_mpa_params *ip,
 		    const struct tern_mpa_params *rp)
@@ -161,8 +160,8 @@ static void compare(const struct tern_mpa_msg *req,
 }
 
 /*
- * One attempt. Return: what the initiator does next, a close without a Reply
- * being TERN_MPA_RETRY for it.
+ * One attempt to connect. Return: what the initiator does next; a close without a Reply
+ * is TERN_MPA_RETRY.
  */
 static enum tern_mpa_gate attempt(const struct tern_mpa_wish *iw,
 				  const struct tern_mpa_wish *rw)
@@ -194,8 +193,8 @@ static bool is_rdmac(const struct tern_mpa_wish *wish)
 }
 
 /*
- * Two ends of our own, with the plain attempt after the first one. Figures 15 to 17:
- * they meet unless one is RDMAC and the other Non-permissive.
+ * Connect two ends of ours, with the retry. RFC 5044 appendix C, figures 15 to 17: that
+ * succeeds unless one is RDMAC and the other Non-permissive.
  */
 static void meet(struct tern_mpa_wish iw, const struct tern_mpa_wish *rw)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The whole receive stack below the model's shell: fpdu_rx, ddp, rdmap rules,
- * memory checks, Terminate both ways. Held at once: every split of the stream
- * gives the same end and the same memory; memory without the right stays as it
- * was; no more is placed than came; the code is one of the tables, and its
- * Terminate is read back; an oracle of its own says where a Write may land.
+ * The whole receive stack below the model's shell: fpdu_rx, ddp, RDMAP's rules, memory
+ * checks, building and parsing Terminates. Checked: every split of the stream gives the
+ * same end and the same memory; memory without access rights is unchanged; no more is
+ * placed than arrived; the error code is a known one, and its Terminate is parsed back;
+ * a second implementation decides where a Write may be placed.
  *
- * Input: flags, position / 4, seed of the splits, how many receives and Reads
- * are there; then the stream itself, or records: help, region, length, ULPDU.
- * "help" makes single fields right, so that the rest is reached.
+ * Input: flags, position / 4, seed of the splits, number of receives and Reads; then
+ * the stream itself, or records: help, region, length, ULPDU. "help" corrects single
+ * fields, so that later checks are reached.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@
 #define H_QN		0x10
 #define H_SOURCE	0x20	/* the source of a Read Request */
 #define H_INV		0x40
-#define H_RESPONSE	0x80	/* TO as the oldest Read wants it */
+#define H_RESPONSE	0x80	/* STag and TO of the Reads' sink */
 
 #define STREAM_MAX	100000
 #define MUST(cond) do { if (!(cond)) abort(); } while (0)
@@ -58,7 +58,7 @@ static u64 hash(u64 h, const void *data, u32 len)
 	return h;
 }
 
-/* what a Send brought is part of the end state */
+/* add a delivered Send to the hash of the end state */
 static void on_deliver(void *ctx, const struct delivery *d)
 {
 	u64 *h = ctx;
@@ -135,7 +135,7 @@ static void help_tagged(u8 help, const u8 *kind, u8 *p)
 	}
 }
 
-/* where the next segment of this queue would be due, were this one good */
+/* compute MSN and MO of the queue's next segment, as if this one was good */
 static void count_on(struct maker *m, const u8 *p, u32 len)
 {
 	u32 qn = get_unaligned_be32(p + 6) % 4;
@@ -187,7 +187,7 @@ static u32 make_stream(const u8 *in, u32 size)
 	return m.len;
 }
 
-/* ---- what must hold ----------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------- */
 
 static void must_be_filled(const struct shell *s, u32 kind)
 {
@@ -195,7 +195,7 @@ static void must_be_filled(const struct shell *s, u32 kind)
 		MUST(s->region[kind].data[i] == 0x10 + kind);
 }
 
-/* Terminate for what happened, and back */
+/* build the Terminate for the error and parse it back */
 static void must_terminate(const struct shell *s)
 {
 	u8 body[TERN_TERMINATE_MAX];
@@ -216,7 +216,10 @@ static void must_terminate(const struct shell *s)
 		MUST(!memcmp(info.ddp, s->bad_hdr, n == 20 ? 14 : 18));
 }
 
-/* check a Write a second time, in the simplest way: the region, or KINDS, or -1 */
+/*
+ * Check a Write again in the simplest way. Return: the region it is placed into, KINDS
+ * if it has no payload, -1 if it is bad.
+ */
 static int where_it_lands(const u8 *p, u32 len, u8 version)
 {
 	unsigned __int128 to = get_unaligned_be64(p + 6), end = to + len - 14;
@@ -235,7 +238,7 @@ static int where_it_lands(const u8 *p, u32 len, u8 version)
 	return -1;
 }
 
-/* memory is as it was, but for the payload of the Write in ulpdu[] */
+/* memory is unchanged except for the payload of the Write in ulpdu[] */
 static void must_hold_write(const struct shell *s, int kind, u32 len)
 {
 	if (kind >= 0 && kind < KINDS) {
@@ -249,7 +252,7 @@ static void must_hold_write(const struct shell *s, int kind, u32 len)
 		must_be_filled(s, i);
 }
 
-/* the first FPDU alone, if it is a Write: the oracle and the stack agree */
+/* if the first FPDU is a Write, where_it_lands() and the stack agree about it */
 static void must_agree_on_first(const u8 *in, u32 len)
 {
 	struct ref_dir d = {

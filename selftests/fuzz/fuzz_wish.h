@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The request of an end, made of 8 bytes of input. */
+/* The options of an end, made of 8 bytes of input. */
 #ifndef TERN_FUZZ_WISH_H
 #define TERN_FUZZ_WISH_H
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# mutants.sh [NAME...]: plant each fault of mutants.list in a copy of the core
-# and see that the tests named there find it. QUICK=1: the first of them only.
+# mutants.sh [NAME...]: plant each fault of mutants.list in a copy of the core and check
+# that the tests named there find it. QUICK=1: only the first of these tests.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,7 +19,7 @@ unit() {
 		"$here/../core/run-tap.sh" "${tests[@]}"
 }
 
-# model DIR: first the faults, then the traffic
+# model DIR: first fault_test, then model_test
 model() {
 	local t
 	for t in fault_test model_test; do
@@ -37,7 +37,7 @@ fuzzer() {
 			"$1/fuzz" "$seconds" 1 "$2"
 }
 
-# lane DIR LETTER STEM
+# lane DIR LETTER STEM: run the tests of this letter; STEM is the file's name without .c
 lane() {
 	case $2 in
 	U) unit "$1" "$3" ;;
@@ -49,7 +49,7 @@ lane() {
 	esac
 }
 
-# a lane that cannot be built finds nothing: its log has no TAP verdict
+# a lane that cannot be built finds no fault: its log has no "not ok"
 killed() {
 	! lane "$@" > "$1/log.$2" 2>&1 && grep -q '^not ok' "$1/log.$2"
 }
@@ -63,7 +63,7 @@ try() {
 		echo "not ok - $name: the edit changes nothing"
 		return
 	fi
-	# make knows the headers by their paths in base only
+	# a changed header: build all again, since dependencies name the headers in base
 	[ "${file##*.}" = c ] || rm -rf "$dir/unit" "$dir/model" "$dir/fuzz"
 	for l in $lanes; do
 		if killed "$dir" "$l" "${file%.*}"; then
@@ -101,7 +101,7 @@ if [ $# -gt 0 ]; then
 	mv "$top/some" "$top/list"
 fi
 
-# what no mutant touches is built once, with the paths the copies will have
+# build all once; copies rebuild only what depends on the changed file
 mkdir -p "$base"
 cp -a "$core" "$base/core"
 echo "# building"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # run-fuzz.sh check|run CC OUT SECONDS SEED TARGET...
-# check: fresh corpus from the seeds, TAP. run: corpus kept in OUT, libFuzzer's
-# own output.
+# check: a new corpus from the seeds, TAP. run: the corpus stays in OUT, output of
+# libFuzzer.
 set -euo pipefail
 
 mode=$1 cc=$2 out=$3 seconds=$4 seed=$5

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * One planted fault per test, after good traffic, in all framings: the exact code
- * (rows R and S of `requirements`), nothing placed or taken by it or after it, and a
- * Terminate that tells the sender what it did.
+ * One bad segment per test, after good traffic, with all framings: the receiver finds the
+ * exact code (rows R and S of `requirements`), places and takes nothing of it or after it,
+ * and sends a Terminate that describes it.
  */
 #include <stdlib.h>
 
@@ -11,12 +11,12 @@
 #include "world.h"
 
 /**
- * struct plan - a fault in the making
- * @from: who plants it
- * @to: who must find it
+ * struct plan - a bad segment to send
+ * @from: its sender
+ * @to: the end that must detect it
  * @ulpdu: the bad segment
  * @len: its ULPDU_Length
- * @spoil: what to do to the finished FPDU, if not NULL
+ * @spoil: damages the finished FPDU, or NULL
  */
 struct plan {
 	struct host *from, *to;
@@ -32,7 +32,7 @@ static struct region *region(struct plan *p, enum region_kind kind)
 	return &p->to->sh.region[kind];
 }
 
-/* @len more payload bytes */
+/* an untagged header and @len bytes of payload */
 static void untagged(struct plan *p, u8 ddp, u8 op, u32 qn, u32 msn, u32 len)
 {
 	u8 v = p->from->version;
@@ -59,7 +59,7 @@ static void tagged(struct plan *p, u8 ddp, u8 op, u32 stag, u64 to, u32 len)
 	p->len = 14 + len;
 }
 
-/* a Send of @len bytes for which a buffer of as many was posted */
+/* a Send of @len bytes, with a posted receive of that size */
 static void send_seg(struct plan *p, u32 len)
 {
 	shell_post_recv(&p->to->sh, len);
@@ -88,7 +88,7 @@ static void read_src(struct plan *p, enum region_kind kind, u64 off, u32 size)
 	read_seg(p, reg->stag, reg->view.base + off, size);
 }
 
-/* @to has a Read of 64 bytes open; this is its Response */
+/* post a Read of 64 bytes at @to; this is a Response to it */
 static void resp_seg(struct plan *p, u32 len)
 {
 	struct region *sink = region(p, R_SINK);
@@ -98,7 +98,7 @@ static void resp_seg(struct plan *p, u32 len)
 	tagged(p, 0xc0, TERN_OP_READ_RESP, sink->stag, sink->view.base, len);
 }
 
-/* put what is in @p on the wire */
+/* encode the segment and write it to the pipe */
 static void emit(struct plan *p)
 {
 	struct tern_fpdu_tx *tx = &p->from->tx;
@@ -127,7 +127,7 @@ static void arrive_all(struct host *from)
 		host_arrive(from);
 }
 
-/* which copies the Terminate has: RFC 5040 4.8, Q30 */
+/* check which headers the Terminate copies: RFC 5040 4.8, Q30 */
 static void check_copies(struct world *w, const struct plan *p, int code)
 {
 	const struct tern_term_info *info = &p->from->sh.peer_term;
@@ -218,7 +218,7 @@ static void run(void (*plant)(struct plan *p), int code, bool needs_crc)
 	}								\
 	static void name##_plant(struct plan *p)
 
-/* ---- S1, the FPDU ------------------------------------------------------- */
+/* ---- FPDU (S1) ---------------------------------------------------------- */
 
 static void spoil_crc(struct plan *p, u8 *fpdu, u32 len)
 {

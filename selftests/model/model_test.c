@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Random traffic between two cores, and damage on the way. Each run has a
- * seed, told when it fails: MODEL_SEED=n repeats that one alone, MODEL_SEEDS=n
- * takes no more than n, MODEL_SECONDS=n goes on for that long.
+ * Random traffic between two cores, also with damaged bytes. A run that fails prints its
+ * seed: MODEL_SEED=n runs only that one, MODEL_SEEDS=n at most n, MODEL_SECONDS=n runs
+ * more for that long.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -27,7 +27,7 @@ static struct setup setup_of(u64 seed)
 	};
 }
 
-/* the world's verdict, and its end */
+/* report the result of a run and free its world */
 static bool settle(struct world *w, u64 seed)
 {
 	bool good = !w->failed;
@@ -40,7 +40,7 @@ static bool settle(struct world *w, u64 seed)
 	return good;
 }
 
-/* seeds 0 to @count - 1, or one, or as many as fit in the time given */
+/* run seeds 0 to @count - 1, or what the environment says, until one fails */
 static void for_seeds(u64 count, bool (*run)(u64 seed))
 {
 	u64 most = from_env("MODEL_SEEDS", count);
@@ -88,7 +88,7 @@ static u32 fpdu_of(const struct host *h, u32 at, u32 *start)
 	return k;
 }
 
-/* enough bytes for any length that a flipped bit can produce */
+/* send enough bytes for any length that a flipped bit can produce */
 static void flood(struct host *h)
 {
 	u32 goal = h->pipe_len + TERN_FPDU_MAX + 100;
@@ -112,8 +112,8 @@ struct damage {
 };
 
 /*
- * Run until end 0 has bytes that end 1 has not seen, and flip one bit of one
- * of them, whose offset is chosen by @pick.
+ * Run until end 0 has sent bytes that end 1 has not seen, and flip one bit of the byte
+ * that @pick chooses.
  */
 static struct world *damaged(u64 seed, const struct setup *how,
 			     u32 (*pick)(struct host *h, struct rng *r),
@@ -150,7 +150,7 @@ static bool flip(u64 seed)
 	world_drain(w);
 	term = h->peer->sh.term;
 	off = dmg.at - start - (how.markers[0] && start % 512 == 0 ? 4 : 0);
-	/* a length over the limit is told before the CRC can be known */
+	/* a length over the limit is reported before the CRC is checked */
 	MUST(w, term == TERN_TERM_MPA_CRC ||
 	     (off < 2 && term == TERN_TERM_MPA_MARKER));
 	MUST(w, h->peer->sh.accepted == bad);
@@ -184,7 +184,7 @@ static bool flip_marker(u64 seed)
 	w = damaged(seed, &how, pick_marker, &dmg);
 	bad = fpdu_of(&w->end[0], dmg.at, &start);
 	world_drain(w);
-	/* MPA-023: its low two bits may be what they like */
+	/* MPA-023: the low two bits of a marker's pointer are ignored */
 	if (dmg.at % 512 == 3 && dmg.mask < 4) {
 		world_check_done(w);
 	} else {
@@ -201,7 +201,7 @@ TEST(model__damaged_marker_ends_the_stream_and_places_nothing,
 	for_seeds(100, flip_marker);
 }
 
-/* the stream ends anywhere: what is not whole is not placed */
+/* the stream ends at any byte: an incomplete FPDU is not placed */
 static bool cut(u64 seed)
 {
 	struct setup how = setup_of(seed);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The receiving side of the model and of the fuzz targets: see shell.h. */
 #include <stdlib.h>
 
 #include "shell.h"
@@ -60,7 +61,7 @@ void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink)
 	};
 }
 
-/* the payload, range by range, after the DDP header */
+/* copy the payload after the DDP header, range by range, without markers */
 static void place(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
 		  const struct tern_seg *seg, u8 *dst)
 {
@@ -183,7 +184,7 @@ static int take(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
 	}
 }
 
-/* S6: is there a buffer on this queue, and how long is it? */
+/* S6: Return: the queue has a buffer for this segment; *@len is its length */
 static bool find_buffer(const struct shell *s, const struct tern_seg *seg,
 			u64 *len)
 {
@@ -247,7 +248,7 @@ static void end_stream(struct shell *s, int term, const struct tern_fpdu *f)
 	s->bad_len = f->ulpdu_len;
 }
 
-/* Return: bytes of the FPDU at the head, 0 when it is not whole or bad */
+/* Return: length of the FPDU at the head, 0 if it is incomplete or bad */
 static u32 input_one(struct shell *s, const u8 *buf, u32 len, struct rng *r)
 {
 	struct tern_fpdu f;
@@ -279,7 +280,7 @@ u32 shell_input(struct shell *s, const u8 *buf, u32 len, struct rng *r)
 {
 	u32 used = 0, n;
 
-	/* R8, DDP-094: nothing goes up after a failure */
+	/* R8, DDP-094: nothing is processed after a failure */
 	while (s->term == TERN_TERM_NONE && !s->got_term && used < len) {
 		n = input_one(s, buf + used, len - used, r);
 		if (!n)

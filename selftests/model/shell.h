@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A shell around the receiving core, for the model and the fuzz targets: it
- * has memory, receive buffers, Read slots and open Reads, and follows the
- * calls that fpdu_rx.h and ddp.h prescribe. Memory is sparse: each region is a
- * heap block of its own, so ASan sees a byte placed beside it.
+ * A shell around the receiving core, for the model and the fuzz targets: it has memory,
+ * receive buffers, Read slots and outstanding Reads, and calls the core in the order
+ * that fpdu_rx.h and ddp.h require. Each region is a heap block of its own, so ASan
+ * detects a byte placed outside it.
  */
 #ifndef TERN_MODEL_SHELL_H
 #define TERN_MODEL_SHELL_H
@@ -37,7 +37,7 @@ struct open_read {
 	u8 *sink;
 };
 
-/* a Send that was delivered */
+/* a delivered Send */
 struct delivery {
 	u8 opcode;
 	u32 inv_stag;
@@ -47,14 +47,14 @@ struct delivery {
 
 /**
  * struct shell - one end's receive half
- * @ird: inbound Reads it has room for
+ * @ird: number of the peer's Reads it has room for
  * @term: why the stream ended, or TERN_TERM_NONE
  * @bad_hdr: headers of the offending segment
- * @bad_hdr_len: their number; 0 when the FPDU itself was bad
- * @bad_len: its ULPDU_Length
- * @accepted: FPDUs that were good in every step
+ * @bad_hdr_len: their length; 0 when the FPDU itself was bad
+ * @bad_len: ULPDU_Length of that segment
+ * @accepted: FPDUs that passed all checks
  * @placed: payload bytes written
- * @on_deliver: a Send is complete; its buffer changes hands
+ * @on_deliver: called when a Send is complete; takes ownership of its buffer
  */
 struct shell {
 	struct tern_fpdu_rx rx;
@@ -88,11 +88,11 @@ void shell_post_recv(struct shell *s, u32 len);
 void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink);
 
 /**
- * shell_input() - take the whole FPDUs at the head of the stream
+ * shell_input() - process the whole FPDUs at the head of the stream
  * @s: shell
- * @buf: bytes that were not consumed yet
+ * @buf: received bytes that are not consumed yet
  * @len: their number
- * @r: splits what verify() sees; NULL: one chunk
+ * @r: splits the input of verify() at random; NULL: one chunk
  *
  * Return: bytes consumed.
  */

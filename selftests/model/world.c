@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Two ends, their messages and pipes: see world.h. */
 #include <stdlib.h>
 
 #include "world.h"
@@ -57,7 +58,7 @@ static void check_delivery(void *ctx, const struct delivery *d)
 		MUST(w, !memcmp(d->buf.data, m->payload, d->len));
 		MUST(w, reg->view.valid == !m->inv_stag);
 		if (m->inv_stag) {
-			/* registered again, under a fresh STag */
+			/* register the region again with a new STag */
 			reg->stag += 8;
 			reg->view.valid = true;
 			from->inv_out = false;
@@ -227,7 +228,7 @@ static void new_read(struct host *h)
 	host_queue(h, m);
 }
 
-/* the answer to the oldest Read in the slots: what memory holds now */
+/* queue the Response to the oldest Read, with the current data */
 static void new_read_resp(struct host *h)
 {
 	struct read_slot *s = &h->sh.slot[h->sh.slot_head % SHELL_QUEUE];
@@ -264,7 +265,7 @@ static void add_record(struct host *h, struct msg *m, u32 off, u32 len)
 	};
 }
 
-/* an FPDU outside of the plan: it has no effect on the shadow */
+/* write an FPDU that must not change memory: the shadow does not expect it */
 void host_push(struct host *h, const u8 *octets, u32 len)
 {
 	memcpy(h->pipe + h->pipe_len, octets, len);
@@ -330,7 +331,7 @@ void host_emit(struct host *h)
 		h->inv_writes--;
 }
 
-/* what the sender meant by the FPDUs that the receiver took */
+/* update the shadow from the messages of the FPDUs that the receiver accepted */
 static void apply(struct host *from)
 {
 	struct host *to = from->peer;
@@ -363,7 +364,7 @@ static u32 random_chunk(struct rng *r, u32 left)
 	}
 }
 
-/* one more chunk reaches the peer */
+/* deliver one more chunk to the peer */
 void host_arrive(struct host *from)
 {
 	struct host *to = from->peer;

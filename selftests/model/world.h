@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two ends back to back. Each has a sending core, a shell around a receiving
- * one, a pipe towards the other end that hands bytes over in random chunks,
- * and for each of its regions a shadow: what memory must hold, kept FPDU by
- * FPDU from what the sender meant.
+ * Two ends back to back. Each has a sending core, a shell around a receiving core, a
+ * pipe to the other end that delivers bytes in random chunks, and for each of its
+ * regions a shadow: the expected memory, updated for each accepted FPDU from the
+ * sender's message.
  */
 #ifndef TERN_MODEL_WORLD_H
 #define TERN_MODEL_WORLD_H
@@ -19,20 +19,20 @@ enum region_kind {
 	R_READ_ONLY,
 	R_WRITE_ONLY,
 	R_FOREIGN,		/* another PD's */
-	R_INVALIDATABLE,	/* remote write, until a Send takes it away */
+	R_INVALIDATABLE,	/* remote write, until a Send invalidates it */
 	R_SINK,			/* local write only */
 	R_COUNT,
 };
 
 /**
- * struct msg - a message on its way
- * @tx: for fpdu_tx
- * @opcode: what it is
- * @payload: its own copy
- * @target: tagged: the peer's region
- * @target_off: and offset in it
- * @inv_stag: Send with Invalidate
- * @next: in its lane
+ * struct msg - a message being sent
+ * @tx: state of the sending core
+ * @opcode: RDMAP opcode
+ * @payload: copy of the data
+ * @target: the peer's region, if tagged
+ * @target_off: offset in @target
+ * @inv_stag: STag of a Send with Invalidate
+ * @next: next message of the lane
  */
 struct msg {
 	struct tern_tx_msg tx;
@@ -56,11 +56,11 @@ enum lane { LANE_UNTAGGED, LANE_TAGGED, LANES };
 
 /**
  * struct host - one end
- * @lane: messages to send; segments of the two models may interleave
+ * @lane: messages to send, tagged and untagged; their segments may interleave
  * @sends: Sends in the order sent, for comparison at delivery
- * @pipe: bytes to the peer: @pipe_len written, @visible arrived, @used taken
- * @rec: one per FPDU in the pipe; @applied of them are in the shadow
- * @inv_out: a Send that takes the peer's R_INVALIDATABLE away is on its way
+ * @pipe: bytes to the peer: @pipe_len written, @visible arrived, @used consumed
+ * @rec: one for each FPDU in the pipe; @applied of them are in the shadow
+ * @inv_out: a Send that invalidates the peer's R_INVALIDATABLE is outstanding
  * @inv_writes: Writes into that region that are not in the pipe yet
  */
 struct host {
@@ -93,7 +93,7 @@ struct world {
 
 #define WORLD_PIPE	(8u << 20)
 
-/* the first failure of a run is kept; the run then stops */
+/* record the first failure of a run, which then stops */
 #define MUST(w, cond) do {						\
 	if (!(cond) && !(w)->failed) {					\
 		(w)->failed = #cond;					\
@@ -102,11 +102,11 @@ struct world {
 } while (0)
 
 /**
- * struct setup - how the two directions are framed
- * @crc: for both
+ * struct setup - framing of the two directions
+ * @crc: for both directions
  * @markers: from end 0 to 1, from 1 to 0
  * @version: DDP and RDMAP version
- * @late_msn: counters start short of their wrap
+ * @late_msn: message sequence numbers start shortly before they wrap
  */
 struct setup {
 	bool crc;
@@ -127,9 +127,9 @@ void host_arrive(struct host *from);
 
 /* random traffic for @steps steps */
 void world_run(struct world *w, u32 steps);
-/* no new messages; what is there arrives */
+/* send and deliver all messages, without new ones */
 void world_drain(struct world *w);
-/* everything arrived and memory is as meant */
+/* check that everything arrived and memory matches the shadow */
 void world_check_done(struct world *w);
 void world_check_memory(struct world *w);
 

@@ -2,7 +2,7 @@
 /*
  * The retry of a connection whose peer closed it after the enhanced Request. It uses
  * another port: TCP may still use the first one, or another socket may have taken it.
- * The peer is this program, over plain TCP (RFC 5044 7.1, RFC 6581 9).
+ * The peer is this program, over plain TCP (RFC 6581 10).
  */
 #include <arpa/inet.h>
 #include <errno.h>
