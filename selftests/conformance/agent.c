@@ -31,7 +31,8 @@ static struct sockaddr_storage device_address;
 
 /* ---- commands ------------------------------------------------------------ */
 
-/* everything that the controller made: queues before what they are made of */
+/* destroy everything that the controller made, users before what they use: QPs,
+ * windows, memory */
 static int reset(void)
 {
 	conn_reset();
@@ -84,7 +85,7 @@ static int dispatch(struct call *c, const char *name)
 	return EOPNOTSUPP;
 }
 
-/* split @line and do it */
+/* split @line into words and run the command */
 static int run_line(struct call *c, char *line)
 {
 	char *save, *name = strtok_r(line, " ", &save);
@@ -121,7 +122,7 @@ static int answer(struct call *c, int result)
 	return send(controller, line, len, MSG_NOSIGNAL) == len ? 0 : -1;
 }
 
-/* do the whole lines in @in; Return: octets of them, or -1 */
+/* run the complete lines in @in; Return: how many bytes they take, or -1 */
 static int serve_lines(struct call *c, char *in, size_t len)
 {
 	char *line = in, *end;
@@ -149,7 +150,7 @@ static void serve(void)
 			return;
 		len += n;
 		done = serve_lines(&c, in, len);
-		/* a line that does not end within the bounds ends the talk */
+		/* too long a line: drop the controller */
 		if (done < 0 || (!done && len == sizeof(in)))
 			return;
 		len -= done;
@@ -157,7 +158,7 @@ static void serve(void)
 	}
 }
 
-/* an IPv4 address that came to a socket of both families */
+/* turn an IPv4-mapped IPv6 address (a socket of both families) into an IPv4 address */
 static void unmap(struct sockaddr_storage *addr)
 {
 	struct sockaddr_in6 six = *(struct sockaddr_in6 *)addr;

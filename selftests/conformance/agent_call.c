@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The words of commands and answers, taken and written one by one. */
 #include "agent_call.h"
 
 #include <errno.h>

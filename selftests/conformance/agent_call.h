@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One command of the controller: its words, taken one by one with their bounds
- * checked, and the words of the answer. A word that is missing or wrong sets
- * @error and yields 0; a command looks at it before it does anything.
+ * checked, and the words of the answer. A missing or wrong word sets @error and reads
+ * as 0, so a command checks @error before it acts.
  */
 #ifndef AGENT_CALL_H
 #define AGENT_CALL_H
@@ -11,19 +11,19 @@
 #include <stdint.h>
 
 #define CALL_WORDS_MAX	32
-#define CALL_LINE_MAX	(80 * 1024)	/* octets of a command or of an answer */
+#define CALL_LINE_MAX	(80 * 1024)	/* bytes of a command or of an answer */
 #define CALL_MS_MAX	60000
 
-/* what a command returns besides 0 and an errno: there is nothing to report */
+/* a command returns 0, an errno, or this: nothing to report */
 #define CALL_NONE	(-1)
 
 /**
- * struct call - a command on its way
+ * struct call - one command while it runs
  * @words: what follows the command's name, NULL-terminated
  * @next: the word that is taken next
- * @error: an errno, once a word was wrong
+ * @error: 0, or an errno after a wrong word
  * @out: words of the answer, each with a blank in front
- * @out_len: octets of them
+ * @out_len: bytes in @out
  */
 struct call {
 	char *words[CALL_WORDS_MAX + 1];
@@ -36,10 +36,10 @@ struct call {
 const char *arg_word(struct call *c);
 uint64_t arg_number(struct call *c, uint64_t max);
 
-/* octets in hex, "-" for none; Return: how many */
+/* bytes in hex, "-" for none; Return: how many */
 size_t arg_octets(struct call *c, void *buf, size_t max);
 
-/* all words are taken and none was wrong: 0, or the errno */
+/* Return: 0 if all words are taken and none was wrong, or an errno */
 int arg_end(struct call *c);
 
 void say(struct call *c, const char *fmt, ...)
@@ -48,7 +48,7 @@ void say_octets(struct call *c, const void *data, size_t len);
 
 typedef int command_fn(struct call *c);
 
-/* a row of the command table: name, and who does it */
+/* a row of the command table */
 struct command {
 	const char *name;
 	command_fn *run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* agent.h by lines of text to tern-conform-agent: see tern-conform-agent(8). */
+/* agent.h as lines of text to tern-conform-agent: see tern-conform-agent(8). */
 #define _GNU_SOURCE
 #include "agent.h"
 #include "conform.h"
@@ -19,17 +19,17 @@
 
 #define LINE_OCTETS	(80 * 1024)
 #define PIECE_MAX	32768
-#define ANSWER_MS	10000	/* over the time that a command may take itself */
+#define ANSWER_MS	10000	/* in addition to a command's own time */
 #define HOOK_MS		40000
 #define USUAL_MS	1000
 
-/* what came back: words behind "ok", nothing, or an errno */
+/* an answer: "ok" and words, "none", or "no" and an errno */
 enum verdict { OK, NONE, NO };
 
 static int fd = -1;
 static char command[LINE_OCTETS];
 static char answer[LINE_OCTETS];
-static char *words;		/* of the answer, behind "ok " or "no ERRNO " */
+static char *words;		/* of the answer, after "ok " or "no ERRNO " */
 static int no_errno;
 static char peer_address[NI_MAXHOST];
 static unsigned int offers;
@@ -56,7 +56,7 @@ void agent_close(void)
 	fd = -1;
 }
 
-/* the answer's line, without its end */
+/* read one line, without its newline */
 static void read_answer(int ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -92,7 +92,7 @@ static int errno_of(const char *name)
 	return EIO;
 }
 
-/* take the answer apart */
+/* parse the answer */
 static enum verdict judge(void)
 {
 	char *end;
@@ -112,7 +112,7 @@ static enum verdict judge(void)
 	return NO;
 }
 
-/* say @fmt and read the answer, which may take @ms and the usual time */
+/* Send the command and read its answer, which may take @ms and ANSWER_MS. */
 static enum verdict __attribute__((format(printf, 2, 3))) try(int ms, const char *fmt, ...)
 {
 	va_list ap;
@@ -137,7 +137,7 @@ static void __attribute__((noreturn)) refused(void)
 	     words, command);
 }
 
-/* the same; a refusal leaves the test; Return: there is something */
+/* The same, but leave the test when the agent refuses; Return: true for "ok". */
 #define ask(ms, ...) answered(try(ms, __VA_ARGS__))
 
 static bool answered(enum verdict v)
@@ -166,7 +166,7 @@ static int digit(char c)
 	return c <= '9' ? c - '0' : c - 'a' + 10;
 }
 
-/* Return: octets that the next word says in hex, @max at most */
+/* decode the next word from hex, @max bytes at most; Return: how many */
 static size_t octets(void *buf, size_t max)
 {
 	const char *hex = word();
@@ -180,7 +180,7 @@ static size_t octets(void *buf, size_t max)
 	return len;
 }
 
-/* in hex; the buffer is good until the next call */
+/* encode in hex; the buffer is valid until the next call */
 static const char *hex(const void *data, size_t len)
 {
 	static char text[2 * PIECE_MAX + 1];
@@ -420,7 +420,7 @@ void agent_expect_no_event(int ms)
 		     ev.status);
 }
 
-/* words for what connect and accept have in common */
+/* the words that connect and accept have in common */
 static const char *wish(const struct agent_qp *qp, const void *pd, size_t pd_len)
 {
 	static const struct agent_qp usual = AGENT_QP_DEFAULT;
@@ -501,7 +501,7 @@ const char *agent_async(int *conn, int ms)
 
 /* ---- work requests and completions --------------------------------------- */
 
-/* three words for memory, or one for none */
+/* memory as three words, or "-" for none */
 static const char *place(const struct agent_mr *mr, size_t at, size_t len)
 {
 	static char text[64];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Connections: listen, connect, accept, and the QPs, through librdmacm. */
 #define _GNU_SOURCE
 #include "agent_conn.h"
 #include "agent_dev.h"
@@ -22,7 +23,7 @@
 bool conn_bind_source;
 
 static struct conn conns[CONNS_MAX];
-/* all that ask for one have it: the first one says how deep it is */
+/* The connections that ask for an SRQ share this one; the first sets its depth. */
 static struct ibv_srq *shared;
 static int conn_count;
 
@@ -111,7 +112,7 @@ void conn_reset(void)
 }
 
 /**
- * struct wish - what connect and accept want: of the QP and of rdma_cm
+ * struct wish - the options of connect and accept, for the QP and for rdma_cm
  * @param: its private data is @pd
  */
 struct wish {
@@ -157,7 +158,7 @@ static int make_qp(struct conn *conn, const struct wish *w)
 	}
 	if (!rdma_create_qp(conn->id, dev.pd[0], &attr))
 		return 0;
-	/* not every device has inline data */
+	/* some devices have no inline data: try without */
 	attr.cap = w->cap;
 	attr.cap.max_inline_data = 0;
 	return rdma_create_qp(conn->id, dev.pd[0], &attr) ? errno : 0;
@@ -187,7 +188,7 @@ static struct sockaddr_storage own_address(uint16_t port)
 {
 	struct sockaddr_storage addr = dev.addr;
 
-	/* at the same place in both families */
+	/* both address families have the port at the same offset */
 	((struct sockaddr_in *)&addr)->sin_port = htons(port);
 	return addr;
 }
@@ -207,7 +208,8 @@ static int try_listen(uint16_t port, struct rdma_cm_id **id)
 	return error;
 }
 
-/* where the tester finds the listener of @id, which may be another port */
+/* The TCP port where a peer reaches the listener @id: the port mapper may have moved
+ * it. */
 static uint16_t found_at(struct rdma_cm_id *id)
 {
 	struct sockaddr_storage addr = own_address(ntohs(rdma_get_src_port(id)));
@@ -223,7 +225,7 @@ int cmd_listen(struct call *c)
 
 	if (error)
 		return error;
-	/* rdma_cm does not know which ports TCP has in use */
+	/* rdma_cm may pick a port that TCP already uses: try others */
 	for (tries = 0; tries < LISTEN_TRIES; tries++) {
 		error = try_listen(port, &id);
 		if (error != EADDRINUSE || port)
@@ -242,8 +244,8 @@ int cmd_listen(struct call *c)
 /* ---- connecting ---------------------------------------------------------- */
 
 /*
- * An ARP reply that is faster than the core puts the request on its list goes
- * unnoticed until the time is over: it is short, and tried again.
+ * When the ARP reply arrives before the core has queued the request, the core misses
+ * it and the request only times out. Use a short timeout and try again.
  */
 static int resolve(struct rdma_cm_id *id, struct sockaddr_storage *to)
 {
@@ -271,7 +273,7 @@ static int start(struct conn *conn, struct sockaddr_storage *to, struct wish *w)
 
 	if (error)
 		return error;
-	/* another device than ours cannot use what the connections share */
+	/* the PDs and the CQ are of our device, so no other one will do */
 	if (conn->id->verbs != dev.verbs)
 		return EXDEV;
 	error = make_qp(conn, w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connections: an rdma_cm id and its QP, by numbers that count from 0 since the
- * last reset. Listeners have numbers too, so that nothing else needs to know them.
+ * Connections: an rdma_cm id and its QP, numbered from 0 since the last reset.
+ * Listeners have numbers too, so one set of commands serves both.
  */
 #ifndef AGENT_CONN_H
 #define AGENT_CONN_H
@@ -14,11 +14,11 @@
 #include <rdma/rdma_cma.h>
 
 struct conn {
-	struct rdma_cm_id *id;	/* NULL once destroyed */
-	struct ibv_srq *srq;	/* the shared one, if it receives from that */
+	struct rdma_cm_id *id;	/* NULL after it was destroyed */
+	struct ibv_srq *srq;	/* the shared one, or NULL when the QP has its own receives */
 };
 
-/* connect from the device's address, not from what routing says (--bind) */
+/* connect from the device's address instead of the one that routing picks (--bind) */
 extern bool conn_bind_source;
 
 int cmd_listen(struct call *c);
@@ -31,14 +31,14 @@ int cmd_qp(struct call *c);
 int cmd_qp_error(struct call *c);
 int cmd_srq_limit(struct call *c);
 
-/* the connection that the next word says, or NULL and an error */
+/* the connection whose number is the next word; NULL sets an error */
 struct conn *arg_conn(struct call *c);
-/* the same; it must have a QP */
+/* the same, and it must have a QP */
 struct conn *arg_conn_qp(struct call *c);
 
-/* take @id in; Return: its number, or -1 when there are too many */
+/* give @id a number; Return: the number, or -1 when there are too many */
 int conn_add(struct rdma_cm_id *id);
-/* number of an id, a QP, a QP number; -1: none of ours */
+/* Return: the number of this id, QP or QP number; -1: unknown */
 int conn_of_id(const struct rdma_cm_id *id);
 int conn_of_qp(const struct ibv_qp *qp);
 int conn_of_qpn(uint32_t qpn);

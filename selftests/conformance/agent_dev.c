@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Open the device under test and what its connections share. */
 #define _GNU_SOURCE
 #include "agent_dev.h"
 
@@ -13,8 +14,8 @@ struct dev dev;
 int controller = -1;
 
 /*
- * librdmacm opens a device when the first id is bound to it and closes it with
- * the last one: this id keeps it open over a reset, which is to be quick.
+ * librdmacm opens a device when the first id is bound to it and closes it with the
+ * last one. This id keeps it open so that a reset is quick.
  */
 static struct rdma_cm_id *anchor;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The device under test, and what all connections of a controller share: two
- * PDs, one CQ with its completion channel, one rdma_cm event channel. They are
- * made when the first command needs them. reset, which runs behind each of many
- * tests, keeps them if they are as good as new.
+ * The device under test, and what all connections of a controller share: two PDs, one
+ * CQ with its completion channel, one rdma_cm event channel. The first command that
+ * needs them creates them. reset, which runs after each test, keeps them unless the CQ
+ * is spoilt: tests are many.
  */
 #ifndef AGENT_DEV_H
 #define AGENT_DEV_H
@@ -24,7 +24,7 @@ struct dev {
 	struct ibv_comp_channel *comp;
 	struct ibv_cq *cq;
 	struct rdma_event_channel *events;
-	bool spoilt;	/* the CQ was armed, or has an error */
+	bool spoilt;	/* the CQ was armed or has an error: do not reuse it */
 };
 
 extern struct dev dev;
@@ -33,18 +33,19 @@ extern struct dev dev;
 int dev_attach(const struct sockaddr_storage *addr);
 void dev_detach(void);
 
-/* what the connections share: make it if it is not there; Return: 0 or an errno */
+/* create what the connections share, if it is not there; Return: 0 or an errno */
 int dev_open(void);
 void dev_close(void);
-/* the last step of reset: empty the CQ, whose QPs are gone, or have a new one made */
+/* the last step of reset: empty the CQ, whose QPs are gone, or destroy it if spoilt */
 void dev_reset(void);
 
-/* wait until @fd has something or its end, @ms at most or until the controller leaves */
+/* wait until @fd is readable or closed, at most @ms; ends early when the controller
+ * leaves */
 bool wait_readable(int fd, int ms);
-/* milliseconds of a clock that only moves forward */
+/* milliseconds of CLOCK_MONOTONIC */
 uint64_t clock_ms(void);
 
-/* the controller's connection, or -1: a wait ends when it closes */
+/* the controller's connection, or -1; closing it ends a wait */
 extern int controller;
 
 #endif /* AGENT_DEV_H */

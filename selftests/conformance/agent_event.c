@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Events of rdma_cm and of the device: wait for them, queue them, report them. */
 #define _GNU_SOURCE
 #include "agent_event.h"
 #include "agent_conn.h"
@@ -9,7 +10,7 @@
 
 #define QUEUE_MAX	256
 
-/* an rdma_cm event as it will be told */
+/* an rdma_cm event, as the agent reports it */
 struct event {
 	enum rdma_cm_event_type type;
 	int conn;
@@ -20,7 +21,7 @@ struct event {
 	uint8_t pd[256];
 };
 
-/* those that came while a command waited for one of its own */
+/* events of other connections that came while a command waited for its own */
 static struct event queue[QUEUE_MAX];
 static int queued;
 
@@ -38,7 +39,7 @@ static void copy(struct event *e, const struct rdma_cm_event *from)
 	memcpy(e->pd, p->private_data ?: e->pd, e->pd_len);
 }
 
-/* one event within @ms into @e; Return: 0, EAGAIN if none came, or an errno */
+/* receive one event into @e within @ms; Return: 0, EAGAIN if none came, or an errno */
 static int receive(struct event *e, int ms)
 {
 	struct rdma_cm_event *event;
@@ -131,7 +132,7 @@ void event_forget(int conn)
 	queued = kept;
 }
 
-/* ---- of the device ------------------------------------------------------- */
+/* ---- events of the device ------------------------------------------------------- */
 
 #define NAME(x) [IBV_EVENT_##x] = #x
 
@@ -141,7 +142,7 @@ static const char *const async_names[] = {
 	NAME(QP_LAST_WQE_REACHED),
 };
 
-/* Return: its number, -1 if it is of no QP, -2 if it is not of a queue at all */
+/* Return: the number of the event's QP, -1 if a CQ or SRQ has it, -2 if no queue has */
 static int async_conn(const struct ibv_async_event *e)
 {
 	switch (e->event_type) {
@@ -161,7 +162,8 @@ static int async_conn(const struct ibv_async_event *e)
 	}
 }
 
-/* one event within @ms, to be acknowledged; Return: 0, EAGAIN or an errno */
+/* Receive one event within @ms, which the caller acknowledges; Return: 0, EAGAIN or an
+ * errno. */
 static int receive_async(struct ibv_async_event *e, int ms)
 {
 	if (!wait_readable(dev.verbs->async_fd, ms))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What rdma_cm and the device tell of their own accord, in the order it came. */
+/* Events that rdma_cm and the device report, in the order in which they came. */
 #ifndef AGENT_EVENT_H
 #define AGENT_EVENT_H
 
@@ -10,12 +10,11 @@
 int cmd_event(struct call *c);
 int cmd_async(struct call *c);
 
-/* Wait for @type, or what comes in its place, on @id, which only its resolving can
- * be the reason of; what others get meanwhile is kept for cmd_event(). Return: 0 or
- * an errno. */
+/* Wait for @type on @id, which is being resolved: any other event of @id is an error.
+ * Events of other ids are queued for cmd_event(). Return: 0 or an errno. */
 int event_await(const struct rdma_cm_id *id, enum rdma_cm_event_type type, int ms);
 
-/* @conn is about to go: nobody wants to hear of it any more */
+/* drop the queued events of @conn, which is about to be destroyed */
 void event_forget(int conn);
 void event_reset(void);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Run the --set and --state commands of this host; read hardware counters. */
 #define _GNU_SOURCE
 #include "agent_hook.h"
 #include "agent_dev.h"
@@ -22,7 +23,7 @@
 const char *hook_set, *hook_state;
 static bool changed;
 
-/* a command on its way: @text keeps what @args points to */
+/* a command while it runs; @args point into @text */
 struct run {
 	char text[1024];
 	char *args[ARGS_MAX + 1];
@@ -38,7 +39,7 @@ static void add(struct run *r, char *arg)
 	r->args[r->count] = NULL;
 }
 
-/* the words of @command first */
+/* start with the words of @command */
 static void prepare(struct run *r, const char *command)
 {
 	char *save, *word;
@@ -50,7 +51,7 @@ static void prepare(struct run *r, const char *command)
 		add(r, word);
 }
 
-/* its output until it ends or its time is over; Return: it ended */
+/* read the command's output until it ends or TIME_MS is over; Return: it ended */
 static bool collect(struct run *r, int fd)
 {
 	uint64_t end = clock_ms() + TIME_MS;
@@ -75,8 +76,8 @@ static bool collect(struct run *r, int fd)
 }
 
 /*
- * posix_spawn() and not fork(): a copied address space would take the pages away
- * from under the registered memory on kernels before 5.12.
+ * posix_spawn(), not fork(): on kernels before 5.12 a fork makes registered pages
+ * copy-on-write, and the parent's next write would move to a new page.
  */
 static int spawn(struct run *r, pid_t *pid, int *out)
 {
@@ -99,8 +100,8 @@ static int spawn(struct run *r, pid_t *pid, int *out)
 	return error;
 }
 
-/* Return: 0, EOPNOTSUPP for STATUS_UNKNOWN, EINVAL for another bad end, or the errno
- * of starting it */
+/* Run the command. Return: 0, EOPNOTSUPP for STATUS_UNKNOWN, EINVAL for another
+ * failure, ETIMEDOUT, or the errno of starting it. */
 static int run(struct run *r)
 {
 	int fd = -1, status, error;
@@ -124,7 +125,7 @@ static int run(struct run *r)
 	return WEXITSTATUS(status) ? EINVAL : 0;
 }
 
-/* why it failed, as words of the answer */
+/* append its output to the answer: it says why it failed */
 static void complain(struct call *c, struct run *r)
 {
 	size_t i;
@@ -167,7 +168,7 @@ int hook_reset(void)
 	return error;
 }
 
-/* the rest of the line of @text that starts with @key, or NULL */
+/* Return: what follows @key in the line of @text that starts with it, or NULL */
 static char *value_of(char *text, const char *key)
 {
 	size_t len = strlen(key);
@@ -220,8 +221,8 @@ static int from_file(const char *path, unsigned long long *v)
 	return n == 1;
 }
 
-/* the kernel renews these files every 10 ms only, and hides them from all but one
- * network namespace: they are for hosts without rdma(8) */
+/* The kernel renews these files every 10 ms only and shows them in one network
+ * namespace only: use them where rdma(8) is missing. */
 static int from_sysfs(const char *device, const char *name, unsigned long long *v)
 {
 	char path[512];
@@ -232,7 +233,7 @@ static int from_sysfs(const char *device, const char *name, unsigned long long *
 	return from_file(path, v);
 }
 
-/* "link DEV/1 NAME VALUE NAME VALUE..." */
+/* parse "link DEV/1 NAME VALUE NAME VALUE..." */
 static int from_rdma(const char *device, const char *name, unsigned long long *v)
 {
 	char link[128], *word, *save;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Ask the iWARP port mapper (iwpmd) for the port of a listener. */
 #define _GNU_SOURCE
 #include "agent_map.h"
 
@@ -14,18 +15,18 @@
 #define TRIES		3
 #define TRY_MS		300
 
-/* message types; a message begins with 2 bits of version, 0, then 2 of type, then 4
- * of IP version */
+/* Message types. The first byte has 2 bits of version, 0, then 2 of type, then 4 of IP
+ * version. */
 enum { REQUEST, ACCEPT, ACK };
 
 /**
- * struct message - of the port mapper, as on the wire
+ * struct message - a message of the port mapper, as on the wire
  * @kind: version, type, IP version
  * @time: 0
- * @mapped_cp_port: Request only, as @mapped_cp
- * @ap_port, @ap: of the accepting peer: asked for, or in an Accept mapped
+ * @mapped_cp_port: in a Request only, as is @mapped_cp
+ * @ap_port, @ap: of the accepting peer: the wanted one; in an Accept the mapped one
  * @cp_port, @cp: of the connecting peer
- * @handle: comes back in the answer
+ * @handle: the answer has the same
  */
 struct message {
 	uint8_t kind;
@@ -41,7 +42,7 @@ struct message {
 
 _Static_assert(sizeof(struct message) == 64, "64 octets are a request");
 
-/* no message but a request has the mapped address of the connecting peer */
+/* only a Request has the mapped address of the connecting peer */
 #define SHORT_LEN	48
 
 static void set_kind(struct message *m, int type, const struct sockaddr_storage *addr)
@@ -59,11 +60,11 @@ static void put_address(uint8_t *out, const struct sockaddr_storage *addr)
 
 static uint16_t port_of(const struct sockaddr_storage *addr)
 {
-	/* at the same place in both families */
+	/* both address families have the port at the same offset */
 	return ((const struct sockaddr_in *)addr)->sin_port;
 }
 
-/* as if we connected from the device's own address, from the same port */
+/* a Request as if we connected from the device's own address and port */
 static void make_request(struct message *m, const struct sockaddr_storage *addr)
 {
 	memset(m, 0, sizeof(*m));
@@ -95,7 +96,8 @@ static int open_mapper(const struct sockaddr_storage *addr)
 	return -1;
 }
 
-/* Return: an answer to @ask is in @answer; fails at once when nobody listens there */
+/* Return: the answer to @ask is in @answer; false at once when no mapper listens
+ * there */
 static bool exchange(int fd, const struct message *ask, struct message *answer)
 {
 	int i;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Memory regions: register, deregister, read and write their bytes. */
 #define _GNU_SOURCE
 #include "agent_mem.h"
 #include "agent_dev.h"
@@ -13,9 +14,9 @@
 #define PIECE_MAX	32768
 
 /**
- * struct region - memory that was registered
- * @mr: NULL once it is deregistered; its memory and lkey can still be used, the
- *	one to see that nothing was placed, the other to be refused
+ * struct region - memory and its registration
+ * @mr: NULL after deregistration; tests still read the memory (nothing may be
+ *	placed) and use the lkey (the device must refuse it)
  */
 struct region {
 	struct ibv_mr *mr;

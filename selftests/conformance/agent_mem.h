@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Registered memory, by numbers that count from 0 since the last reset. */
+/* Registered memory, numbered from 0 since the last reset. */
 #ifndef AGENT_MEM_H
 #define AGENT_MEM_H
 
@@ -13,11 +13,11 @@ int cmd_peek(struct call *c);
 int cmd_poke(struct call *c);
 int cmd_untouched(struct call *c);
 
-/* Take the words MR AT LEN, or "-"; Return: how many elements, 0 or 1. What they
- * say may be wrong, for the device to refuse; with @inside it must lie in the MR. */
+/* Take the words MR AT LEN, or "-"; Return: the number of elements, 0 or 1. The range
+ * may be wrong, for the device to refuse; with @inside it must lie in the MR. */
 int arg_sge(struct call *c, struct ibv_sge *sge, int inside);
 
-/* Take the words MR AT LEN ACCESS: what a window is to open; may be wrong, too */
+/* Take the words MR AT LEN ACCESS, the range of a window; it may be wrong, too. */
 struct ibv_mw_bind_info arg_range(struct call *c);
 
 void mem_reset(void);

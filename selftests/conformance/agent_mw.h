@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory windows: made and bound by one command, freed by reset. */
+/* Memory windows: one command creates and binds one, reset frees all. */
 #ifndef AGENT_MW_H
 #define AGENT_MW_H
 
@@ -7,7 +7,7 @@
 
 int cmd_bind(struct call *c);
 
-/* before the memory that they are bound to goes */
+/* call this before mem_reset(): windows are bound to that memory */
 void mw_reset(void);
 
 #endif /* AGENT_MW_H */

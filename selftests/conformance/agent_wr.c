@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Post receives and work requests, poll the CQ. */
 #define _GNU_SOURCE
 #include "agent_wr.h"
 #include "agent_conn.h"
@@ -71,7 +72,7 @@ int cmd_post(struct call *c)
 
 	wr.opcode = arg_opcode(c);
 	wr.send_flags = arg_flags(c);
-	/* inline data is read by the library, here and now */
+	/* the library copies inline data now, so the range must lie in the MR */
 	wr.num_sge = arg_sge(c, &sge, wr.send_flags & IBV_SEND_INLINE);
 	wr.sg_list = wr.num_sge ? &sge : NULL;
 	stag = arg_number(c, UINT32_MAX);
@@ -127,7 +128,7 @@ static void tell(struct call *c, const struct ibv_wc *wc)
 }
 
 /*
- * The CQ is looked at every now and then, not slept upon: to arm it is for the
+ * Poll the CQ in intervals, do not sleep on its channel: arming it belongs to the
  * tests of arming.
  */
 int cmd_poll(struct call *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Work requests and their completions, which all come to the one CQ. */
+/* Work requests, and their completions from the one CQ. */
 #ifndef AGENT_WR_H
 #define AGENT_WR_H
 
