@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * tern-conform: a scripted iWARP peer over plain TCP that plays either role,
- * well and badly, against a device whose verbs an agent drives. This header is
- * what a file of tests sees of the runner; peer.h is the TCP side, agent.h the
- * verbs side, wire.h the octets.
+ * tern-conform: a scripted iWARP peer over plain TCP, in either role, correct or
+ * faulty, against a device whose verbs an agent drives. This header is what a test
+ * file sees of the runner; peer.h is the TCP side, agent.h the verbs side, wire.h the
+ * layouts.
  *
- * A test is a function that returns when all is well; expect() leaves it (by
- * longjmp) at the first thing that is not, and the runner closes what it opened.
+ * A test is a function that returns when it passes. expect() leaves it (by longjmp) at
+ * the first failure, and the runner closes what it opened.
  */
 #ifndef CONFORM_H
 #define CONFORM_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* the part that the device under test plays in the MPA startup */
+/* the role of the device under test in the MPA startup */
 enum role {
 	NO_ROLE = 0,	/* the test needs no target */
 	INITIATOR = 1,
@@ -23,19 +23,19 @@ enum role {
 	EITHER = 3,	/* run once in each role, see dut_role() */
 };
 
-/* what a test needs of the target beyond verbs; without it, it is skipped */
+/* what a test needs of the target beyond verbs; without it the test is skipped */
 enum need {
-	NEED_SET = 1 << 0,	/* the agent's --set command works (settings) */
-	NEED_STATE = 1 << 1,	/* the agent's --state command works (raw values) */
-	NEED_SLOW = 1 << 2,	/* takes over 2 s: a timer of the device runs out */
+	NEED_SET = 1 << 0,	/* the agent has a --set command (settings) */
+	NEED_STATE = 1 << 1,	/* the agent has a --state command (raw values) */
+	NEED_SLOW = 1 << 2,	/* takes over 2 s: waits for a timer of the device */
 };
 
 /**
  * struct conform_test - a row of a group's table
  * @name: topic__case
- * @ids: the requirement IDs and table rows that it asserts, blanks between:
+ * @ids: the requirement IDs and table rows that it asserts, with blanks between:
  *	"MPA-082 G3"
- * @rule: one sentence that says the rule, printed when it fails
+ * @rule: the rule as one sentence, printed when the test fails
  * @role: of the device under test
  * @needs: OR of enum need
  * @run: the test
@@ -49,20 +49,21 @@ struct conform_test {
 	void (*run)(void);
 };
 
-/* a group is a file; its table ends with a row without a name */
+/* a group is a file; a row without a name ends its table */
 struct conform_group {
 	const char *name;
 	const struct conform_test *tests;
 };
 
-/* the role that the running test has given the device: INITIATOR or RESPONDER */
+/* the device's role in the running test: INITIATOR or RESPONDER */
 enum role dut_role(void);
 
-/* its row, for a function that runs many */
+/* the row of the running test, for a function that serves many rows */
 const struct conform_test *current_test(void);
 
-/* The row of a table of data that has its name. A row begins with a name, and one
- * without ends the table. Leaves the test when there is none. */
+/* The row of a table of data that has the name of the running test. Each row begins
+ * with a name, and one without a name ends the table. Leaves the test when there is
+ * none. */
 const void *row_of_test(const void *rows, size_t size);
 #define ROW_OF_TEST(rows) \
 	((const __typeof__((rows)[0]) *)row_of_test((rows), sizeof((rows)[0])))
@@ -70,7 +71,7 @@ const void *row_of_test(const void *rows, size_t size);
 /**
  * struct conform_options - the command line
  * @target: address of the device under test, numeric
- * @local: our address towards it, numeric; found out when not given
+ * @local: our address towards it, numeric; by default the one that routing picks
  */
 struct conform_options {
 	const char *target;
@@ -79,14 +80,15 @@ struct conform_options {
 
 extern struct conform_options options;
 
-/* leave the test as failed, saying why and showing the last octets */
+/* leave the test as failed; the report has this reason and the last bytes of each
+ * connection */
 void fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
 /* leave the test as skipped */
 void skip(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* leave the test as skipped: the agent has no hook for "set crc off" */
+/* leave the test as skipped: the agent has no command for "set crc off" or the like */
 void skip_hook(const char *command, const char *words) __attribute__((noreturn));
 
 #define expect(cond, ...) \
@@ -100,15 +102,15 @@ void skip_hook(const char *command, const char *words) __attribute__((noreturn))
 		       (unsigned long long)got_, (unsigned long long)want_);	\
 	} while (0)
 
-/* compare octets, saying the first that differs */
+/* leave the test at the first byte that differs */
 void expect_octets(const char *what, const void *got, const void *want,
 		   size_t len);
 
-/* milliseconds; a slow machine multiplies the waits for what must come */
+/* milliseconds; patience() scales a wait for what must come, for slow machines */
 uint64_t now_ms(void);
 int patience(int ms);
 
-/* all of them, in the order in which they run, NULL behind the last (groups.c) */
+/* all groups, in the order in which they run; NULL ends them (groups.c) */
 extern const struct conform_group *const conform_groups[];
 
 extern const struct conform_group self_group, frame_group, private_data_group,

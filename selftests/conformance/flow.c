@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Steps that the tests of MPA share (RFC 5044 4): FPDUs of a chosen phase, long
+ * messages of the device, checks of their layout. See flow.h. */
 #include "flow.h"
 
 #include <errno.h>
@@ -38,7 +40,7 @@ uint32_t flow_ulpdu_to(uint64_t pos, bool markers, uint32_t phase)
 {
 	uint32_t n;
 
-	/* a ULPDU of 4k + 2 octets needs no pad, so each size ends elsewhere */
+	/* a ULPDU of 4k + 2 bytes needs no pad, so each size ends at another phase */
 	for (n = TAGGED_HDR; n < 2 * MARKER_SPACING; n += 4)
 		if ((pos + flow_wire_len(pos, markers, n)) % MARKER_SPACING == phase)
 			return n;
@@ -213,7 +215,7 @@ static void send_frame_pieces(struct peer *p, struct mpa_frame *f, uint16_t pd_l
 	peer_send_pieces(p, out, len, piece ? piece : len);
 }
 
-/* a Reply that accepts what the device's Request asks for */
+/* a Reply that accepts the device's Request */
 static void make_reply(const struct mpa_frame *request, struct mpa_frame *f)
 {
 	uint16_t model = enh_word0(request) & ENH_A;

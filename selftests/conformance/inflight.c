@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Count the RDMA Reads under way in either direction (RFC 6581 9.1): see inflight.h. */
 #include "inflight.h"
 
 #include <stdlib.h>
 
-/* more than TCP takes off the device's hands while our window is shut */
+/* more than TCP takes from the device while our window is shut */
 #define BIG	(1 << 18)
 #define SMALL	4
 
@@ -89,7 +90,7 @@ void expect_ird(struct meeting *m, int n)
 
 #define BEYOND	2	/* Reads more than may be under way */
 
-/* where the fields of a Read Request are, behind its DDP header */
+/* offsets of the fields of a Read Request, after its DDP header */
 #define REQ_SINK_STAG	0
 #define REQ_SINK_TO	4
 
@@ -112,7 +113,7 @@ static void take_request(struct peer *p, struct sink *sink)
 	note_request(&f, sink);
 }
 
-/* one that may come by now, or later */
+/* take one more Read Request if it has come */
 static bool take_request_if_any(struct peer *p, struct sink *sink)
 {
 	struct fpdu f;
@@ -144,7 +145,7 @@ static bool post_reads(struct meeting *m, int n)
 	return true;
 }
 
-/* ORD 0: a Read is refused, waits for ever or ends it, but is not sent */
+/* ORD 0: the device refuses a Read, holds it or ends the stream, but does not send it */
 static void expect_no_reads(struct meeting *m)
 {
 	struct fpdu f;
@@ -154,7 +155,7 @@ static void expect_no_reads(struct meeting *m)
 		expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
 }
 
-/* the device may wait for several answers before it goes on */
+/* the device may wait for several Responses before it sends the next Request */
 void expect_ord(struct meeting *m, int n)
 {
 	int total = n + BEYOND, sent = n, answered;

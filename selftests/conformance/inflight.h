@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How many RDMA Reads are under way at once: IRD and ORD as they show on the wire.
+ * How many RDMA Reads are under way at once: IRD and ORD as they show on the wire
+ * (RFC 6581 9.1).
  */
 #ifndef INFLIGHT_H
 #define INFLIGHT_H
@@ -8,35 +9,35 @@
 #include "meet.h"
 
 /*
- * our end of TCP so that a large Response stays with the device: a small window,
- * and on any link segments of a size at which TCP takes little to send ahead
+ * TCP settings of our end with which a large Response stays with the device: a small
+ * window, and segments of such a size that TCP takes little ahead, on any link
  */
 #define NARROW_TCP	{ .rcvbuf = 8192, .mss = 1400 }
 
 /*
- * octets of @n Read Requests of @size octets each from @mr, to be sent in one go;
- * @out has room for READS_MAX(@n); Return: how many
+ * Build @n Read Requests of @size bytes each from @mr, to be sent in one go. @out has
+ * room for READS_MAX(@n). Return: their bytes.
  */
 size_t build_reads(struct peer *p, const struct agent_mr *mr, int n, uint32_t size,
 		   void *out);
 #define READS_MAX(n)	((n) * 128)
 
-/* the Responses to the Reads with MSN @msn to @msn + @n - 1, whole and in order */
+/* the Responses to the Reads with MSN @msn to @msn + @n - 1 come, whole and in order */
 void expect_responses(struct peer *p, uint32_t msn, int n, uint32_t size);
 
 /* @n small Reads in one burst are answered */
 void expect_reads_served(struct peer *p, int n);
 
 /*
- * The device takes exactly @n Reads at once: with @n of them under way one more is
- * one too many, but behind the first Response it is not. Ends the connection.
- * @m->tcp is NARROW_TCP.
+ * The device takes exactly @n Reads at once: while @n are under way one more is an
+ * error, after the first Response it is not. Ends the connection. @m->tcp is
+ * NARROW_TCP.
  */
 void expect_ird(struct meeting *m, int n);
 
 /*
- * exactly @n of the device's Reads are under way at once when more are posted; all
- * are answered in the end
+ * When more Reads are posted, exactly @n of them are under way at once; all are
+ * answered in the end.
  */
 void expect_ord(struct meeting *m, int n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* How much a test's failure says: by the rows of `requirements` that it names. */
+/* How much a test's failure says, by the rows of `requirements` that the test names. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,8 @@ const struct requirement *requirement_of(const char *id)
 	exit(2);
 }
 
-/* what is not of an RFC is a reading of ours, whatever its word */
+/* MUST and SHOULD count in a row of an RFC only; any other row is a reading of ours, or
+ * a policy if its word says so. */
 enum level requirement_level(const struct requirement *r)
 {
 	size_t i;
@@ -56,7 +57,7 @@ enum level requirement_level(const struct requirement *r)
 	return LEVEL_READING;
 }
 
-/* a row that was added because a choice of ours is in it */
+/* a row that exists because it contains a choice of ours */
 static bool is_choice(const struct requirement *r)
 {
 	return !strcmp(r->word, "READING") || !strcmp(r->word, "POLICY");

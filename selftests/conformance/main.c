@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The runner: picks tests, runs each in the roles it is for, and reports in TAP.
- * A test that is left by fail() or skip(), or that hangs, gives way to the next
- * one; what it opened is closed and the device is reset in between.
+ * The runner: selects tests, runs each in its roles, and reports in TAP. When a test
+ * is left by fail() or skip(), or hangs, the runner closes what it opened, resets the
+ * device and goes on with the next test.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -25,9 +25,9 @@
 #include "peer.h"
 #include "report.h"
 
-#define HANG_S		20	/* a test that takes longer hangs */
+#define HANG_S		20	/* a test that takes longer counts as hanging */
 #define HANG_SLOW_S	60
-#define LONG_MS		1500	/* worth a remark */
+#define LONG_MS		1500	/* report a test that takes longer */
 #define LIST_SEP	','
 
 struct conform_options options;
@@ -41,7 +41,7 @@ static bool list_only, stop_at_failure;
 
 static const struct conform_test *running;
 static enum role running_role;
-static bool armed;		/* there is a test to leave */
+static bool armed;		/* guarded() runs a step, so leave() may jump */
 static sigjmp_buf out_of_test;
 static enum outcome left_as;
 static char why[512];
@@ -129,14 +129,14 @@ void skip_hook(const char *command, const char *words)
 	skip("the agent has no command for: %s %s", command, words);
 }
 
-/* ---- picking ---- */
+/* ---- selecting ---- */
 
 static bool is_equal(const char *text, const char *word, size_t len)
 {
 	return strlen(text) == len && !strncmp(text, word, len);
 }
 
-/* is it one of the words of @text? */
+/* Return: @word is one of the words of @text */
 static bool is_word(const char *text, const char *word, size_t len)
 {
 	size_t n;
@@ -149,7 +149,7 @@ static bool is_word(const char *text, const char *word, size_t len)
 	return false;
 }
 
-/* does @list have an ID of the test, its name or its group? */
+/* Return: @list has an ID of the test, its name or its group */
 static bool listed(const char *list, const struct conform_group *g,
 		   const struct conform_test *t)
 {
@@ -171,7 +171,7 @@ static bool picked(const struct conform_group *g, const struct conform_test *t)
 	return (!only || listed(only, g, t)) && !listed(without, g, t);
 }
 
-/* call @f for each that is picked, in each role that it is run in */
+/* call @f for each selected test, in each role that it runs in */
 static void for_picked(void (*f)(const struct conform_group *g,
 				 const struct conform_test *t, enum role role))
 {
@@ -228,7 +228,7 @@ static void hang(int sig)
 	siglongjmp(out_of_test, 1);
 }
 
-/* a step that may be left; nothing in here may hold a value across the jump */
+/* Run a step that leave() may end by a jump; keep no local value across the jump. */
 static enum outcome guarded(void (*step)(void), unsigned int limit_s)
 {
 	if (!sigsetjmp(out_of_test, 1)) {
@@ -253,7 +253,8 @@ static void connect_agent(void)
 	agent_peer_address(options.local);
 }
 
-/* behind each test; an agent in the middle of an answer is of no more use */
+/* Clean up after each test. After a hang the agent may be in the middle of an answer, so
+ * connect to it again; likewise when its reset fails. */
 static void clean_up(enum outcome outcome)
 {
 	peers_close();
@@ -267,7 +268,7 @@ static void clean_up(enum outcome outcome)
 	connect_agent();
 }
 
-/* the rows that it asserts, each with its level */
+/* print the rows that the test asserts, each with its level */
 static void print_rule(const struct conform_test *t)
 {
 	const struct requirement *r;
@@ -336,7 +337,7 @@ static void plan(const struct conform_group *g, const struct conform_test *t,
 
 /* ---- the command line ---- */
 
-/* a name or address as a number */
+/* resolve a name or an address to a numeric address */
 static const char *numeric(const char *host)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
@@ -356,7 +357,7 @@ static const char *numeric(const char *host)
 	return strdup(text);
 }
 
-/* our address towards the target: what a UDP socket would send from */
+/* our address towards the target: the one that a UDP socket would send from */
 static const char *own_address(void)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* One startup, frame by frame (RFC 5044 7.1, RFC 6581): see meet.h. */
 #include "meet.h"
 
 #include <stdio.h>
@@ -160,7 +161,7 @@ void meet_depths(struct meeting *m, int ird, int ord)
 		depths_initiator(m, ird, ord);
 }
 
-/* a message without data may name any STag */
+/* a message without data may name any STag and TO */
 #define NOBODYS_STAG	0xdeadbeef
 #define NOBODYS_TO	0xfedcba9876543210ull
 
@@ -180,7 +181,7 @@ void send_rtr(struct peer *p, enum rdmap_op op)
 	expect_eq("TO of the Response", f.seg.to, NOBODYS_TO);
 }
 
-/* where the fields of a Read Request are, behind its DDP header */
+/* offsets of the fields of a Read Request, after its DDP header */
 #define REQ_SINK_STAG	0
 #define REQ_SINK_TO	4
 #define REQ_SIZE	12
@@ -287,7 +288,8 @@ void expect_send_sent(struct meeting *m)
 
 void meet_leave(struct meeting *m)
 {
-	/* in this order: a connect() that is closed may be tried anew */
+	/* in this order, since the device may retry a connect() whose connection was
+	 * closed */
 	agent_destroy(m->conn);
 	peer_close(m->p);
 }

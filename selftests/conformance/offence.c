@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Bring a device to a Terminate by a row of a table, and check it: see offence.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +45,8 @@ struct open_read offence_open_read(struct peer *p)
 	return expect_read_request(p);
 }
 
-/* start and offend; Return: octets of the offending segment at @out */
+/* start a session and commit the offence; Return: bytes of the offending segment at
+ * @out */
 static uint32_t offend(const struct offence *o, uint8_t *out)
 {
 	struct agent_mr mr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults that must bring a device to a Terminate, as rows of a table: term.c has
+ * Faults that a device must answer by a Terminate, as rows of a table: term.c has
  * those that RDMAP finds, term_ddp.c those of DDP and below.
  */
 #ifndef OFFENCE_H
@@ -13,22 +13,22 @@
 #define ANY		NO_TRIPLET
 #define LOCAL_ERROR	TRIPLET(0, 0, 0)
 
-/* which copies the rows want */
+/* what the Terminate of a row must copy */
 #define NO_COPIES	"with neither length nor headers"
 #define WITH_DDP	"with the segment's length and its DDP header"
 #define WITH_RDMA	"with length, DDP header and Read Request header"
 
-/* all of them show these, too */
+/* IDs that each row asserts, too */
 #define TERM_IDS	" RDMAP-024 RDMAP-025 RDMAP-026 RDMAP-027 RDMAP-028 " \
 			"RDMAP-029 RDMAP-079 DDP-093 DDP-096"
 
 /**
  * struct offence - how to bring a device to a Terminate
- * @name: of the test
- * @triplet: what it must say
- * @alt: what it may say instead, or ANY
- * @commit: make the offending DDP segment; Return: octets at @out. For LOCAL_ERROR
- *	the device itself is brought to offend, and there is no segment.
+ * @name: name of the test
+ * @triplet: the triplet that the Terminate must have
+ * @alt: another triplet that it may have, or ANY
+ * @commit: build the offending DDP segment; Return: bytes at @out. For LOCAL_ERROR
+ *	the device itself makes the error, and there is no segment.
  * @arg: for @commit
  */
 struct offence {
@@ -39,32 +39,32 @@ struct offence {
 	unsigned int arg;
 };
 
-/* the session of the running offence, in which receive 1 of RECV_LEN waits, and
- * octets to send */
+/* the session of the running offence, with receive 1 of RECV_LEN posted, and bytes to
+ * send */
 extern struct session offence_session;
 extern uint8_t offence_data[RECV_LEN + 1];
 
-/* the test: commit the row of @table that has its name, be terminated for it */
+/* the test: commit the row of @table that has its name, expect the Terminate */
 void offence_terminates(const struct offence *table);
 
-/* a triplet and the tail of the name of its counter */
+/* a triplet and the end of its counter's name */
 struct offence_counter {
 	int triplet;
 	const char *name;
 };
 
-/* the test: the first row of @table for each triplet of @codes is counted; its last
- * row has no name */
+/* the test: for each triplet of @codes, the first row of @table that has it raises the
+ * counter; a row without a name ends @codes */
 void offence_counted(const struct offence *table, const struct offence_counter *codes);
 
-/* segments to be spoilt; each makes the memory that it needs */
+/* good segments, which a row then changes; each registers the memory that it needs */
 uint32_t offence_good_send(struct peer *p, uint8_t *out);
 uint32_t offence_good_write(struct peer *p, uint8_t *out);
 uint32_t offence_good_read(struct peer *p, uint8_t *out);
-/* 8 octets at @at of @mr */
+/* 8 bytes at @at of @mr */
 uint32_t offence_write(struct peer *p, const struct agent_mr *mr, int64_t at,
 		       uint8_t *out);
-/* a Read by the device, 2, of 32 octets that waits for its Response */
+/* the device posts Read 2 of 32 bytes, which waits for its Response */
 struct open_read offence_open_read(struct peer *p);
 
 #endif /* OFFENCE_H */

@@ -20,7 +20,7 @@
 
 #define LISTENERS	64
 #define ROOM_STEP	4096
-#define CONNECT_MS	3000	/* a SYN may have to be sent twice */
+#define CONNECT_MS	3000	/* leaves time to send a SYN twice */
 #define SEND_MS		3000
 #define CLOSE_MS	1000
 
@@ -31,7 +31,7 @@ static unsigned int nr_listeners;
 #define check_sys(call) \
 	expect((call) >= 0, "%s: %s", #call, strerror(errno))
 
-/* ---- what happened, for the report ---- */
+/* ---- the last bytes, for the report ---- */
 
 static void trace_add(struct trace *t, const uint8_t *data, size_t len)
 {
@@ -121,7 +121,7 @@ static int new_socket(int family, const struct peer_tcp *how)
 	return fd;
 }
 
-/* from here on the runner closes @fd */
+/* the runner closes @fd from now on */
 static struct peer *new_peer(int fd)
 {
 	struct peer *p = calloc(1, sizeof(*p));
@@ -176,7 +176,8 @@ struct peer *peer_connect(uint16_t port, const struct peer_tcp *how)
 	return p;
 }
 
-/* Return: a port of the kernel's choice that the last of listeners[] listens at */
+/* let the last of listeners[] listen at a port of the kernel's choice; Return: the
+ * port */
 static uint16_t listen_somewhere(const struct peer_tcp *how)
 {
 	struct sockaddr_storage sa;
@@ -191,7 +192,8 @@ static uint16_t listen_somewhere(const struct peer_tcp *how)
 	return local_port(fd);
 }
 
-/* A port serves once: a device remembers for a while who answers plainly. */
+/* Never reuse a port: a device remembers for a while that the peer at a port needed a
+ * plain Request. */
 uint16_t peer_listen(const struct peer_tcp *how)
 {
 	static bool served[UINT16_MAX + 1];
@@ -270,7 +272,7 @@ void peers_free(void)
 	}
 }
 
-/* ---- octets ---- */
+/* ---- bytes ---- */
 
 static void send_all(struct peer *p, const void *data, size_t len, int flags)
 {
@@ -306,8 +308,8 @@ void peer_send_urgent(struct peer *p, uint8_t octet)
 }
 
 /*
- * TCP may keep a small segment back to join the next one (auto corking): see it
- * leave before the next one is given to it.
+ * TCP may hold back a small segment to join it with the next one (auto corking): wait
+ * until it has left before the next one is written.
  */
 static void wait_sent(struct peer *p)
 {
@@ -344,7 +346,7 @@ static void make_room(struct peer *p)
 	expect(p->in, "no memory");
 }
 
-/* Return: false when nothing came, or the end */
+/* Return: false when nothing came, or the stream ended */
 static bool receive_more(struct peer *p, int ms)
 {
 	ssize_t n;
@@ -489,7 +491,7 @@ void peer_agree(struct peer *p, bool initiator)
 	bool rdmac = !ours->rev || !theirs->rev;
 	unsigned int qn;
 
-	/* an RDMAC stack always has CRC, and markers both ways: 5044 appendix C */
+	/* an RDMAC stack always uses CRC, and markers both ways: RFC 5044 appendix C */
 	p->version = rdmac ? 0 : 1;
 	p->crc = rdmac || ((ours->flags | theirs->flags) & MPA_C);
 	p->tx_markers = rdmac || theirs->flags & MPA_M;

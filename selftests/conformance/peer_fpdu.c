@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * FPDUs and segments of the scripted peer, built and read. A marker is due where
- * the position in the stream of Full Operation is a multiple of 512; all octets of
- * an FPDU go through that one rule, in both directions (RFC 5044 4.2 to 4.4).
+ * FPDUs and segments of the scripted peer, built and read. A marker is due where the
+ * position in the stream of Full Operation is a multiple of 512; all bytes of an FPDU
+ * go through that one rule, in both directions (RFC 5044 4.2 to 4.4).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #define MARKER_LEN	4
 #define CRC_LEN		4
 #define FPDU_MS		2000
-#define REST_MS		1000	/* the rest of an FPDU that has begun */
-#define END_MS		3000	/* a device may wait for our FIN for a while */
+#define REST_MS		1000	/* time for the rest of an FPDU that has begun */
+#define END_MS		3000	/* a device may wait a while for our FIN */
 
 static size_t pad_len(size_t len)
 {
@@ -29,7 +29,7 @@ static bool marker_due(uint64_t pos)
 	return pos % MARKER_STEP == 0;
 }
 
-/* @body into @out, zeros where the markers go; Return: octets */
+/* copy @body to @out, with zeros where markers go; Return: bytes in @out */
 static size_t lay(bool markers, uint64_t pos, const uint8_t *body, size_t len,
 		  uint8_t *out)
 {
@@ -47,7 +47,8 @@ static size_t lay(bool markers, uint64_t pos, const uint8_t *body, size_t len,
 	return to - out;
 }
 
-/* the markers in @out, which begins at @pos and is @len long without the CRC field */
+/* fill in the markers of @out, which begins at @pos and has @len bytes before the CRC
+ * field */
 static void fill_markers(uint64_t pos, uint8_t *out, size_t len,
 			 const struct fpdu_fault *fault)
 {
@@ -123,7 +124,7 @@ void peer_send_fpdu(struct peer *p, const void *ulpdu, size_t len)
 
 /* ---- reading ---- */
 
-/* a walk over octets that were received, @at of them done */
+/* a position in received bytes, @at of which were read */
 struct walk {
 	struct peer *p;
 	uint64_t end_ms;
@@ -159,7 +160,7 @@ static bool walk_marker(struct walk *w)
 	return true;
 }
 
-/* the next @len octets that are no markers, to @out */
+/* copy the next @len bytes that belong to no marker to @out */
 static bool walk_copy(struct walk *w, uint8_t *out, size_t len)
 {
 	size_t n;
@@ -193,7 +194,8 @@ static bool all_zero(const uint8_t *at, size_t len)
 	return true;
 }
 
-/* the ULPDU, pad and CRC field behind the length; Return: false when cut short */
+/* read the ULPDU, pad and CRC field that follow the length; Return: false when cut
+ * short */
 static bool walk_fpdu(struct walk *w, size_t *len)
 {
 	struct peer *p = w->p;
@@ -389,7 +391,7 @@ void expect_fpdu(struct peer *p, struct fpdu *f)
 	       p->end == PEER_OPEN ? "it is still open" : "it closed");
 }
 
-/* the queue of an untagged message */
+/* Return: the queue of an untagged message */
 static unsigned int queue_of(int op)
 {
 	return op == OP_READ_REQ ? 1 : op == OP_TERMINATE ? 2 : 0;
@@ -417,7 +419,7 @@ void expect_op(struct peer *p, struct fpdu *f, enum rdmap_op op)
 	check_seg(p, &f->seg, op);
 }
 
-/* the copies of @t are pointed into memory that outlives the next receive */
+/* copy what @t points to, so that it outlives the next receive */
 static void keep_term(struct term *t, const struct seg *s)
 {
 	static uint8_t copy[UNTAGGED_HDR + TERM_MAX];

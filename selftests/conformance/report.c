@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The report file, by section of the RFCs. */
+/* The report file: results by section of the RFCs. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "report.h"
 
 /**
- * struct point - how a test ended, in one role
- * @name: with the role
- * @why: it failed or was skipped, or NULL
- * @hook: the first one that it asked for, or NULL
+ * struct point - the result of a test in one role
+ * @name: name of the test, with the role
+ * @why: the reason why it failed or was skipped, or NULL
+ * @hook: the first hook that it asked for, or NULL
  */
 struct point {
 	const struct conform_test *test;
@@ -52,7 +52,7 @@ void report_point(const struct conform_test *t, enum outcome outcome, const char
 	hook = NULL;
 }
 
-/* ---- a requirement, by the points that assert it ---- */
+/* ---- the result of a requirement ---- */
 
 static bool asserts(const struct point *p, const struct requirement *r)
 {
@@ -69,7 +69,8 @@ static bool asserts(const struct point *p, const struct requirement *r)
 
 enum verdict { PASS, FAIL, SKIP, NONE, VERDICTS };
 
-/* failed if one point is; passed if one is, and the others were skipped at most */
+/* failed if one of its points failed; passed if one passed and the rest passed or were
+ * skipped */
 static enum verdict verdict_of(const struct requirement *r)
 {
 	enum verdict v = NONE;
@@ -88,7 +89,7 @@ static enum verdict verdict_of(const struct requirement *r)
 	return v;
 }
 
-/* the hook without which none of its points goes, or NULL */
+/* Return: the first hook that its points need if all of them need one, or NULL */
 static const char *hook_of(const struct requirement *r)
 {
 	const char *first = NULL;
@@ -112,7 +113,7 @@ static bool same_section(const struct requirement *a, const struct requirement *
 	return !strcmp(a->document, b->document) && !strcmp(a->section, b->section);
 }
 
-/* is it the first row of its section? */
+/* Return: @r is the first row of its section */
 static bool is_first(const struct requirement *r)
 {
 	const struct requirement *other;
@@ -166,7 +167,7 @@ static int by_section(const void *a, const void *b)
 	       strverscmp((*x)->section, (*y)->section);
 }
 
-/* RFCs come before what is not one */
+/* sections of RFCs first, then the others */
 static void write_sections(FILE *f)
 {
 	const struct requirement *firsts[256], *r;
@@ -187,7 +188,7 @@ static void write_sections(FILE *f)
 		write_section(f, firsts[i]);
 }
 
-/* ---- the lists behind it ---- */
+/* ---- the lists after the table ---- */
 
 static void write_failures(FILE *f)
 {
@@ -212,7 +213,7 @@ static bool takes(const struct requirement *r, const char *wanted)
 	return of && !strcmp(of, wanted);
 }
 
-/* the rows of the same hook in one line */
+/* one line for all rows that need the same hook */
 static void write_hooks(FILE *f, const char *device)
 {
 	const struct requirement *r, *other;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* A connection to a device that receives segments, and how it accepts or refuses them:
+ * see scene.h. */
 #include "scene.h"
 
 #include <string.h>
 
 #define SEG_ROOM	(UNTAGGED_HDR + SCENE_DATA_LEN)
 
-/* tests leave by longjmp: what they use outlives them */
+/* tests leave by longjmp: these outlive them */
 static struct scene scene;
 static uint8_t ulpdu_buf[SEG_ROOM];
 static uint8_t wire_buf[4 * SEG_ROOM];
@@ -128,7 +130,7 @@ void scene_send_cut(struct scene *sc, uint32_t len, uint32_t cut, bool whole)
 
 /* ---- refusal ------------------------------------------------------------ */
 
-/* the Terminate, behind any Response that was on its way */
+/* receive the Terminate, after any Response that was under way */
 static void recv_terminate(struct scene *sc, struct term *t)
 {
 	struct fpdu f;
@@ -149,8 +151,8 @@ static void expect_verdict(const struct term *t, int verdict, int other)
 	       verdict >> 12, verdict >> 8 & 15, verdict & 255);
 }
 
-/* RFC 5040 4.8: what is copied is the offending segment's; the tests
- * ddp__terminate_has_*_copies ask that there are copies */
+/* RFC 5040 4.8: what the Terminate copies is of the offending segment.
+ * ddp__terminate_has_*_copies test that there are copies. */
 static void expect_copies(const struct term *t, const uint8_t *ulpdu,
 			  uint32_t len)
 {
@@ -198,11 +200,11 @@ void scene_expect_flushed(struct scene *sc, int verdict)
 		       "request %llu completed with %s",
 		       (unsigned long long)wc.wr_id, wc.status);
 	}
-	/* whatever else could complete stood before the flush */
+	/* anything else would have completed before the flush */
 	agent_expect_no_wc(1);
 }
 
-/* the bad one and a good Write to the sink's first octets, in one go */
+/* send the bad segment and a good Write to the start of the sink, in one piece */
 static void send_with_write_behind(struct scene *sc, const void *ulpdu,
 				   uint32_t len)
 {

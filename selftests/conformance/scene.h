@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the tests of received segments have in common: a connection, memory that
- * the peer may hit, a receive that waits; good segments to be spoilt; and the one
- * check of how a bad one is refused.
+ * What the tests of received segments share: a connection, memory that the peer may
+ * write, a posted receive; good segments that a test can change; and the check of how
+ * a bad one is refused.
  */
 #ifndef SCENE_H
 #define SCENE_H
 
 #include "session.h"
 
-/* a Terminate triplet as a number; VERDICT_NONE where there is no second choice */
+/* a Terminate triplet as a number; VERDICT_NONE: there is no second choice */
 #define VERDICT(layer, etype, code)	((layer) << 12 | (etype) << 8 | (code))
 #define VERDICT_NONE			(-1)
 
@@ -39,7 +39,7 @@ enum verdict {
 };
 
 #define SCENE_RECV_ID	1
-/* not a multiple of a page: an octet too far is still in mapped memory */
+/* not a multiple of a page, so the byte after the end is mapped memory, too */
 #define SCENE_SINK_LEN	3000
 #define SCENE_RECV_LEN	1000
 #define SCENE_DATA_LEN	4096
@@ -47,13 +47,13 @@ enum verdict {
 
 /**
  * struct scene - see scene_start()
- * @s: the connection
+ * @s: its connection
  * @p: @s.p
  * @sink: memory with local write, remote read and remote write rights
- * @recv: memory of the receive that waits, SCENE_RECV_ID
- * @posted: work requests that the end of the connection must flush
- * @data: octets to send, pattern 1
- * @body: of the Read Request of scene_read()
+ * @recv: memory of the posted receive, SCENE_RECV_ID
+ * @posted: number of work requests that the end of the connection must flush
+ * @data: bytes to send, pattern 1
+ * @body: body of the Read Request of scene_read()
  */
 struct scene {
 	struct session s;
@@ -65,56 +65,56 @@ struct scene {
 	uint8_t body[READ_BODY_LEN];
 };
 
-/* the usual session, and a receive */
+/* the usual session, with the receive posted */
 struct scene *scene_start(void);
-/* without the receive */
+/* the usual session without the receive */
 struct scene *scene_start_bare(void);
-/* on a session of one's own making; without the receive */
+/* on a given session, without the receive */
 struct scene *scene_start_on(const struct session *s);
-/* post the receive, @len octets of it */
+/* post the receive with the first @len bytes of its memory */
 void scene_post_recv(struct scene *sc, size_t len);
 
-/* good segments, one message each: change them before they are sent. None of these
- * counts an MSN. */
+/* Good segments of one message each, which a test may change before it sends them.
+ * They do not advance an MSN. */
 struct seg scene_send(struct scene *sc, uint32_t len);
 struct seg scene_write(struct scene *sc, uint32_t at, uint32_t len);
-/* ... of @len octets at @at of the sink; the body may be changed in @sc->body */
+/* ... of @len bytes at @at of the sink; a test may change the body in @sc->body */
 struct seg scene_read(struct scene *sc, uint32_t at, uint32_t len);
-/* the opcode alone */
+/* change the opcode only */
 void seg_set_op(struct seg *seg, int op);
 
-/* send it as one good FPDU; a message on QN 0 to 2 is counted behind its L */
+/* send @seg as one good FPDU; its L bit advances the MSN of QN 0 to 2 */
 void scene_put(struct scene *sc, const struct seg *seg);
 
 /*
- * Send it, a good Write right behind it in the same TCP segment, and leave the test
- * unless it is refused with @verdict: a Terminate, whose copies, where it has any,
- * are of this segment; then the end; no memory is touched; what was posted is
- * flushed and nothing else completes.
+ * Send @seg and a good Write in the same TCP segment, and leave the test unless the
+ * device refuses @seg with @verdict: it sends a Terminate, whose copies, if any, are
+ * of @seg, then closes; no memory changes; what was posted is flushed and nothing else
+ * completes.
  */
 void scene_refuse(struct scene *sc, const struct seg *seg, int verdict);
-/* one of two triplets */
+/* the same with one of two triplets */
 void scene_refuse_either(struct scene *sc, const struct seg *seg, int verdict,
 			 int other);
-/* earlier segments have placed something: the receive's memory is not looked at */
+/* the same when earlier segments were placed: the receive's memory is not checked */
 void scene_refuse_placed(struct scene *sc, const struct seg *seg, int verdict);
-/* the same for octets that are no segment */
+/* the same for bytes that are no segment */
 void scene_refuse_octets(struct scene *sc, const void *ulpdu, uint32_t len,
 			 int verdict);
 
-/* the parts, for tests that send by themselves: @ulpdu is the offending segment, or
- * NULL; Responses that were on their way are skipped */
+/* The parts, for tests that send by themselves. @ulpdu is the offending segment, or
+ * NULL; Responses that were under way are skipped. */
 void scene_expect_end(struct scene *sc, const void *ulpdu, uint32_t len,
 		      int verdict, int other);
-/* what was posted is flushed, the first of @verdict DU_TOO_LONG may be a length
- * error; nothing else completes */
+/* what was posted is flushed and nothing else completes; for @verdict DU_TOO_LONG the
+ * receive may end with a length error */
 void scene_expect_flushed(struct scene *sc, int verdict);
 
-/* a Send in segments of @cut octets, without its last one if not @whole */
+/* send a Send in segments of @cut bytes, without the last segment if not @whole */
 void scene_send_cut(struct scene *sc, uint32_t len, uint32_t cut, bool whole);
-/* the next completion is the receive @wr_id, with @len octets */
+/* the next completion is the receive @wr_id, with @len bytes */
 void scene_expect_recv(uint64_t wr_id, uint32_t len);
-/* the stream goes on, nothing completed, and no memory was touched */
+/* the stream goes on, nothing completed, and no memory changed */
 void scene_expect_nothing_done(struct scene *sc);
 
 #endif /* SCENE_H */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A connection in Full Operation in one call, the device in either role. */
+/* One call that sets up a connection in Full Operation, the device in either role (RFC
+ * 5044 7.1, RFC 6581). */
 #include "session.h"
 
 #define EVENT_MS	3000
-#define ANY_STAG	1	/* of a zero-length message: nobody may look at it */
+#define ANY_STAG	1	/* of a zero-length message: must not be checked */
 #define ANY_TO		1
 
 static uint16_t depth(int n)
@@ -20,7 +21,7 @@ static uint8_t add_flags(const struct session *s, uint8_t flags)
 	return flags;
 }
 
-/* the frame that an RDMAC stack sends in either role */
+/* the frame of an RDMAC stack, in either role */
 static void rdmac_frame(struct mpa_frame *f, bool reply)
 {
 	mpa_plain(f, reply);
@@ -64,7 +65,7 @@ static void start_to_responder(struct session *s)
 
 /* ---- we are the responder ---- */
 
-/* grant what the device wants: a Read queue as deep as it asks for, its model */
+/* grant what the device asks for: the depth of its Read queue, its model */
 static void our_reply(const struct session *s, struct mpa_frame *f)
 {
 	const struct mpa_frame *request = &s->p->request;
@@ -89,7 +90,7 @@ static void our_reply(const struct session *s, struct mpa_frame *f)
 	f->flags = add_flags(s, f->flags);
 }
 
-/* the zero-length message that says that the device is ready */
+/* take the zero-length message by which the device says that it is ready */
 static void take_rtr(struct peer *p)
 {
 	struct fpdu f;
@@ -140,7 +141,7 @@ static void start_to_initiator(struct session *s)
 	agent_expect_event("ESTABLISHED", &ev);
 	if (peer_to_peer(s->p))
 		return;
-	/* the fence is ours then: the device has to speak first */
+	/* we are a responder and may not send first, so the device sends a Write */
 	agent_post(s->conn, 0, AG_WRITE, 0, NULL, 0, 0, ANY_STAG, ANY_TO);
 	expect_op(s->p, &f, OP_WRITE);
 }

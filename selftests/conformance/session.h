@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A connection in Full Operation in one call, for tests of what comes after the
- * startup. The device plays dut_role().
+ * One call that sets up a connection in Full Operation, for tests of what comes after
+ * the startup. The device plays dut_role().
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -11,20 +11,20 @@
 #include "peer.h"
 
 /**
- * struct session - how to start, and what came of it
+ * struct session - options of a connection, and the connection
  * @plain: a plain (Rev 1) startup; else enhanced, client-server (A=0) when we are
- *	the initiator, what the device asks for when it is
+ *	the initiator, the model that the device asks for when it is
  * @markers: we ask the device for markers
- * @no_crc: our frame says C=0 (the device's own setting is the test's matter)
+ * @no_crc: our frame says C=0 (a test sets the device's own setting itself)
  * @rev0: we play an RDMAC peer: Rev 0, M=1, C=1
- * @closed_fence: we are the initiator and do not open the device's fence
- * @tcp: of our end
- * @qp: of the device's QP
+ * @closed_fence: as the initiator, leave the device's fence shut
+ * @tcp: TCP options of our end
+ * @qp: options of the device's QP
  * @p: the peer
  * @conn: the agent's connection
  * @port: TCP port of our end, for agent_state()
  *
- * When it is up: ESTABLISHED was seen at the agent, the RTR (if there was one) is
+ * When it is up, the agent has had ESTABLISHED, the RTR (if there was one) is
  * received, the device's fence is open (by a zero-length Write), tx_msn and rx_msn
  * are right, no completion is left.
  */
@@ -45,10 +45,10 @@ struct session {
 
 void session_start(struct session *s);
 
-/* the usual one: enhanced, CRC, no markers */
+/* the usual session: enhanced, CRC, no markers */
 struct session session_default(void);
 
-/* octets that differ for each place: a pattern of @seed */
+/* fill @buf with a pattern of @seed in which neighbouring bytes differ */
 void pattern(void *buf, size_t len, unsigned int seed);
 
 #endif /* SESSION_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What a Terminate must look like: RFC 5040 4.8 and 7.1, Q30 */
+/* What a Terminate must look like: RFC 5040 4.8 and 7.1, Q30. */
 #include <string.h>
 
 #include "terminate.h"
@@ -14,15 +14,16 @@ static uint32_t ddp_hdr_len(const uint8_t *seg)
 	return seg[0] & DDP_TAGGED ? TAGGED_HDR : UNTAGGED_HDR;
 }
 
-/* local catastrophic errors and those of the LLP copy nothing; no more does a
- * segment that has no header */
+/* local catastrophic errors, errors of the LLP and segments without a whole header:
+ * nothing is copied */
 static bool wants_ddp(int triplet, const uint8_t *seg, uint32_t len)
 {
 	return seg && len && TRIPLET_LAYER(triplet) != 2 && TRIPLET_ETYPE(triplet) &&
 	       len >= ddp_hdr_len(seg);
 }
 
-/* Q30: RDMAP's errors on a whole Read Request, and no other */
+/* the Read Request header is copied for errors of RDMAP on a whole Read Request only
+ * (Q30) */
 static bool wants_rdma(int triplet, const uint8_t *seg, uint32_t len)
 {
 	return !TRIPLET_LAYER(triplet) && !(seg[0] & DDP_TAGGED) &&
@@ -70,7 +71,7 @@ void recv_terminate(struct peer *p, bool skip_others, struct terminate *t)
 	t->triplet = f.seg.data[0] << 8 | f.seg.data[1];
 }
 
-/* local catastrophic: any code is good */
+/* a local catastrophic error may have any code */
 static bool same_triplet(int got, int want)
 {
 	if (want == TRIPLET(0, 0, 0))

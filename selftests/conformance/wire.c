@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The octets of MPA, DDP and RDMAP: see wire.h. */
+/* The layouts of MPA, DDP and RDMAP: see wire.h. */
 #include <string.h>
 
 #include "wire.h"
@@ -166,7 +166,7 @@ uint32_t seg_encode(const struct seg *s, void *ulpdu)
 #define TERM_R	0x20
 #define TERM_RREQ_LEN	28
 
-/* the copies behind the control word and the length */
+/* the copies after the control word and the length */
 static bool term_copies(struct term *t, const uint8_t *p, uint32_t len)
 {
 	if (t->d) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The octets of MPA, DDP and RDMAP as the RFCs draw them, written and read one by
- * one. On purpose it shares nothing with drivers/tern/core: one of the two
- * would have to be wrong in the same way for a mistake to pass.
+ * The layouts of MPA, DDP and RDMAP as the RFCs draw them (RFC 5044 4 and 7.1.1,
+ * RFC 5041 4, RFC 5040 4, RFC 6581 6), written and read octet by octet. On purpose this
+ * shares nothing with drivers/tern/core: a mistake passes only if both make it.
  */
 #ifndef WIRE_H
 #define WIRE_H
@@ -19,8 +19,8 @@ uint16_t get16(const void *at);
 uint32_t get32(const void *at);
 uint64_t get64(const void *at);
 
-/* CRC32c: start with 0, pass the result on; the end value as a number whose
- * octets go on the wire with the lowest first (RFC 3720) */
+/* CRC32c: start with 0, pass the result on. The least significant byte of the end
+ * value goes on the wire first (RFC 3720). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t len);
 
 /* ---- MPA startup frame ---- */
@@ -43,7 +43,7 @@ extern const char mpa_request_key[17], mpa_reply_key[17];
 
 /**
  * struct mpa_frame - a Request or Reply
- * @key: 16 octets
+ * @key: octets 0 to 15
  * @flags: octet 16
  * @rev: octet 17
  * @pd_len: octets 18, 19
@@ -63,8 +63,8 @@ void mpa_plain(struct mpa_frame *f, bool reply);
 /* an enhanced one: Rev 2, S=1, C=1, and the two words */
 void mpa_enhanced(struct mpa_frame *f, bool reply, uint16_t word0, uint16_t word1);
 
-/* its octets; Return: how many. A pd_len over MPA_PD_MAX is written as it is, with
- * MPA_PD_MAX octets behind it. */
+/* Write the frame to @out; Return: its bytes. A pd_len over MPA_PD_MAX is written as
+ * it is, followed by MPA_PD_MAX bytes. */
 size_t mpa_encode(const struct mpa_frame *f, void *out);
 
 uint16_t enh_word0(const struct mpa_frame *f);
@@ -93,14 +93,14 @@ enum rdmap_op {
 #define ULPDU_MAX	64768
 
 /**
- * struct seg - a DDP segment, taken apart
+ * struct seg - a decoded DDP segment
  * @ctrl: octet 0
  * @rdmap: octet 1
  * @stag: tagged: the STag; untagged: octets 2 to 5, Invalidate STag
  * @to: tagged
  * @qn, @msn, @mo: untagged
- * @data: behind the DDP header
- * @len: octets of it
+ * @data: what follows the DDP header
+ * @len: bytes of @data
  * @ulpdu, @ulpdu_len: the whole segment
  */
 struct seg {
@@ -121,13 +121,13 @@ static inline bool seg_tagged(const struct seg *s) { return s->ctrl & DDP_TAGGED
 static inline bool seg_last(const struct seg *s) { return s->ctrl & DDP_LAST; }
 static inline int seg_op(const struct seg *s) { return s->rdmap & 0x0f; }
 
-/* Return: false when it is too short for its header */
+/* Return: false when the segment is too short for its header */
 bool seg_decode(struct seg *s, const void *ulpdu, uint32_t len);
 
-/* write the DDP header of @s (by its T bit) and its data; Return: octets */
+/* write the DDP header of @s (tagged or not by its T bit) and its data; Return: bytes */
 uint32_t seg_encode(const struct seg *s, void *ulpdu);
 
-/* an RDMAP Terminate, taken apart: RFC 5040 4.8 */
+/* a decoded RDMAP Terminate: RFC 5040 4.8 */
 struct term {
 	uint8_t layer;
 	uint8_t etype;
