@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What an initiator does with a Reply, by the Rev it asked with: rows H1 to H18. */
+/* What an initiator does with a Reply, by the Rev of its Request: rows H1 to H18 (RFC
+ * 5044 7.1.1, RFC 6581 10). */
 #include <string.h>
 
 #include "knock.h"
@@ -22,7 +23,8 @@ static void expect_rejected(struct meeting *m, const struct mpa_frame *f, size_t
 	expect_no_retry();
 }
 
-/* what the device sent, then a Reply that it must or must not take */
+/* the device sends a Request, then gets a Reply that it must accept, or take as a
+ * reject */
 static void plain_exchange(const char *setting, uint8_t sent, uint8_t rev, uint8_t flags)
 {
 	struct meeting m = MEETING_DEFAULT;

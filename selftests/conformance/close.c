@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* How a stream ends, well and badly: RFC 5044 7.2 and 8. */
+/* How a stream ends, in order and after errors: RFC 5044 7.2 and 8. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ static uint8_t data[80000];
 static uint8_t ulpdu[ULPDU_MAX + 64];
 static uint8_t burst[4 * ULPDU_MAX];
 
-/* ---- what the device makes of it ---- */
+/* ---- what the device reports ---- */
 
 static void expect_left_rts(const struct session *s)
 {
@@ -32,7 +32,8 @@ static void expect_disconnected(const struct session *s)
 	expect_left_rts(s);
 }
 
-/* the stream was cut: no Terminate, or one with code 1 if the way is open */
+/* the stream was cut: the device sends no Terminate, or one with code 1 if it still
+ * can */
 static void expect_lost(struct session *s)
 {
 	struct fpdu f;
@@ -45,7 +46,7 @@ static void expect_lost(struct session *s)
 	       "the device does not close");
 }
 
-/* a Terminate with MPA's @code, and FIN rather than RST behind it */
+/* a Terminate with MPA's @code, then FIN, not RST */
 static void expect_terminate_then_fin(struct session *s, uint8_t code)
 {
 	struct fpdu f;
@@ -105,7 +106,7 @@ static void close__what_came_before_fin_counts(void)
 #define BIG	(1 << 20)
 #define HOLD_MS	1000
 
-/* MANY Sends of @data, each an octet shorter than the one before */
+/* read MANY Sends of @data, each a byte shorter than the one before */
 static void expect_the_sends(struct session *s)
 {
 	unsigned int at = 0, done = 0;
@@ -124,7 +125,8 @@ static void expect_the_sends(struct session *s)
 	}
 }
 
-/* more than TCP takes while we do not read: some has not begun when the close comes */
+/* Post more than TCP takes while we do not read: some Sends have not begun when the
+ * disconnect comes. */
 static void close_behind_sends(struct session *s)
 {
 	struct agent_mr mr;
@@ -149,8 +151,8 @@ static void close__device_sends_what_it_has_then_fin(void)
 	expect_fin_silently(s.p);
 }
 
-/* Nothing moves for a while after the disconnect, as with a peer that is busy: all that
- * was posted arrives when it reads again, and FIN behind it. */
+/* After the disconnect the peer reads nothing for a while, as a busy one does. When it
+ * reads again, all that was posted arrives, then FIN. */
 static void close__waits_for_a_peer_that_does_not_read(void)
 {
 	struct session s;
@@ -168,8 +170,8 @@ static void close__waits_for_a_peer_that_does_not_read(void)
 		agent_expect_wc(i, "SUCCESS", &wc);
 }
 
-/* A peer that never reads: the device gives up some time after the last progress. All
- * work requests end, in order, and what did not leave is flushed. */
+/* The peer never reads: the device gives up some time after the last progress. All
+ * work requests end, in order, and those that did not leave are flushed. */
 static void close__peer_that_never_reads_is_cut_off(void)
 {
 	struct session s = SESSION_DEFAULT;
@@ -196,7 +198,7 @@ static void close__peer_that_never_reads_is_cut_off(void)
 	expect_eq("end of the stream", peer_wait_end(s.p, patience(10000)), PEER_RST);
 }
 
-/* Responses too: a Read that is not over keeps the device from its FIN */
+/* Responses count too: the device sends FIN only after its open Read has ended */
 static void close__no_octet_is_of_anything_else(void)
 {
 	static const enum agent_op ags[] = { AG_SEND, AG_WRITE, AG_READ, AG_SEND_INV };
@@ -238,7 +240,7 @@ static void close__device_still_takes_what_we_send(void)
 
 /* ---- code 1: TCP is lost ---- */
 
-/* two receives, and a Read that we shall never answer */
+/* two receives, and a Read that we never answer */
 static void post_some(struct session *s, struct agent_mr *mr)
 {
 	struct fpdu f;
@@ -295,7 +297,8 @@ static void close__rst_inside_an_fpdu(void)
 	expect_untouched(&mr);
 }
 
-/* A row is how many octets of an FPDU come before FIN; from the end if negative. */
+/* A row is how many bytes of an FPDU come before FIN; a negative number counts from
+ * the end. */
 static const struct cut {
 	const char *name;
 	int octets;
@@ -321,7 +324,7 @@ static void fin_inside(void)
 
 	post_some(&s, &mr);
 	pattern(data, 998, 5);
-	/* 2 + 14 + 994 octets and 2 of pad */
+	/* 2 + 14 + 994 bytes and 2 of pad */
 	n = seg_write(s.p, mr.rkey, mr.va, data, 994, true, ulpdu);
 	len = fpdu_build(s.p, ulpdu, n, NULL, burst);
 	peer_send(s.p, burst, cut->octets < 0 ? len + cut->octets : (size_t)cut->octets);
@@ -337,7 +340,7 @@ static void fin_inside(void)
 static const struct fpdu_fault bad_crc = { .crc_xor = 0x01000000 };
 static const struct fpdu_fault bad_marker = { .marker_xor = 0x100 };
 
-/* a Write with @fault over a marker's place, then as many good ones as @more */
+/* a Write with @fault that is long enough to have a marker, then @more good ones */
 static size_t bad_then_good(struct session *s, const struct agent_mr *mr,
 			    const struct fpdu_fault *fault, unsigned int more)
 {
@@ -378,7 +381,7 @@ static void close__marker_error_is_reported(void)
 	reported(&s, &bad_marker, 3);
 }
 
-/* Write, Send and Read Request behind a bad FPDU, all in one burst */
+/* a Write, a Send and a Read Request after a bad FPDU, all in one burst */
 static void ignores_what_follows(struct session *s, const struct fpdu_fault *fault,
 				 uint8_t code)
 {
@@ -424,7 +427,7 @@ static void close__flood_does_not_eat_the_terminate(void)
 	for (i = 0; i < 3; i++)
 		peer_send(s.p, burst, len);
 	expect_terminate_then_fin(&s, 2);
-	/* it goes on to read until we close too */
+	/* the device keeps reading until we close too */
 	peer_send(s.p, burst, len);
 	expect_eq("end of the device's stream", peer_wait_end(s.p, 100), PEER_FIN);
 	expect_untouched(&mr);
@@ -441,7 +444,7 @@ static void close__error_just_before_fin(void)
 	expect_untouched(&mr);
 }
 
-/* on an FPDU boundary, what is no FPDU */
+/* what follows an FPDU is no FPDU */
 static void no_fpdu(const char *text, size_t len)
 {
 	struct session s = session_default();
@@ -495,7 +498,7 @@ static void close__terminate_then_fin_of_the_peer(void)
 #define GULP		6000
 #define PAUSE_US	700000
 
-/* the device's TCP takes all of the Send, and has completed it, though we do not read */
+/* The device's TCP takes all of the Send, so it completes, though we do not read. */
 static void start_slow(struct session *s, const struct agent_mr *mr)
 {
 	struct agent_wc wc;
@@ -507,7 +510,7 @@ static void start_slow(struct session *s, const struct agent_mr *mr)
 	agent_expect_wc(1, "SUCCESS", &wc);
 }
 
-/* Return: octets of the Send that have come, @at included */
+/* Return: how many bytes of the Send have come, @at included */
 static uint32_t gulp(struct session *s, uint32_t at)
 {
 	uint32_t end = at + GULP < SLOW_LEN ? at + GULP : SLOW_LEN;
@@ -522,8 +525,8 @@ static uint32_t gulp(struct session *s, uint32_t at)
 	return at;
 }
 
-/* most of the time the window is shut, and all together takes twice the device's wait
- * for a peer that stands still */
+/* The window is shut most of the time, and the whole takes twice as long as the device
+ * waits for a peer that makes no progress. */
 static void close__slow_reader_gets_all(void)
 {
 	struct session closed, failed;
@@ -536,7 +539,7 @@ static void close__slow_reader_gets_all(void)
 	start_slow(&failed, &mr);
 	agent_disconnect(closed.conn);
 	peer_send(failed.p, burst, bad_then_good(&failed, &mr, &bad_crc, 0));
-	/* for what is expected */
+	/* what gulp() compares with: bad_then_good() has overwritten it */
 	pattern(data, SLOW_LEN, 8);
 	while (at[0] < SLOW_LEN || at[1] < SLOW_LEN) {
 		usleep(PAUSE_US);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The CRC field: RFC 5044 4.4, and who has to use it. */
+/* The CRC field, and when it must be used: RFC 5044 4.4 and 7.1.1. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,13 +10,13 @@
 
 static uint8_t data[64 * 1024];
 
-/* the device's frame of the startup */
+/* the device's frame: its Request as the initiator, its Reply as the responder */
 static const struct mpa_frame *device_frame(const struct session *s)
 {
 	return dut_role() == INITIATOR ? &s->p->request : &s->p->reply;
 }
 
-/* ---- the default, and known octets ---- */
+/* ---- the default, and known FPDUs ---- */
 
 static void crc__is_asked_for_by_default(void)
 {
@@ -27,7 +27,7 @@ static void crc__is_asked_for_by_default(void)
 	expect(device_frame(&s)->flags & MPA_C, "C=0 in the device's frame");
 }
 
-/* a Send of 24 zeros, with no marker in it; the CRC was computed apart from the suite */
+/* a Send of 24 zeros without a marker; the CRC was computed by another program */
 static void crc__of_a_known_fpdu_is_taken(void)
 {
 	static const uint8_t octets[48] = {
@@ -42,7 +42,7 @@ static void crc__of_a_known_fpdu_is_taken(void)
 	flow_zeros_are_taken(&s, octets, sizeof(octets));
 }
 
-/* a zero-length Read Request and its Response, all names 0 */
+/* a zero-length Read Request and its Response, all STags and TOs 0 */
 static void crc__of_a_known_answer_is_right(void)
 {
 	static const uint8_t request[52] = {
@@ -62,9 +62,9 @@ static void crc__of_a_known_answer_is_right(void)
 	flow_expect_octets(&s, "Read Response", response, sizeof(response));
 }
 
-/* ---- who has to use it: rows C1 to C4 ---- */
+/* ---- when it must be used: rows C1 to C4 ---- */
 
-/* the device's CRCs are right, and a bad one of ours is seen */
+/* the device's CRCs are right, and it finds a bad one of ours */
 static void crc_is_used(struct session *s)
 {
 	static const struct fpdu_fault fault = { .crc_xor = 0x80000000 };
@@ -86,10 +86,10 @@ static void start_with(struct session *s, bool device, bool we)
 		agent_set("crc off");
 	s->no_crc = !we;
 	session_start(s);
-	/* crc__is_asked_for_by_default has failed then */
+	/* crc__is_asked_for_by_default reports this */
 	if (device && !(device_frame(s)->flags & MPA_C))
 		skip("the device does not ask for CRCs");
-	/* a responder may say 1 because we do: the result is the same */
+	/* a responder may say 1 because we do; the result is the same */
 	if (!device && (dut_role() == INITIATOR || !we))
 		expect_eq("C bit of the device", device_frame(s)->flags & MPA_C, 0);
 }
@@ -125,7 +125,7 @@ static void crc__no_end_wants_it(void)
 	struct agent_mr mr = agent_mr(LONG_LEN, "lrw");
 	unsigned int n;
 
-	/* then the first FPDU that the device gets is one of these */
+	/* so that the first FPDU that the device receives is one of these */
 	s.closed_fence = true;
 	start_with(&s, false, false);
 	expect(!s.p->crc, "CRC is on");
@@ -134,7 +134,8 @@ static void crc__no_end_wants_it(void)
 		flow_we_write(&s, &mr, n, data + n, LONG_LEN - n, &fault);
 	expect_alive(s.p);
 	expect_memory(&mr, 0, data, LONG_LEN);
-	/* FPDU behind FPDU: each has its field, whatever is in it */
+	/* each FPDU has a CRC field, whatever its value, so the next one is found
+	 * after it */
 	for (n = 0; n < 5; n++)
 		flow_device_writes(&s, &mr, LONG_LEN - n, data, NULL, NULL);
 }
@@ -157,9 +158,9 @@ static void crc__is_used_to_the_end(void)
 	crc_is_used(&s);
 }
 
-/* ---- what a bad one does ---- */
+/* ---- what a bad CRC does ---- */
 
-/* A row is one bit of an FPDU: Write of 5 octets, then a pad of 3. */
+/* A row is a bit to flip in an FPDU: a Write of 5 bytes, then 3 bytes of pad. */
 #define FLIP_LEN	5
 #define FLIP_FPDU	28
 
@@ -202,7 +203,7 @@ static void flip(void)
 	expect_eq("octets of the FPDU", fpdu_build(s.p, ulpdu, n, NULL, out), FLIP_FPDU);
 	out[row->octet] ^= row->bit;
 	peer_send(s.p, out, FLIP_FPDU);
-	/* a longer one: the device waits for its end first */
+	/* a greater length: the device waits for the rest of the FPDU first */
 	if (get16(out) > n)
 		peer_send(s.p, more, sizeof(more));
 	expect_terminate(s.p, 2, 0, 2, false, NULL);
@@ -268,7 +269,7 @@ static void crc__of_zeros_does_not_fit_another_pad(void)
 	expect_untouched(&mr);
 }
 
-/* what the ULP sees of a connection: completions, and the QP */
+/* what the ULP sees of a connection: its completions and the QP's state */
 struct view {
 	struct agent_wc wc[4];
 	char qp[8];

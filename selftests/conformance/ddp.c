@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * DDP, RFC 5041: what the layer below it owes, the control octets, and how a stream
- * ends, well or after an error. Untagged rules are in untagged.c, tagged ones in
- * write.c and read.c.
+ * DDP, RFC 5041: what it needs of the layer below, the control octets, and how a
+ * stream ends, in order or after an error. Untagged rules are in untagged.c, tagged
+ * ones in write.c and read.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "scene.h"
 
-/* ---- what the layer below owes (RFC 5041 3) ----------------------------- */
+/* ---- what the layer below must do (RFC 5041 3) ------------------------- */
 
 static void ddp__boundaries_do_not_depend_on_tcp(void)
 {
@@ -71,7 +71,7 @@ static void ddp__every_request_ends(void)
 	s.tcp.rcvbuf = 8192;
 	session_start(&s);
 	mr = agent_mr(1 << 20, "l");
-	/* more than TCP takes while nobody reads */
+	/* more than TCP takes while we do not read */
 	for (i = 0; i < 12; i++)
 		agent_post(s.conn, i, i & 1 ? AG_WRITE : AG_SEND, AG_SIGNALED, &mr,
 			   0, mr.len, 7, 0);
@@ -127,7 +127,7 @@ static void ddp__reserved_bits_of_rdmap_are_ignored(void)
 	expect_memory(&sc->sink, 40, sc->data, 20);
 }
 
-/* the running test's name ends in the value that it tries */
+/* the name of the running test ends in the value that it tries */
 static int tried_value(void)
 {
 	return atoi(strrchr(current_test()->name, '_') + 1);
@@ -179,7 +179,7 @@ static void untagged_rv(void)
 	struct seg seg = scene_send(sc, 8);
 
 	seg.rdmap = (seg.rdmap & 0x3f) | tried_value() << 6;
-	/* RDMAP may look at Delivery, behind Placement */
+	/* RDMAP may check the version at Delivery, after Placement */
 	scene_refuse_placed(sc, &seg, RO_VERSION);
 }
 
@@ -238,7 +238,8 @@ static void ddp__orderly_end_is_no_error(void)
 	expect_fin_silently(sc->p);
 }
 
-/* more than TCP takes while we do not read: the close finds work that has not begun */
+/* Post more than TCP takes while we do not read: some Sends have not begun when the
+ * disconnect comes. */
 static void ddp__graceful_close_sends_what_was_posted(void)
 {
 	enum { MANY = 16 };
@@ -282,7 +283,8 @@ static void ddp__no_new_requests_after_close(void)
 	expect_fin_silently(sc->p);
 }
 
-/* octets of one Send of the device, up to its L bit; @first: an FPDU that was read */
+/* Read one Send of the device up to its L bit; @first: an FPDU of it that was read
+ * already. Return: bytes of the Send. */
 static uint32_t take_send(struct peer *p, const struct fpdu *first)
 {
 	struct fpdu f;
@@ -297,7 +299,7 @@ static uint32_t take_send(struct peer *p, const struct fpdu *first)
 	return got;
 }
 
-/* the Send @wr_id of @len octets arrives if it succeeds, and else it is flushed */
+/* the Send @wr_id of @len bytes arrives if it succeeds, or is flushed */
 static void take_or_flushed(struct peer *p, uint64_t wr_id, uint32_t len)
 {
 	struct agent_wc wc;
@@ -310,9 +312,9 @@ static void take_or_flushed(struct peer *p, uint64_t wr_id, uint32_t len)
 		expect(!strcmp(wc.status, "WR_FLUSH_ERR"), "status %s", wc.status);
 }
 
-/* A Send of which we have taken the first FPDU only goes on after our FIN, which is told
- * then or behind it. What is posted by then arrives as a whole, or is refused or
- * flushed. */
+/* We take the first FPDU of a Send, then send FIN: the Send goes on, and the ULP is
+ * told of the FIN now or after the Send. What the ULP posts until then arrives whole,
+ * or is refused or flushed. */
 static void ddp__sends_go_on_after_the_peers_fin(void)
 {
 	struct session s = SESSION_DEFAULT;
@@ -360,7 +362,7 @@ static void ddp__receives_after_its_own_fin(void)
 
 /* ---- the end after an error --------------------------------------------- */
 
-/* a Write one octet too long */
+/* a Write one byte too long */
 static struct seg bad_write(struct scene *sc)
 {
 	return scene_write(sc, 0, SCENE_SINK_LEN + 1);
@@ -391,7 +393,7 @@ static void ddp__requests_end_in_error(void)
 		agent_post(sc->s.conn, 20 + i, AG_READ, AG_SIGNALED, &sc->recv, 0,
 			   100, 1, 0);
 	sc->posted += 8;
-	/* no Terminate cuts in before the Read Requests have left */
+	/* so that the Terminate does not come before the Read Requests */
 	for (i = 0; i < 3; i++) {
 		struct fpdu f;
 
@@ -409,7 +411,7 @@ static void ddp__terminate_comes_before_fin(void)
 	expect_terminate(sc->p, 1, 1, 1, false, NULL);
 }
 
-/* an error in a segment of @hdr octets of header */
+/* @seg is faulty: the Terminate copies its @hdr bytes of DDP header */
 static void copies(struct scene *sc, const struct seg *seg, uint32_t hdr)
 {
 	uint8_t ulpdu[UNTAGGED_HDR + SCENE_DATA_LEN];
@@ -459,7 +461,7 @@ static void ddp__later_segments_are_dropped(void)
 		n += fpdu_build(sc->p, ulpdu, seg_encode(&good[i], ulpdu), NULL,
 				wire + n);
 	peer_send(sc->p, wire, n);
-	/* no answer to the Read, nothing behind the Terminate */
+	/* the Read gets no answer: nothing follows the Terminate */
 	expect_terminate(sc->p, 1, 1, 1, false, NULL);
 	peer_close(sc->p);
 	scene_expect_flushed(sc, DT_BOUNDS);

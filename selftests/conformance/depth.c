@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * IRD and ORD: what the words of the enhanced frames say, and how many Reads are
- * then under way (rows O1 to O19, RFC 6581 9.1). Our own IRD and ORD are large
- * where the row is not about them.
+ * IRD and ORD: what the words of the enhanced frames say, and how many Reads then are
+ * under way (rows O1 to O19, RFC 6581 9.1). Our own IRD and ORD are large unless the
+ * row is about them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static struct meeting with_depths(int ird, int ord)
 	return m;
 }
 
-/* client-server Request of ours; the Reply is read, the connection works */
+/* Send a client-server Request and read the Reply; the connection works. */
 static void serve(struct meeting *m, int ird, int ord)
 {
 	meet_depths(m, ird, ord);
@@ -125,7 +125,7 @@ static void o8__rtr_read_finds_a_slot_though_none_was_asked_for(void)
 	expect_up(&m);
 }
 
-/* the slot of the RTR is one beyond those that are advertised */
+/* the RTR takes a slot of its own, in addition to those of the Reply's IRD */
 static void o8__rtr_read_takes_no_slot_from_the_ulp(void)
 {
 	static uint8_t out[READS_MAX(9) + 128], ulpdu[READ_REQ_LEN + 64];
@@ -192,7 +192,8 @@ static void o12__smaller_ord_of_the_reply_is_fine(void)
 	expect_reads_served(m.p, 2);
 }
 
-/* a Reply whose ORD is above the IRD; a device that cannot grow says so (O14) */
+/* A Reply whose ORD exceeds the IRD of the Request. A device that cannot raise its IRD
+ * sends a Terminate (O14). */
 static void grow(struct meeting *m, int ord)
 {
 	struct fpdu f;
@@ -322,7 +323,7 @@ static void o18__rtr_read_goes_out_though_ird_is_not_negotiated(void)
 
 /* ---- both ---- */
 
-/* a plain startup in dut_role(), up to a connection on which both may send */
+/* a plain startup in dut_role(), until both ends may send */
 static void meet_plain(struct meeting *m)
 {
 	struct mpa_frame f;
@@ -356,7 +357,7 @@ static void o19__plain_connection_keeps_the_ird_of_the_ulp(void)
 	expect_ird(&m, 3);
 }
 
-/* cxgb4 sends it so at revision 1, where nothing is negotiated */
+/* cxgb4 sends an RTR Read at revision 1, too, where nothing is negotiated */
 static void o19__plain_connection_takes_an_rtr_read_at_ird_0(void)
 {
 	struct meeting m = with_depths(0, 8);
@@ -390,7 +391,7 @@ static void ulp__learns_ird_and_ord_of_the_peer(void)
 	expect_eq("initiator_depth", ev->ord, 5);
 }
 
-/* Q16: 8 bits towards rdma_cm, the raw values through the state */
+/* rdma_cm has 8 bits for each (Q16); the agent's state has the raw values */
 static void ulp__learns_values_beyond_255_as_255(void)
 {
 	struct meeting m = with_depths(8, 8);

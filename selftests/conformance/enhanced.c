@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Enhanced and plain frames: what they look like and which one answers which
- * (RFC 6581 6, 9, 10).
+ * Enhanced and plain frames: their form, and which one answers which (RFC 6581 6, 9
+ * and 10).
  */
 #include <string.h>
 
 #include "meet.h"
 
-#define REV	17	/* octet of a frame that holds Rev */
+#define REV	17	/* the octet of a frame that holds Rev */
 
 static const char data[] = "private";
 
@@ -142,12 +142,13 @@ static void reply__hands_the_ulps_data_up_without_the_words(void)
 	mpa_add_pd(&reply, data, sizeof(data));
 	meet_answer(&m, &reply);
 	expect_up(&m);
-	/* iw_cm and rdma_cm hand 255 octets at most; they may add zeros */
+	/* iw_cm and rdma_cm pass up to 255 bytes, and may add zeros */
 	expect(m.up.pd_len >= (int)sizeof(data), "%d octets are handed up", m.up.pd_len);
 	expect_octets("private data", m.up.pd, data, sizeof(data));
 }
 
-/* Q16: more than rdma_cm carries is refused, not cut */
+/* the device refuses private data that rdma_cm cannot carry, and does not cut it
+ * (Q16) */
 static void reply__with_more_data_than_rdma_cm_carries_is_refused(void)
 {
 	static const uint8_t long_pd[MPA_PD_MAX - 4];
@@ -230,7 +231,8 @@ static void reject_by_ulp(bool p2p)
 	expect_eq("R", reply->flags & MPA_R, MPA_R);
 	expect_eq("A", enh_p2p(reply), p2p);
 	expect(p2p == !!enh_types(reply), "A is %d, B C D %d", p2p, enh_types(reply));
-	/* peers that check these words before R would not see the reject */
+	/* some initiators check these words before R, so they must be valid in a
+	 * reject, too */
 	expect(!(enh_types(reply) & RTR_D) || enh_ird(reply), "a Read is listed, IRD is 0");
 	expect(enh_ord(reply) <= 8, "Reply ORD is %d, Request IRD 8", enh_ord(reply));
 	expect_octets("private data", reply->pd + 4, "no", 2);
@@ -317,7 +319,8 @@ static void request__512_octets_with_the_words_get_a_reply(void)
 	mpa_add_pd(&req, long_pd, sizeof(long_pd));
 	p = peer_connect(agent_listen(), &(struct peer_tcp) {});
 	peer_send_frame(p, &req);
-	/* refused, as rdma_cm cannot carry it (Q16), but well formed */
+	/* rdma_cm cannot carry the data, so the device refuses (Q16), in a well-formed
+	 * Reply */
 	expect(peer_recv_frame(p, true, &reply, patience(1000)), "no Reply came");
 	expect_eq("S and R", reply.flags & (MPA_S | MPA_R), MPA_S | MPA_R);
 	agent_expect_no_event(50);
@@ -353,7 +356,7 @@ static void enhanced_request__is_closed_by_a_revision_1_responder(void)
 
 #define ROUNDS	24
 
-/* every other one with depths that a device may have */
+/* every second round has depths that a device may have */
 static uint32_t next_words(uint32_t *state, int round)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -400,7 +403,7 @@ static void responder__bears_any_words(void)
 	}
 }
 
-/* an RTR that both take, or a Terminate that says why not */
+/* the device sends an RTR of a type that both take, or a Terminate with the reason */
 static void check_first(struct peer *p)
 {
 	int types = enh_types(&p->request) & enh_types(&p->reply);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who may send when: the initiator's RTR before all else, the responder not until
- * one valid FPDU came (RFC 5044 7.1.2 rule 4, RFC 6581 5; Q22, Q26).
+ * Who may send when: the initiator's RTR comes before all else, and the responder
+ * sends nothing until one valid FPDU came (RFC 5044 7.1.2 rule 4, RFC 6581 5; Q22,
+ * Q26).
  */
 #include "inflight.h"
 
-#define QUIET	150	/* ms in which what must not come would have come */
+#define QUIET	150	/* ms to wait to see that nothing comes */
 
 static const int all_types[] = { RTR_C, RTR_D, RTR_B };
 
-/* ---- the fence: what the ULP posts waits for our first message ---- */
+/* ---- the fence: what the ULP posts waits for our first FPDU ---- */
 
 #define HELD	2
 
@@ -76,7 +77,8 @@ static void fence__holds_on_a_plain_connection(void)
 	fence_holds(&req);
 }
 
-/* the marker at the front of our receive stream is no octet before its time */
+/* the marker at the start of what we receive does not come before the first FPDU
+ * either */
 static void fence__holds_markers_too(void)
 {
 	struct mpa_frame req;
@@ -107,7 +109,7 @@ static void fence__is_shut_until_the_fpdu_is_whole(void)
 	expect_up(&m);
 }
 
-/* ---- when the ULP is told (Q26) ---- */
+/* ---- when the ULP learns that the connection is up (Q26) ---- */
 
 static void established__waits_for_the_rtr(void)
 {
@@ -134,7 +136,7 @@ static void established__waits_for_nothing_without_an_rtr(void)
 	}
 }
 
-/* ---- right behind the RTR ---- */
+/* ---- directly after the RTR ---- */
 
 static void burst_behind_rtr(int type)
 {
@@ -191,7 +193,7 @@ static void rtr_goes_before_what_is_posted(int type)
 	expect_rtr(m.p, preferred_rtr(type));
 	expect_held(&m, n);
 	expect_up(&m);
-	/* behind an RTR Send, the MSN goes on at 2 */
+	/* after an RTR Send, the MSN goes on at 2 */
 	expect_send_sent(&m);
 	meet_leave(&m);
 }
@@ -217,7 +219,8 @@ static void rtr__leaves_no_completion(void)
 	}
 }
 
-/* the Response is neither waited for nor seen, but the slot is in use until then */
+/* The device does not wait for the Response, and its ULP does not see it, but the
+ * RTR's Read slot is in use until it comes. */
 static void rtr__read_keeps_its_slot_until_answered(void)
 {
 	struct meeting m = MEETING_DEFAULT;

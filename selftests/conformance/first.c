@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The first message at a responder that agreed on A=1: rows F64 to F72, Q4, Q7 and
- * Q23 of `requirements`.
+ * The first message at a responder that agreed on A=1 (RFC 6581 5 and 9.2): rows F64
+ * to F72, Q4, Q7 and Q23 of `requirements`.
  */
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static void f64__write_or_read_of_a_listed_type(void)
 		send_rtr(m.p, preferred_rtr(types[i]));
 		expect_up(&m);
 		agent_expect_no_wc(50);
-		/* for the Read, MSN 1 of QN 1 is used: this one has MSN 2 */
+		/* after the RTR Read, which was MSN 1 of QN 1, this Read is MSN 2 */
 		expect_alive(m.p);
 		meet_leave(&m);
 	}
@@ -39,7 +39,7 @@ static void f65__send_takes_no_receive(void)
 	send_rtr(m.p, OP_SEND);
 	expect_up(&m);
 	agent_expect_no_wc(50);
-	/* MSN 2 */
+	/* the RTR Send was MSN 1, so this is MSN 2 */
 	send_send(m.p, "message", 7);
 	agent_expect_wc(1, "SUCCESS", &wc);
 	expect_eq("byte_len", wc.byte_len, 7);
@@ -57,7 +57,7 @@ static void f65__send_needs_no_receive(void)
 	expect_send_received(&m, &mr, 1);
 }
 
-/* first message @op without data takes the receive */
+/* @op without data as the first message takes a receive: it is the ULP's, no RTR */
 static void first_send_is_the_ulps(struct meeting *m, enum rdmap_op op)
 {
 	struct agent_mr mr = agent_mr(64, "l");
@@ -159,7 +159,7 @@ static void f68__read_with_data(void)
 	expect_up(&m);
 }
 
-/* ---- F69 to F72: it never comes ---- */
+/* ---- F69 to F72: the first message never comes ---- */
 
 static void f69__terminate_instead(void)
 {
@@ -202,7 +202,7 @@ static void f70__bad_marker_gets_no_terminate(void)
 
 #define RTR_MS	300
 
-/* up to the Reply; Return: a time before the device's timer started */
+/* Start up to the Reply; Return: a time before the device's RTR timer started. */
 static uint64_t await_rtr(struct meeting *m)
 {
 	struct mpa_frame req;
@@ -215,7 +215,7 @@ static uint64_t await_rtr(struct meeting *m)
 	return start;
 }
 
-/* the device gives up after RTR_MS, not much sooner */
+/* the device gives up after RTR_MS, or at most 50 ms earlier */
 static void expect_timeout(struct meeting *m, uint64_t start)
 {
 	expect_closed_silently(m->p);
@@ -254,7 +254,7 @@ static void f71__timer_ends_with_the_rtr(void)
 	int ms = patience(1000);
 	char words[32];
 
-	/* the RTR must be there in time even where this machine stops for a while */
+	/* long enough that the RTR is in time even if this machine stalls */
 	snprintf(words, sizeof(words), "rtr-ms %d", ms);
 	agent_set(words);
 	meet_p2p(&m, RTR_ALL);
@@ -264,7 +264,7 @@ static void f71__timer_ends_with_the_rtr(void)
 	expect_alive(m.p);
 }
 
-/* a client may take its time */
+/* no RTR is due, so the client may send its first message late */
 static void f71__no_timer_in_the_client_server_model(void)
 {
 	struct meeting m = MEETING_DEFAULT;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The Request and Reply frames and the rules of the startup: RFC 5044 7.1.1 and 7.1.2,
- * rows K1 to K14. Which revisions may meet is gate.c's.
+ * rows K1 to K14. gate.c tests which revisions may meet.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "knock.h"
 #include "session.h"
 
-#define SHORT_MS	300	/* a timer of the device that shall run out */
+#define SHORT_MS	300	/* a timer of the device, set to expire soon */
 #define SILENCE_MS	150
 #define RES_BITS	0x0f
 
@@ -74,7 +74,7 @@ static void frame__own_key_to_initiator(void)
 	expect_reply_refused(&f);
 }
 
-/* ---- K3: a PD_Length that cannot be ---- */
+/* ---- K3: a PD_Length that is too large ---- */
 
 static const uint16_t too_long[] = { 513, 1024, 32768, 65535 };
 
@@ -116,9 +116,9 @@ static void frame__long_reply(void)
 	}
 }
 
-/* ---- K4, K5: a frame that does not end ---- */
+/* ---- K4, K5: a frame that is cut short ---- */
 
-/* how much of a frame with 10 octets of private data is sent */
+/* how many bytes of a frame with 10 bytes of private data are sent */
 static const size_t parts[] = { 1, 16, 19, 20, 29 };
 
 static size_t ten_frame(bool reply, void *out)
@@ -164,7 +164,7 @@ static void frame__fin_inside_reply(void)
 	}
 }
 
-/* each of @peers is closed, not before the timer, and well before another one */
+/* the device closes each of @peers, but not before half of its timer's time */
 static void expect_timer(struct peer **peers, size_t count, uint64_t start)
 {
 	size_t i;
@@ -197,7 +197,7 @@ static void frame__stalled_request(void)
 	agent_expect_no_event(SILENCE_MS);
 }
 
-/* an octet now and then does not start the timer anew */
+/* a byte now and then does not restart the timer */
 static void frame__dripping_request(void)
 {
 	uint8_t out[64];
@@ -254,7 +254,7 @@ static void frame__stalled_reply(void)
 	}
 }
 
-/* ---- K6 ---- */
+/* ---- K6: a frame in pieces ---- */
 
 static void frame__request_of_single_octets(void)
 {
@@ -284,9 +284,9 @@ static void frame__reply_of_single_octets(void)
 	expect_eq("the length that the ULP sees", m.up.pd_len, 10);
 }
 
-/* ---- K7, K8, K9, K14: octets before their time ---- */
+/* ---- K7, K8, K9, K14: bytes that come too early ---- */
 
-/* octets of a good zero-length Write */
+/* build a good zero-length Write; Return: its bytes */
 static size_t write_fpdu(void *out)
 {
 	struct peer p = { .crc = true, .version = 1 };
@@ -326,7 +326,7 @@ static void octets_before_reply(const void *data, size_t len)
 	mpa_plain(&f, false);
 	meet_knock(&m, &f);
 	peer_send(m.p, data, len);
-	/* the device may only notice when it is to reply */
+	/* the device may notice only when its ULP accepts */
 	if (m.p->end == PEER_OPEN && peer_wait_end(m.p, SILENCE_MS) == PEER_OPEN)
 		agent_try_accept(m.conn, &m.qp, NULL, 0);
 	expect(!peer_recv_frame(m.p, true, &reply, SILENCE_MS), "the device replies");
@@ -349,7 +349,7 @@ static void frame__second_request(void)
 	octets_before_reply(out, mpa_encode(&f, out));
 }
 
-/* the device's connect() gets a good Reply with more octets behind it */
+/* the device connects and gets a good Reply, followed by more bytes */
 static void answer_with_tail(struct meeting *m, uint8_t flags, const void *tail,
 			     size_t tail_len)
 {
@@ -441,7 +441,7 @@ static void frame__code_of_terminate_with_reject(void)
 	expect_term_received(m.p, "2/0/05");
 }
 
-/* ---- K10, K11: bits that nobody looks at ---- */
+/* ---- K10, K11: bits that are ignored ---- */
 
 static void accepted_with(uint8_t bits, bool enhanced)
 {
@@ -484,12 +484,12 @@ static void frame__reject_bit_of_request(void)
 	accepted_with(MPA_R, true);
 }
 
-/* ---- MPA-116: whatever comes ---- */
+/* ---- MPA-116: random frames ---- */
 
 #define FUZZ_FRAMES	40
 #define FUZZ_SEED	5044
 
-/* a frame with up to three octets of its head spoilt */
+/* a frame with up to three bytes of its header changed */
 static size_t spoil(void *out)
 {
 	struct mpa_frame f;
@@ -525,7 +525,7 @@ static void frame__spoilt_requests(void)
 				agent_try_accept(ev.conn, &qp, NULL, 0);
 		peer_reset(p);
 	}
-	/* with what is still to be told of these connections */
+	/* drop the events of these connections, too */
 	agent_reset();
 	expect_serves();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Which revisions may meet, at the responder: rows G1 to G14. The initiator's rows
- * H1 to H18 are in answer.c, what it tries after a refusal in retry.c.
+ * Which revisions may meet, at the responder: rows G1 to G14 (RFC 5044 7.1.1 and
+ * appendix C, RFC 6581 10). The initiator's rows H1 to H18 are in answer.c, its
+ * retries in retry.c.
  */
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 #define SILENCE_MS	150
 #define REPLY_MS	2000
-#define RES_S		0x10	/* where S is in Rev 2, a reserved bit in Rev 1 */
+#define RES_S		0x10	/* S of Rev 2, which is a reserved bit in Rev 1 */
 #define UNENHANCED	"mpa-rev 1"
 
 /* ---- G: the device is the responder ---- */
@@ -22,7 +23,8 @@ static void rev_request(struct mpa_frame *f, uint8_t rev, uint8_t flags)
 	f->flags |= flags;
 }
 
-/* it is served: a Reply with this Rev, S and nothing else; FPDUs go both ways */
+/* The device accepts @f: a Reply of this Rev without S and private data. The ULP gets
+ * the private data of @f, and FPDUs go both ways. */
 static void expect_served(const struct mpa_frame *f, uint8_t rev)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -126,8 +128,9 @@ static void gate__enhanced_without_words(void)
 }
 
 /*
- * A device may close at once on a Rev that it does not serve, or tell its own in a
- * rejecting Reply first. Return: it said so in @reply; @rev: what it may say then.
+ * A device may close on a Rev that it does not support, at once or after a rejecting
+ * Reply that says its own Rev. Return: it sent one, in @reply; @rev: the Rev that it
+ * must say then.
  */
 static bool expect_rev_refused(struct peer *p, uint8_t rev, struct mpa_frame *reply)
 {
@@ -222,7 +225,7 @@ static void gate__unenhanced_closes_on_high_rev(void)
 	expect_refused(knock(agent_listen(), &f));
 }
 
-/* a Reply of Rev 0 as an RDMAC stack must send it, then marked FPDUs */
+/* a Reply of Rev 0 as an RDMAC stack must send it, then FPDUs with markers */
 static void expect_rdmac_reply(const struct mpa_frame *f)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -286,7 +289,8 @@ static void gate__rdmac_and_rev_2(void)
 
 /* ---- no room ---- */
 
-/* an enhanced initiator must not know it for a peer of Rev 1, which just closes */
+/* The device must send a Reply: an enhanced initiator would take a bare close for a
+ * peer of Rev 1. */
 static void expect_no_room(struct peer *p)
 {
 	struct mpa_frame f;

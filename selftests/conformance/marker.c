@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Markers, in both directions: RFC 5044 4.2, 4.3 and error code 3 of section 8. */
+/* Markers in both directions: RFC 5044 4.2, 4.3 and error code 3 of section 8. */
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -14,21 +14,21 @@
 static uint8_t data[64 * 1024];
 static const uint8_t zeros[1024];
 
-/* RFC 5044 figure 5: the first FPDU of a stream, ULPDU of 42 octets */
+/* RFC 5044 figure 5: the first FPDU of a stream, with a ULPDU of 42 bytes */
 static const uint8_t figure5[52] = {
 	[5] = 0x2a, 0x41, 0x43,
 	[19] = 1,
 	[48] = 0x52, 0x23, 0x99, 0x83,
 };
 
-/* the same without the marker in front */
+/* the same without the leading marker */
 static const uint8_t figure5_unmarked[48] = {
 	[1] = 0x2a, 0x41, 0x43,
 	[15] = 1,
 	[44] = 0xb7, 0x24, 0x3e, 0xc3,
 };
 
-/* 1.7: the one behind a first FPDU of 492 octets */
+/* RFC 5044 figure 6: the FPDU after a first one of 492 bytes */
 static const uint8_t figure6[52] = {
 	[1] = 0x2a, 0x41, 0x43,
 	[15] = 2,
@@ -36,7 +36,7 @@ static const uint8_t figure6[52] = {
 	[48] = 0x84, 0x92, 0x58, 0x98,
 };
 
-/* payload of a Send whose FPDU, with a marker in front, has 492 octets */
+/* payload of a Send whose FPDU, with the leading marker, has 492 bytes */
 #define FIRST_492	464
 
 /* ---- what the device sends ---- */
@@ -151,7 +151,7 @@ static void marker__between_two_fpdus_is_the_later_ones(void)
 		  TAGGED_HDR + 5);
 }
 
-/* the device's FPDU ends with a marker, then the CRC field */
+/* the device's FPDU has a marker directly before its CRC field */
 static void out_marker_before_crc(uint32_t pad)
 {
 	struct session s = start_marked_out();
@@ -160,7 +160,7 @@ static void out_marker_before_crc(uint32_t pad)
 	size_t at;
 
 	flow_device_fills(&s, &mr, 32);
-	/* body of 480 octets: up to the marker at 512 */
+	/* 480 bytes of length, ULPDU and pad reach the marker at 512 */
 	flow_device_writes(&s, &mr, 480 - 2 - TAGGED_HDR - pad, NULL, NULL, NULL);
 	expect_eq("position behind the FPDU", s.p->rx_pos % MARKER_SPACING, 8);
 	flow_device_fills(&s, &mr, 32);
@@ -184,7 +184,7 @@ static void marker__comes_between_pad_and_crc(void)
 
 /* ---- both directions ---- */
 
-/* the device's own wish, and ours */
+/* the device asks for markers or not, and so do we */
 static void agree_on_markers(bool device, bool we)
 {
 	struct session s = SESSION_DEFAULT;
@@ -226,7 +226,7 @@ static void marker__both_ends_want_them(void)
 
 /* ---- what the device receives ---- */
 
-/* the device takes a stream of known octets */
+/* the device takes a stream of known bytes */
 static void marker__known_stream_is_taken(void)
 {
 	struct session s = SESSION_DEFAULT;
@@ -259,7 +259,7 @@ static void marker__known_octets_behind_a_first_fpdu(void)
 	expect_memory(&mr, 1024, zeros, 24);
 }
 
-/* an FPDU with @fault, and a marker inside, is as good as any */
+/* the device takes an FPDU with a marker inside and @fault, which must be ignored */
 static void takes(const struct fpdu_fault *fault)
 {
 	struct session s = flow_marked_session();
@@ -285,7 +285,7 @@ static void marker__low_bits_of_its_pointer_mean_nothing(void)
 	takes(&fault);
 }
 
-/* a Write of @len octets at @phase is refused with @code, and nothing is placed */
+/* a Write of @len bytes at @phase is refused with @code, and nothing is placed */
 static void refuses(uint32_t phase, uint32_t len, const struct fpdu_fault *fault,
 		    uint8_t code)
 {
@@ -312,7 +312,7 @@ static void marker__pointer_in_front_is_not_0(void)
 {
 	static const struct fpdu_fault fault = { .marker_xor = 8 };
 
-	/* no other marker is in it */
+	/* this FPDU has no other marker */
 	refuses(0, 100, &fault, 3);
 }
 
@@ -354,7 +354,7 @@ static void marker__octets_at_any_phase_are_pure(void)
 
 	pattern(data, sizeof(data), 6);
 	for (phase = 0; phase < MARKER_SPACING; phase += 4, at += len) {
-		/* an FPDU cannot begin right behind a marker */
+		/* an FPDU cannot begin directly after a marker */
 		len = phase == 4 ? 0 : 496 + phase / 4 % 4;
 		if (!len)
 			continue;
@@ -381,7 +381,7 @@ static void in_marker_before(uint32_t phase, uint32_t len)
 
 static void marker__between_two_fpdus_is_taken(void)
 {
-	/* 6 + 14 + 460 octets from 32 to 512 */
+	/* 6 + 14 + 460 bytes from 32 to 512 */
 	in_marker_before(32, 460);
 }
 
@@ -397,8 +397,8 @@ static void marker__between_pad_and_crc_is_taken(void)
 
 /* ---- the wrap of TCP's sequence numbers ---- */
 
-/* a TCP connection to where @p is connected, our sequence numbers from @isn on,
- * takes the place of @p's own */
+/* Replace @p's TCP connection by a new one to the same address, with our sequence
+ * numbers from @isn on. */
 static void reconnect(struct peer *p, uint32_t isn)
 {
 	struct sockaddr_storage us, them;
@@ -425,7 +425,8 @@ static void reconnect(struct peer *p, uint32_t isn)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-/* the sequence number of the octet that @p sends next; the queue is still chosen */
+/* the sequence number of the byte that @p sends next; TCP_REPAIR_QUEUE is still set to
+ * the send queue */
 static uint32_t sequence(const struct peer *p)
 {
 	uint32_t seq = 0;
@@ -436,7 +437,7 @@ static uint32_t sequence(const struct peer *p)
 	return seq;
 }
 
-/* Full Operation begins WRAP_AT octets before sequence number 0 */
+/* Full Operation begins WRAP_AT bytes before sequence number 0 */
 #define WRAP_AT		1000
 
 static void marker__counts_on_where_the_sequence_wraps(void)

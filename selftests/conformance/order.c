@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Ordering and completion: RFC 5040 5.5 and RFC 5041 5.3, as far as a peer and a ULP
- * can see them.
+ * Ordering and completion, as far as a peer and a ULP can see them: RFC 5040 5.5 and
+ * RFC 5041 5.3.
  */
 #include <string.h>
 
@@ -37,8 +37,8 @@ static void sends_in_order(void)
 	}
 }
 
-/* a Send is delivered when its last segment is there, not before; and then the
- * Writes in front of it are, too */
+/* A Send is delivered when its last segment has come, not before; the Writes before it
+ * are delivered then, too. */
 static void send_waits_for_its_end(void)
 {
 	struct session s = session_default();
@@ -58,7 +58,7 @@ static void send_waits_for_its_end(void)
 	expect_memory(&mr, 2048, octets, sizeof(octets));
 }
 
-/* the Response to a Read Request that we have sent, in one segment */
+/* the Response to a Read Request of ours comes in one segment */
 static void expect_response(struct peer *p, uint32_t stag, const void *want, uint32_t len)
 {
 	struct fpdu f;
@@ -70,8 +70,8 @@ static void expect_response(struct peer *p, uint32_t stag, const void *want, uin
 	expect_octets("the Response", f.seg.data, want, len);
 }
 
-/* the Read Request must not be looked at before the Write in front is placed: sent in
- * one piece, again and again */
+/* The device must place the Write before it serves the Read Request after it. Both are
+ * sent in one piece, many times. */
 static void read_sees_the_write(void)
 {
 	struct session s = session_default();
@@ -92,7 +92,7 @@ static void read_sees_the_write(void)
 	}
 }
 
-/* the same with a Send; its buffer is readable, too */
+/* the same with a Send, whose receive buffer the peer may read */
 static void read_sees_the_send(void)
 {
 	struct session s = session_default();
@@ -116,7 +116,7 @@ static void read_sees_the_send(void)
 	}
 }
 
-/* a Read Request that is not all there yet reads nothing */
+/* a Read Request that has not come completely reads nothing */
 static void read_starts_when_delivered(void)
 {
 	struct session s = session_default();
@@ -134,7 +134,7 @@ static void read_starts_when_delivered(void)
 	expect_response(s.p, SINK, octets, sizeof(octets));
 }
 
-/* a zero-length one no more than others: nothing comes before it is whole */
+/* the same for zero length: no Response before the Request is complete */
 static void empty_read_starts_when_delivered(void)
 {
 	struct session s = session_default();
@@ -148,7 +148,7 @@ static void empty_read_starts_when_delivered(void)
 	expect_response(s.p, SINK, NULL, 0);
 }
 
-/* sizes that invite a device to answer a small one first */
+/* a device might answer the small ones of these first */
 static void responses_in_order(void)
 {
 	static const uint32_t sizes[] = { 65536, 0, 1, 9000, 0, 3, 30000, 2 };
@@ -177,7 +177,8 @@ static void responses_in_order(void)
 	}
 }
 
-/* our closed window holds a Response back: what we send is served all the same */
+/* our closed window blocks a Response; the device serves our Sends and Writes all the
+ * same */
 static void sends_pass_blocked_responses(void)
 {
 	struct session s = SESSION_DEFAULT;
@@ -207,7 +208,7 @@ static void sends_pass_blocked_responses(void)
 
 /* ---- the device as the source ---- */
 
-/* @n Reads of 64 octets, wr_id 0 and up, into @mr */
+/* post @n Reads of 64 bytes into @mr, with wr_id 0 and up, and take their Requests */
 static void post_reads(struct session *s, const struct agent_mr *mr, unsigned int n,
 		       struct open_read *r)
 {
@@ -246,7 +247,7 @@ static void reads_complete_in_order(void)
 	}
 }
 
-/* all of it, and nothing but it, completes a Read */
+/* a Read completes when all of its Response has come, and by nothing else */
 static void read_needs_all_of_its_response(void)
 {
 	struct session s = session_default();
@@ -314,7 +315,7 @@ static void messages_leave_in_order(void)
 	}
 }
 
-/* the fence holds back until the Response is there, and then lets go */
+/* the fence holds back work until the Response has come, then lets it go */
 static void fence_waits_for_the_response(void)
 {
 	struct session s = session_default();
@@ -336,8 +337,8 @@ static void fence_waits_for_the_response(void)
 	agent_expect_wc(2, "SUCCESS", &wc);
 }
 
-/* our window is shut: what TCP cannot take is not complete, and with the connection
- * gone it never is */
+/* Our window is shut: what TCP has not taken is not complete, and after a reset it
+ * never succeeds. */
 static void no_success_for_what_never_left(void)
 {
 	struct session s = SESSION_DEFAULT;
@@ -354,7 +355,8 @@ static void no_success_for_what_never_left(void)
 	agent_expect_wc(2, "WR_FLUSH_ERR", &wc);
 }
 
-/* the peer has read nothing, gave no such STag and has no receive: all the same */
+/* SUCCESS comes although the peer has read nothing, advertised no such STag and posted
+ * no receive */
 static void success_says_nothing_of_the_peer(void)
 {
 	struct session s = session_default();
@@ -369,8 +371,8 @@ static void success_says_nothing_of_the_peer(void)
 	agent_expect_no_wc(QUIET_MS);
 }
 
-/* a Send and a Response lack their last octet, which are placed so far or are not:
- * the ULP is told that neither came, and so not to rely on them */
+/* A Send and a Response lack their last byte. The rest may have been placed or not, so
+ * the ULP must learn that neither came. */
 static void aborted_sinks_are_flushed(void)
 {
 	struct session s = session_default();
@@ -390,7 +392,7 @@ static void aborted_sinks_are_flushed(void)
 	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
 }
 
-/* the octets may be old ones or new ones; but each FPDU that is sent is a good one */
+/* each byte may have its old or its new value, but the CRC of each FPDU is right */
 static void changed_source_keeps_crc(void)
 {
 	struct session s = SESSION_DEFAULT;
@@ -419,7 +421,7 @@ static void changed_source_keeps_crc(void)
 
 /* ---- several streams ---- */
 
-/* one stream stands still; the other does not care */
+/* one stream is blocked, the other goes on */
 static void streams_do_not_wait(void)
 {
 	struct session stuck = SESSION_DEFAULT, other;

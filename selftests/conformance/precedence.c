@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Segments with two faults: RFC 5040 7.1(4) wants the first one reported. The order
- * of the checks is that of rows S1 to S18 of `requirements`: MPA, DDP's header, DDP's
- * buffer, RDMAP's header, RDMAP's request, and in each of them first the field that
- * the next check needs.
+ * Two faults in one segment or in two: "the first RDMA Message [...] that experienced
+ * an error MUST be captured by the Terminate Message" (RFC 5040 7.1). Within a segment
+ * the order of the checks is that of rows S1 to S18 of `requirements`: MPA, DDP's
+ * header, DDP's buffer, RDMAP's header, RDMAP's request; within each, first the field
+ * that the next check needs.
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@
 
 #define BAD_RV	0xc0
 
-/* a Write that fails S11 to S15 where they are reached */
+/* a Write that fails S11 to S15 if these checks are reached */
 static struct seg hopeless_write(struct scene *sc)
 {
 	struct seg seg = scene_write(sc, 0, 8);
@@ -178,7 +179,7 @@ static void precedence__stag_before_wrap(void)
 	scene_refuse(sc, &seg, DT_INV_STAG);
 }
 
-/* region of the other domain without any remote right, TO outside */
+/* a region of the other PD without any remote right; TO is outside of it */
 static void precedence__domain_before_right(void)
 {
 	struct scene *sc = scene_start();
@@ -211,7 +212,7 @@ static void precedence__wrap_before_bounds(void)
 
 /* ---- Read Requests ------------------------------------------------------ */
 
-/* a Request whose source fails all of S17 */
+/* a Read Request whose source fails all checks of S17 */
 static struct seg hopeless_read(struct scene *sc)
 {
 	struct seg seg = scene_read(sc, 0, 8);

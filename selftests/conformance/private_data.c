@@ -20,7 +20,7 @@ static void data_frame(struct mpa_frame *f, bool reply, size_t len)
 	mpa_add_pd(f, data, len);
 }
 
-/* a Reply, whether the device rejects of itself or its ULP is asked */
+/* Receive a Reply: the device rejects by itself, or its ULP accepts. */
 static void expect_some_reply(struct peer *p, struct mpa_frame *reply)
 {
 	const struct agent_qp qp = AGENT_QP_DEFAULT;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Types of RNIC: rows M1 to M25 (RFC 5044 appendix C, figures 15 to 17), row C5,
- * and what a version 0 connection looks like. Each row is run in both roles, the
- * device as one of its two types and the peer as the other.
+ * Types of RNIC: rows M1 to M25 (RFC 5044 appendix C, figures 15 to 17), row C5, and a
+ * version 0 connection. Each row runs in both roles: the device is one of its two
+ * types, the peer the other.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +17,13 @@ static const char *const type_words[] = {
 
 enum { CLOSED = -1 };
 
-/* what every row shows that is not closed */
+/* IDs that each row asserts whose connection stays open */
 #define OPEN	" MPA-012 MPA-085 MPA-086 MPA-137 MPA-138 MPA-140"
 
-/* Rows M6 and M11 end by what the initiator does: as a responder the device is asked
- * in rdmac__peer_that_leaves_gets_nothing what it owes until then.
- * number, initiator's type and own M, responder's, version, markers to each, more IDs */
+/* Columns: number, initiator's type and M, responder's type and M, version, markers to
+ * the initiator and to the responder, more IDs. Rows M6 and M11 end by what the
+ * initiator does: rdmac__peer_that_leaves_gets_nothing tests a responder device in
+ * them. */
 #define ROWS_OF_VERSION_0(ROW)							\
 	ROW(1, RDMAC, 1, RDMAC, 1, 0, 1, 1, OPEN " MPA-139 MPA-224")		\
 	ROW(2, RDMAC, 1, NP, 0, CLOSED, 0, 0, " MPA-142 MPA-144 Q1")		\
@@ -44,7 +45,7 @@ enum { CLOSED = -1 };
 	ROW(22, P, 1, NP, 0, 1, 1, 0) ROW(23, P, 1, NP, 1, 1, 1, 1)		\
 	ROW(24, P, 1, P, 0, 1, 1, 0) ROW(25, P, 1, P, 1, 1, 1, 1)
 
-/* an end of a row: type and own wish for markers */
+/* one end of a row: its type, and whether it asks for markers */
 struct end {
 	enum type type;
 	bool m;
@@ -52,11 +53,11 @@ struct end {
 
 static const struct row {
 	const char *name;
-	int rev;		/* of the Request, unless it is RDMAC's */
+	int rev;		/* of the Request, unless an RDMAC stack sends it */
 	struct end ini;
 	struct end rsp;
 	int version;
-	bool ini_markers;	/* in what the initiator receives */
+	bool ini_markers;	/* in what it receives */
 	bool rsp_markers;
 } rows[] = {
 #define AS_ROW(n, it, im, rt, rm, v, i, r, ...)					\
@@ -88,7 +89,7 @@ static void build_request(const struct row *row, struct mpa_frame *f)
 	f->flags |= flags_of(&row->ini);
 }
 
-/* what a responder of the row's type says to that Request */
+/* the Reply of a responder of the row's type to that Request */
 static void build_reply(const struct row *row, const struct mpa_frame *req,
 			struct mpa_frame *f)
 {
@@ -120,7 +121,7 @@ static void device_is(const struct end *end, int rev)
 
 /* ---- Full Operation ---- */
 
-#define MESSAGE	700	/* spans a marker wherever it begins */
+#define MESSAGE	700	/* long enough to contain a marker */
 
 static void expect_version(const struct seg *s, int version)
 {
@@ -163,7 +164,8 @@ static void check_sends_of_device(struct meeting *m)
 	agent_expect_wc(2, "SUCCESS", &wc);
 }
 
-/* our end frames as the row says, whatever the frames led peer_agree() to */
+/* Frame as the row says, not as peer_agree() derived from the frames, and exchange
+ * Sends. */
 static void operate(struct meeting *m, const struct row *row)
 {
 	bool we_send_request = dut_role() == RESPONDER;
@@ -181,7 +183,7 @@ static void operate(struct meeting *m, const struct row *row)
 
 /* ---- the device is the responder ---- */
 
-/* rows M2, M3: a Reply that says which Rev would do, then FIN (Q1) */
+/* rows M2 and M3: the device sends a Reply with a Rev that it supports, then FIN (Q1) */
 static void expect_version_refused(const struct row *row, const struct mpa_frame *req)
 {
 	struct peer *p = peer_connect(agent_listen(), &(struct peer_tcp) {});
@@ -242,7 +244,7 @@ static void run_row(void)
 
 /* ---- version 0 ---- */
 
-/* the device, Permissive, meets an RDMAC peer whose frame says C=@c */
+/* a Permissive device meets an RDMAC peer whose frame says C=@c */
 static struct meeting meet_rdmac(bool c)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -283,7 +285,7 @@ static void c5__crc_is_on_whatever_the_frames_say(void)
 	expect_terminate(m.p, 2, 0, 0x02, false, NULL);
 }
 
-/* a message of each kind that the device sends */
+/* each kind of message that the device sends */
 static void version_0__is_in_every_segment(void)
 {
 	struct meeting m = meet_rdmac(true);
@@ -305,14 +307,14 @@ static void version_0__is_in_every_segment(void)
 	send_read_req(m.p, 0x51, 0, 16, mr.rkey, mr.va);
 	expect_op(m.p, &f, OP_READ_RESP);
 	expect_version(&f.seg, 0);
-	/* no such queue */
+	/* a Send without a receive, so that the device sends a Terminate */
 	send_rtr(m.p, OP_SEND);
 	expect_fpdu(m.p, &f);
 	expect_eq("opcode for a Send without a receive", seg_op(&f.seg), OP_TERMINATE);
 	expect_version(&f.seg, 0);
 }
 
-/* a segment whose first two octets are @ctrl and @rdmap ends it with this Terminate */
+/* @ctrl and @rdmap as the first two octets of a segment cause this Terminate */
 static void expect_version_error(uint8_t ctrl, uint8_t rdmap, uint8_t layer,
 				 uint8_t etype, uint8_t code)
 {
@@ -385,8 +387,8 @@ static void rdmac__always_says_rev_0_m_and_c(void)
 	}
 }
 
-/* the peer, Non-permissive, closes on reading Rev 0 (rows M6, M11): what the program
- * has posted by then stays behind the fence, and is flushed */
+/* The Non-permissive peer closes when it reads Rev 0 (rows M6, M11): what the program
+ * has posted until then stays behind the fence and is flushed. */
 static void rdmac__peer_that_leaves_gets_nothing(void)
 {
 	struct agent_mr mr = agent_mr(1024, "l");
@@ -477,7 +479,8 @@ static void rev_2_plain__goes_on_with_version_0_where_permissive(void)
 	operate_at_version_0(&m);
 }
 
-/* after the close: an error, or one more Request, of Rev 1; Return: it came */
+/* Wait for an error, or for one more Request, of Rev 1, after the close; Return: a
+ * Request came. */
 static bool called_again(struct meeting *m)
 {
 	m->p = peer_accept(patience(3000));

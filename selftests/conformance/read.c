@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * RDMA Read Requests that the device answers or refuses, RFC 5040 5.2 and 7.2. The
- * other end of a Read is in response.c.
+ * RDMA Read Requests that the device answers or refuses: RFC 5040 5.2 and 7.2. The
+ * device's own Reads are in response.c.
  */
 #include <string.h>
 
@@ -14,10 +14,10 @@ static uint8_t big_buf[BIG];
 /* ---- Requests that are answered ----------------------------------------- */
 
 /**
- * struct answer - a Response, all of it
- * @stag, @to: where its first segment says that it goes
- * @len: octets, in big_buf
- * @segments: how many
+ * struct answer - a whole Response
+ * @stag, @to: sink of its first segment
+ * @len: bytes, in big_buf
+ * @segments: number of segments
  */
 struct answer {
 	uint32_t stag;
@@ -45,7 +45,7 @@ static void recv_answer(struct peer *p, struct answer *a)
 	} while (!seg_last(&f.seg));
 }
 
-/* the answer to scene_read(@sc, @at, @len), where @mem is in the sink */
+/* the Response to scene_read(@sc, @at, @len) comes and has the bytes @mem of the sink */
 static void expect_answer(struct scene *sc, const uint8_t *mem, uint32_t len)
 {
 	struct answer a;
@@ -65,7 +65,7 @@ static void read__is_answered(void)
 	agent_poke(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
 	scene_put(sc, &seg);
 	expect_answer(sc, sc->data + 10, 500);
-	/* the program hears nothing of it, and the receive is still there */
+	/* the device's program gets no completion, and its receive is still posted */
 	agent_expect_no_wc(20);
 	seg = scene_send(sc, 3);
 	scene_put(sc, &seg);
@@ -102,7 +102,7 @@ static void read__sink_is_copied_as_it_is(void)
 	put64(sc->body + 4, 0);
 	scene_put(sc, &seg);
 	expect_answer(sc, want, sizeof(want));
-	/* a sink that wraps, and an STag that looks like one of the device's */
+	/* a sink that wraps, and an STag close to one of the device's */
 	seg = scene_read(sc, 0, 8);
 	put32(sc->body, sc->sink.rkey ^ 1);
 	put64(sc->body + 4, UINT64_MAX - 1);
@@ -174,10 +174,10 @@ static void read__right_is_all_that_counts(void)
 
 /* ---- how many at once --------------------------------------------------- */
 
-static uint8_t requests[ENH_X * 128];	/* as many as 14 bits can grant, with markers */
+static uint8_t requests[ENH_X * 128];	/* as many as 14 bits allow, with markers */
 
-/* The IRD that the device granted in its Reply: what its program wants, or more, up to
- * what our Request asked for or beyond (RFC 6581 9.1). */
+/* The IRD of the device's Reply: at least what its program asked for; a device may
+ * grant more, up to the ORD of our Request or beyond (RFC 6581 9.1). */
 static int granted_ird(const struct session *s)
 {
 	int ird = enh_word0(&s->p->reply) & ENH_X;
@@ -234,8 +234,8 @@ static void read__a_slot_is_used_again(void)
 	}
 }
 
-/* Fills the device's IRD with Reads that nobody lets it answer: the first fills
- * TCP. The next Request has no slot. */
+/* Use all of the device's IRD: the first Response fills TCP since we do not read, so
+ * no slot becomes free. The next Request has no slot. */
 static struct scene *start_full(struct agent_mr *mr)
 {
 	struct session s = SESSION_DEFAULT;
@@ -307,7 +307,7 @@ static void read__source_goes_away(void)
 
 /* ---- sources that are refused ------------------------------------------- */
 
-/* @size octets from @at of the sink */
+/* read @size bytes from @at of the sink */
 static void source_outside(int64_t at, uint32_t size, int verdict)
 {
 	struct scene *sc = scene_start();

@@ -7,8 +7,8 @@
 #define READ_ID		50
 #define READ_LEN	600
 
-/* The device posts a Read of READ_LEN octets into the receive's memory; the good
- * Response's first segment, of all octets, in @seg. */
+/* The device posts a Read of READ_LEN bytes into the memory of the receive. @seg gets
+ * the first segment of the good Response, which has all bytes. */
 static struct scene *start_open_read(struct seg *seg)
 {
 	struct scene *sc = scene_start_bare();
@@ -122,7 +122,7 @@ static void response__to_another_stag(void)
 	struct seg seg;
 	struct scene *sc = start_open_read(&seg);
 
-	/* one that a Write may name */
+	/* an STag that a Write may name */
 	seg.stag = sc->sink.rkey;
 	seg.to = sc->sink.va;
 	scene_refuse(sc, &seg, DT_INV_STAG);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* When an initiator connects again with a plain Request: rows H9, H13 to H16 and Q3. */
+/* When an initiator connects again with a plain Request (RFC 6581 10): rows H9, H13 to
+ * H16 and Q3. */
 #include <string.h>
 
 #include "knock.h"
 #include "session.h"
 
 #define REPLY_MS	2000
-#define ENHANCED	"mpa-rev 2"	/* the default of who has such a setting */
+#define ENHANCED	"mpa-rev 2"	/* the default of a device with this setting */
 
 /* a plain connection comes up on the retry */
 static void expect_retry_works(struct meeting *m)
@@ -18,7 +19,8 @@ static void expect_retry_works(struct meeting *m)
 	expect_plain_up(m, &f);
 }
 
-/* after this Reply to an enhanced Request: no FPDU, the end, one plain retry */
+/* this Reply to an enhanced Request: the device sends no FPDU, closes, and retries
+ * once with a plain Request */
 static void retry_after(uint8_t rev, uint8_t flags)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -32,7 +34,7 @@ static void retry_after(uint8_t rev, uint8_t flags)
 	expect_retry_works(&m);
 }
 
-/* the same of a device that may just as well give up */
+/* The same for a device that may give up instead of retrying. */
 static void no_startup_after(uint8_t rev, uint8_t flags)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -106,7 +108,7 @@ static void retry__after_reset(void)
 	retry_after_close(peer_reset);
 }
 
-/* a device that does not retry reports the close; one that does, after the retry */
+/* a device that retries reports the close after its retry, any other at once */
 static void retry__close_on_enhanced_is_reported(void)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -142,7 +144,7 @@ static void retry__no_retry_of_rev_1(void)
 	expect_call_error(&m, &ev);
 }
 
-/* connect() to the port of an earlier one; Return: Rev of its first Request */
+/* connect() to the port of an earlier connection; Return: Rev of its first Request */
 static uint8_t call_again(struct meeting *m, uint16_t port)
 {
 	m->conn = agent_connect(port, &m->qp, NULL, 0);
@@ -169,7 +171,8 @@ static void retry__plain_peer_is_remembered(void)
 	expect_eq("Rev of a Request to another port", call_again(&m, other), 2);
 }
 
-/* a machine that has no room, or restarts, resets as well */
+/* A machine that has no room, or restarts, sends RST too, so RST does not say what it
+ * supports. */
 static void retry__reset_is_not_remembered(void)
 {
 	struct meeting m = MEETING_DEFAULT;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The connection model and the RTR: rows F1 to F63 of `requirements`. Each row
- * of F3 to F58 is run in both roles: as a responder the device takes the row's
- * types and its Reply is looked at; as an initiator it offers the row's types and
- * its first message is.
+ * The connection model and the RTR (RFC 6581 9.2): rows F1 to F63 of `requirements`.
+ * Each of rows F3 to F58 runs in both roles. As the responder the device takes the
+ * row's types and the test checks its Reply; as the initiator it offers the row's
+ * types and the test checks its first message.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "meet.h"
 
-/* first message of the initiator */
+/* the initiator's first message */
 enum first { NONE, WRITE, READ, SEND };
 
 static const enum rdmap_op op_of[] = {
@@ -66,7 +66,7 @@ static const struct row {
 	{}
 };
 
-/* ---- F3 to F58, left half: the Reply, and how the row goes on from there ---- */
+/* ---- F3 to F58, the device is the responder: the Reply, and what follows ---- */
 
 static bool several(int types)
 {
@@ -74,9 +74,10 @@ static bool several(int types)
 }
 
 /*
- * RFC 6581 9.2: a Reply lists one type or more that the responder takes. It need
- * not list all of them, and may list others than it was offered (MPA-197, 198);
- * but one that was offered, if the responder takes several of those (MPA-199).
+ * RFC 6581 9.2: a Reply lists one or more types that the responder takes. It need not
+ * list all of them, and may list types that were not offered (MPA-197, MPA-198). If
+ * the responder takes several of the offered types, it must list one of these
+ * (MPA-199).
  */
 static int expect_list(const struct mpa_frame *reply, const struct row *row)
 {
@@ -115,7 +116,7 @@ static void row_responder(const struct row *row)
 	expect_alive(m.p);
 }
 
-/* ---- right half: the first message ---- */
+/* ---- F3 to F58, the device is the initiator: the first message ---- */
 
 static void row_initiator(const struct row *row)
 {
@@ -210,7 +211,7 @@ static void f2__flags_without_a_are_ignored(void)
 		client_server_responder(types);
 }
 
-/* a zero-length Send is a message of the ULP where nobody agreed on B */
+/* when the frames did not agree on B, a zero-length Send is a message of the ULP */
 static void f2__zero_length_send_is_no_rtr(void)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -227,7 +228,7 @@ static void f2__zero_length_send_is_no_rtr(void)
 	expect_eq("byte_len", wc.byte_len, 0);
 }
 
-/* ---- F59 to F63: Replies that do not fit ---- */
+/* ---- F59 to F63: Replies that do not match the Request ---- */
 
 /* the device asks for peer-to-peer with all types, or for client-server */
 static void call(struct meeting *m, bool p2p)
@@ -291,7 +292,7 @@ static void f62__model_not_asked_for_and_no_type(void)
 	expect_failed(&m);
 }
 
-/* any flags in a rejecting Reply, fitting or not: no FPDU follows */
+/* a rejecting Reply may have any flags: no FPDU follows */
 static void f63__flags_of_a_reject_are_information(void)
 {
 	static const struct {
@@ -313,7 +314,7 @@ static void f63__flags_of_a_reject_are_information(void)
 	}
 }
 
-/* a responder need not list all it was offered, and may list more (MPA-198) */
+/* a responder may list fewer or more types than it was offered (MPA-198) */
 static void reply__may_list_types_that_were_not_offered(void)
 {
 	struct meeting m = MEETING_DEFAULT;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What a peer must not be able to touch: foreign, revoked, guessed and limited STags
- * (RFC 5040 8.1, RFC 5041 8, RFC 5042). Each attack is by Write, Read or Send with
- * Invalidate on the wire, and the victim's memory is looked at afterwards.
+ * (RFC 5040 8.1, RFC 5041 8, RFC 5042). Each attack comes as a Write, Read or Send
+ * with Invalidate on the wire; then the test checks the victim's memory.
  */
 #include <string.h>
 
 #include "terminate.h"
 
 #define ROOM		4096
-#define MR_LEN		1000	/* ends inside a page: bounds count, not pages */
+#define MR_LEN		1000	/* ends inside a page, to test bounds rather than pages */
 #define SINK		0x51
 
 /* ---- attacks, each on a connection of its own ---- */
 
-/* the device must end the stream with @triplet, or @alt */
+/* the device must end the stream with the Terminate @triplet or @alt */
 static void expect_refused(struct peer *p, int triplet, int alt)
 {
 	struct terminate t;
@@ -59,7 +59,7 @@ static void attack_invalidate(uint32_t stag, enum rdmap_op op)
 	agent_destroy(s.conn);
 }
 
-/* it is not only still there, it can be used: on a connection of its own */
+/* @mr can still be used, on another connection */
 static void expect_usable(const struct agent_mr *mr)
 {
 	struct session s = session_default();
@@ -96,7 +96,7 @@ static void foreign_pd_is_not_invalidated(void)
 	attack_write(mr.rkey, mr.va, 64, TRIPLET(1, 1, 2), NO_TRIPLET);
 }
 
-/* the ULP whose QP was attacked hears of it */
+/* the ULP whose QP was attacked gets an event */
 static void foreign_pd_is_told(void)
 {
 	struct agent_mr mr = agent_mr_pd(ROOM, "lrw", 1);
@@ -146,7 +146,7 @@ static const struct {
 
 #define OUTSIDE	(sizeof(outside) / sizeof(*outside))
 
-/* the neighbours in memory are registered, too, and as open: only the STag differs */
+/* the neighbouring regions have the same rights; only the STag keeps them apart */
 static void no_octet_outside_is_written(void)
 {
 	struct agent_mr below = agent_mr(ROOM, "lrw");
@@ -172,7 +172,7 @@ static void no_octet_outside_is_read(void)
 			    TRIPLET(0, 1, 1));
 }
 
-/* the sum would be small again: both ends of the sum must be looked at */
+/* TO + length wraps to a small number, so the device must check for the wrap */
 static void sums_do_not_wrap(void)
 {
 	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
@@ -223,7 +223,7 @@ static void atomic_right_is_neither(void)
 	expect_untouched(&mr);
 }
 
-/* a Read whose sink has no remote right, where the device does not ask for one */
+/* Post a Read whose sink has no remote right; skip the test if the device needs one. */
 static struct open_read read_into_local_memory(struct session *s, struct agent_mr *mr)
 {
 	struct agent_wc wc;
@@ -236,7 +236,7 @@ static struct open_read read_into_local_memory(struct session *s, struct agent_m
 	return expect_read_request(s->p);
 }
 
-/* what a Read of the device names as its sink is for its Response alone */
+/* the sink STag of the device's Read is for its Response only */
 static void read_sink_is_not_written(void)
 {
 	struct session s = session_default();
@@ -249,7 +249,7 @@ static void read_sink_is_not_written(void)
 	expect_untouched(&mr);
 }
 
-/* ... and no longer than until its Response is there */
+/* ... and only until the Response has come */
 static void read_sink_ends_with_its_read(void)
 {
 	struct session s = session_default();
@@ -271,7 +271,7 @@ static void read_sink_ends_with_its_read(void)
 
 /* ---- invalidation ---- */
 
-/* read and written, on a stream that was there before the attack */
+/* the peer reads and writes @mr, on a stream that existed before the attack */
 static void expect_rights(struct session *s, const struct agent_mr *mr, const char *octets)
 {
 	struct fpdu f;
@@ -283,8 +283,8 @@ static void expect_rights(struct session *s, const struct agent_mr *mr, const ch
 	expect_octets("the Response", f.seg.data, octets, 4);
 }
 
-/* two streams use the region at the same time: the peer of a third cannot take it away
- * from them, nor can one of theirs from the other */
+/* Two streams use the region. Neither the peer of a third one nor one of their own
+ * peers can invalidate it for the others. */
 static void shared_mr_cannot_be_invalidated(void)
 {
 	struct session one = session_default(), other = session_default();
@@ -317,7 +317,7 @@ static void revoked_key_is_dead(void)
 	expect_untouched(&mr);
 }
 
-/* a message that has begun goes no further */
+/* a message that has begun places nothing more */
 static void revoked_in_a_message(void)
 {
 	struct session s = session_default();
@@ -337,7 +337,7 @@ static void revoked_in_a_message(void)
 	expect_memory(&mr, sizeof(octets), fill, sizeof(fill));
 }
 
-/* nor does a segment of which the last octet is to come */
+/* nor does a segment whose last byte has not come */
 static void revoked_in_a_segment(void)
 {
 	struct session s = session_default();
@@ -357,8 +357,8 @@ static void revoked_in_a_segment(void)
 	expect_untouched(&mr);
 }
 
-/* Writes pour in while the memory is taken back: from the moment that the call
- * returns no octet changes */
+/* Writes arrive while the region is deregistered: after the call returns no byte
+ * changes. */
 static void revoked_under_fire(void)
 {
 	enum { SHOTS = 1500, LEN = 1024 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The scripted peer checked against the figures of RFC 5044 and the published
- * CRC vectors, and its reading against its writing. No target is needed.
+ * The scripted peer, checked against the figures of RFC 5044 and the published CRC
+ * vectors; what it builds is read back. No target is needed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static struct peer new_end(bool markers)
 	return p;
 }
 
-/* two ends that hear each other */
+/* a pair of peers, connected to each other */
 static void new_pair(struct peer *a, struct peer *b, bool markers)
 {
 	int fds[2];
@@ -77,7 +77,7 @@ static void end_pair(struct peer *a, struct peer *b)
 	free(b->ulpdu);
 }
 
-/* the Send of 24 zero octets that RFC 5044 draws, at @pos of the stream */
+/* the Send of 24 zero bytes of RFC 5044 figures 5 and 6, at @pos of the stream */
 static void figure(uint64_t pos, uint32_t msn, const uint8_t *want, size_t want_len)
 {
 	struct peer p = new_end(true);
@@ -112,7 +112,7 @@ static void self__fpdu_is_that_of_figure_6(void)
 	figure(492, 2, want, sizeof(want));
 }
 
-/* a marker 12 octets into an FPDU of 16 octets (5044 Figure 4) */
+/* a marker 12 bytes into an FPDU of 16 bytes (RFC 5044 figure 4) */
 static void self__marker_splits_an_ulpdu(void)
 {
 	struct peer p = new_end(true);
@@ -158,8 +158,8 @@ static void self__marker_behind_an_fpdu_is_of_the_next(void)
 
 struct vector {
 	const char *what;
-	uint8_t field[4];	/* CRC field without a marker in front */
-	uint8_t marked[4];	/* with one, if known */
+	uint8_t field[4];	/* CRC field without a leading marker */
+	uint8_t marked[4];	/* with a leading marker, if known */
 };
 
 static void check_vector(const struct vector *v, const uint8_t *ulpdu, size_t len)
@@ -202,7 +202,7 @@ static void self__fpdu_matches_known_vectors(void)
 	check_vector(&term, u, seg_terminate(&p, 2, 0, 5, u));
 }
 
-/* lengths of all phases against markers, each read as it was written */
+/* build and read back FPDUs of all phases of length and marker */
 static void read_back(bool markers)
 {
 	static const size_t sizes[] = { 14, 15, 16, 17, 18, 46, 492, 500, 505, 1000, 1460,
@@ -235,7 +235,7 @@ static void self__reader_takes_what_the_writer_makes(void)
 	read_back(true);
 }
 
-/* which of the reader's verdicts an FPDU with a fault gets */
+/* check which fields of struct fpdu report @fault */
 static void verdict(const struct fpdu_fault *fault, bool crc, bool markers, bool pad)
 {
 	uint8_t ulpdu[1025], out[2 * sizeof(ulpdu) + 64];

@@ -157,7 +157,7 @@ static void send__any_wakes_when_all_are_wanted(void)
 
 /* ---- with Invalidate ---------------------------------------------------- */
 
-/* what must not be invalidated stays, and the Send is not delivered */
+/* the device refuses to invalidate @stag, and does not deliver the Send */
 static void invalidate(struct scene *sc, enum rdmap_op op, uint32_t stag)
 {
 	struct seg seg = scene_send(sc, 8);
@@ -206,7 +206,7 @@ static void send__invalidate_key_differs(void)
 	invalidate(sc, OP_SEND_INV, sc->sink.rkey ^ 1);
 }
 
-/* a region that each stream of the domain may use; it stays good for the others */
+/* a region that all streams of its PD may use; it stays valid */
 static void send__invalidate_a_shared_one(void)
 {
 	struct scene *sc = scene_start();
@@ -279,8 +279,8 @@ static void send__on_the_queue_of_terminates(void)
 	scene_refuse(sc, &seg, RO_OPCODE);
 }
 
-/* Placement may come before RDMAP looks: a receive spoilt by a bad message is
- * flushed all the same. Here it does not even get that far. */
+/* A bad message may be placed before RDMAP checks it, and spoil a receive, which is
+ * then flushed. A bad opcode or version must not get that far. */
 static void send__bad_opcode_is_not_placed(void)
 {
 	struct scene *sc = scene_start();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The layout and the size of FPDUs: RFC 5044 3, 4.1 and 4.5. The device's EMSS is
- * chosen per connection, by the MSS option of our SYN. It can change in mid-stream
- * where the device's TCP keeps a segment under half of the largest window that it
- * was offered, as Linux does: then we can make it grow. A path MTU that shrinks is
- * not the peer's to make, but a setting "mtu N", where the agent has it.
+ * The layout and the size of FPDUs: RFC 5044 3, 4.1 and 4.5. The MSS option of our SYN
+ * chooses the device's EMSS for each connection. A TCP that keeps a segment below half
+ * of the largest window offered, as Linux does, raises it in mid-stream: we let the
+ * window grow. A peer cannot shrink the path MTU; the setting "mtu N" does, if the
+ * agent has it.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 #include "flow.h"
 
 #define RECV_ID		9
-#define TIMESTAMPS	12	/* octets of the TCP option, in each segment */
+#define TIMESTAMPS	12	/* size of the TCP option, which is in each segment */
 
 static uint8_t data[ULPDU_MAX];
 
@@ -65,7 +65,7 @@ static void size__version_is_1_behind_an_enhanced_startup(void)
 	versions_of(false);
 }
 
-/* a Send of several segments, each in its FPDU */
+/* a Send of several segments, each in an FPDU of its own */
 static void size__one_segment_in_each_fpdu(void)
 {
 	struct session s = session_default();
@@ -113,7 +113,7 @@ static void note_size(const struct fpdu *f, void *arg)
 		sizes->short_ones++;
 }
 
-/* a long Write: each ULPDU but the last is MULPDU */
+/* a long Write: each ULPDU but the last one has MULPDU */
 static void check_sizes(struct session *s, const struct agent_mr *mr, uint32_t len,
 			uint32_t mulpdu)
 {
@@ -121,12 +121,12 @@ static void check_sizes(struct session *s, const struct agent_mr *mr, uint32_t l
 	unsigned int n = flow_device_writes(s, mr, len, NULL, note_size, &sizes);
 
 	expect_eq("largest ULPDU", sizes.largest, mulpdu);
-	/* MPA may announce less where a segment is partly full: not as a rule */
+	/* MPA may use less for a partly filled segment, but not often */
 	expect(sizes.short_ones <= n / 8, "%u of %u ULPDUs are shorter than MULPDU",
 	       sizes.short_ones, n);
 }
 
-/* A row is the EMSS, and MULPDU without and with markers: RFC 5044 4.5 */
+/* A row is the EMSS, then MULPDU without and with markers: RFC 5044 4.5. */
 static const struct mss_row {
 	const char *name;
 	uint32_t emss, plain, marked;
@@ -189,8 +189,8 @@ static void row_marked(void)
 #define BIG	(512 * 1024)
 
 /*
- * TCP keeps a segment under half of the other's window, which grows with what is
- * read: some goes both ways first.
+ * TCP keeps a segment below half of the peer's window, which grows as the peer reads:
+ * send some data both ways first.
  */
 static void sizes_of_path(bool marked)
 {
@@ -245,12 +245,12 @@ static void size__follows_a_segment_size_that_grows(void)
 		skip("the window does not bound the device's segments");
 	expect(small.largest < full, "ULPDU of %u octets", small.largest);
 	set_window(&s, 60000, 1024 * 1024);
-	/* it takes a few acknowledgements until the device has seen it */
+	/* the device learns of the larger window in a few acknowledgements */
 	flow_device_writes(&s, &mr, 20000, NULL, NULL, NULL);
 	check_sizes(&s, &mr, 60000, full);
 }
 
-#define LOW_MTU		1300	/* IPv6 is left alone */
+#define LOW_MTU		1300	/* above the minimum of IPv6 */
 #define LOW_SEGMENT	(LOW_MTU - 40)
 
 static void shrink_path(void)
@@ -276,7 +276,7 @@ static void size__follows_a_path_that_shrinks(void)
 	if (longest <= LOW_SEGMENT)
 		skip("FPDUs are of %zu octets as it is", longest);
 	shrink_path();
-	/* TCP finds out as it sends */
+	/* TCP learns of the new MTU when it sends */
 	flow_device_writes(&s, &mr, 60000, NULL, NULL, NULL);
 	longest = 0;
 	flow_device_writes(&s, &mr, 60000, NULL, note_longest, &longest);
@@ -288,7 +288,7 @@ static void size__follows_a_path_that_shrinks(void)
 #define QUEUED		8
 #define QUEUED_LEN	60000
 
-/* Writes, one behind the other in our memory, of which TCP has taken some */
+/* Post Writes that follow one another in our memory; TCP has taken some of them. */
 static struct session writes_that_wait(void)
 {
 	struct session s = SESSION_DEFAULT;
@@ -296,7 +296,7 @@ static struct session writes_that_wait(void)
 	int i;
 
 	s.tcp.rcvbuf = 16384;
-	/* larger ones would all fit into the device's send buffer */
+	/* a larger MSS would let them all fit into the device's send buffer */
 	s.tcp.mss = 1448 + TIMESTAMPS;
 	session_start(&s);
 	pattern(data, QUEUED_LEN, 9);
@@ -304,7 +304,7 @@ static struct session writes_that_wait(void)
 	for (i = 0; i < QUEUED; i++)
 		agent_post(s.conn, i, AG_WRITE, AG_SIGNALED, &mr, 0, QUEUED_LEN, OUR_STAG,
 			   OUR_TO + i * QUEUED_LEN);
-	/* our window fills */
+	/* wait until our window is full */
 	usleep(100000);
 	return s;
 }
@@ -352,7 +352,7 @@ static void feed_sizes(struct session *s)
 		flow_we_write(s, &mr, 0, data, sizes[i], NULL);
 	expect_alive(s->p);
 	expect_memory(&mr, 0, data, ULPDU_MAX - TAGGED_HDR);
-	/* the largest once more, alone: it is all there or nothing is */
+	/* the largest size again, alone in the stream: it is placed as a whole */
 	pattern(data, sizeof(data), 4);
 	flow_we_write(s, &mr, 0, data, ULPDU_MAX - TAGGED_HDR, NULL);
 	expect_alive(s->p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the device sends: headers, segmentation, numbers and order, RFC 5041 4 and 5,
- * RFC 5040 4 and 5. Posted through the agent, read off the wire.
+ * What the device sends: headers, segmentation, numbers and order (RFC 5041 4 and 5,
+ * RFC 5040 4 and 5). The agent posts it, the test reads it from the wire.
  */
 #include <string.h>
 
@@ -15,11 +15,11 @@
 static uint8_t got_buf[BIG + ULPDU_MAX], want_buf[BIG];
 
 /**
- * struct message - one that the device sent, put together
+ * struct message - a reassembled message of the device
  * @first: its first segment's header
- * @len: octets, in got_buf
- * @segments: how many
- * @longest: of its FPDUs, octets on the wire
+ * @len: bytes, in got_buf
+ * @segments: number of segments
+ * @longest: size of its longest FPDU on the wire
  */
 struct message {
 	struct seg first;
@@ -28,7 +28,7 @@ struct message {
 	size_t longest;
 };
 
-/* what may not change from segment to segment, and what must */
+/* check the fields that stay the same in all segments, and the offset */
 static void check_segment(const struct message *m, const struct seg *seg)
 {
 	expect_eq("octet 0 but L", seg->ctrl & ~DDP_LAST,
@@ -44,8 +44,8 @@ static void check_segment(const struct message *m, const struct seg *seg)
 	expect_eq("MO", seg->mo, m->len);
 }
 
-/* Octets 0 and 1 have no reserved bit, the version is the stream's; expect_op()
- * sees to T, QN and MSN. */
+/* Receive a message. Octets 0 and 1 have no reserved bits, and their version is the
+ * stream's; expect_op() checks T, QN and MSN. */
 static void recv_message(struct peer *p, enum rdmap_op op, struct message *m)
 {
 	struct fpdu f;
@@ -70,7 +70,7 @@ static void recv_message(struct peer *p, enum rdmap_op op, struct message *m)
 
 /* ---- each message's header ---------------------------------------------- */
 
-/* the device's own memory: 1 MiB, its first 64 KiB a pattern */
+/* register the device's memory: 1 MiB, the first 64 KiB hold a pattern */
 static struct scene *source_start(struct agent_mr *mr)
 {
 	struct scene *sc = scene_start_bare();
@@ -124,7 +124,7 @@ static void check_send(enum agent_op ag, unsigned int flags, enum rdmap_op op,
 	expect_eq("length of the segment", m.first.ulpdu_len, UNTAGGED_HDR + 100);
 	expect_octets("payload", got_buf, want_buf + 10, 100);
 	expect_done(1, "SEND");
-	/* the same in segments */
+	/* the same in several segments */
 	agent_post(sc->s.conn, 2, ag, AG_SIGNALED | flags, &mr, 0, 65536, inv_stag,
 		   0);
 	recv_message(sc->p, op, &m);
@@ -280,7 +280,7 @@ static void source__unaligned_local_memory(void)
 	}
 }
 
-/* no FPDU is longer than a TCP segment: MULPDU is what fits */
+/* no FPDU is longer than a TCP segment, since MULPDU is what fits into one */
 static void at_mss(int mss)
 {
 	struct session s = SESSION_DEFAULT;
@@ -320,7 +320,7 @@ static void source__queues_count_apart(void)
 	struct message m;
 	int i;
 
-	/* recv_message() asks for the next MSN of each queue, the first is 1 */
+	/* recv_message() checks the MSN of each queue, which begins at 1 */
 	for (i = 0; i < 4; i++) {
 		agent_post(sc->s.conn, 2 * i, AG_SEND, AG_SIGNALED, &sc->recv, 0,
 			   8, 0, 0);
@@ -340,7 +340,7 @@ static void source__first_msn_is_1(void)
 	struct agent_mr mr;
 	struct fpdu f;
 
-	/* no RTR, which would take a number */
+	/* without an RTR, which would take an MSN */
 	s.plain = true;
 	session_start(&s);
 	mr = agent_mr(100, "lw");
@@ -389,7 +389,7 @@ static void source__each_write_has_one_buffer(void)
 	struct message m;
 	int i;
 
-	/* neighbours in the peer's memory, which one message could cover */
+	/* Writes to adjacent ranges, which one message could cover */
 	for (i = 0; i < 4; i++)
 		agent_post(sc->s.conn, i, AG_WRITE, AG_SIGNALED, &mr, i * 100, 100,
 			   STAG, TO + i * 100);
@@ -406,8 +406,8 @@ static void source__each_write_has_one_buffer(void)
 #define ORD	2
 #define READS	8
 
-/* the Requests that come, from number @at on: up to @need must, more may follow at
- * once; Return: how many there are now */
+/* Receive Read Requests, from number @at on, until there are @need; others may follow
+ * at once. Return: how many there are now. */
 static int open_reads(struct peer *p, uint8_t bodies[][READ_BODY_LEN], int at,
 		      int need)
 {
@@ -458,7 +458,7 @@ static void source__sinks_of_open_reads_differ(void)
 			   100, STAG, TO);
 	sent = open_reads(sc->p, bodies, 0, 2);
 	expect_eq("Read Requests", sent, 2);
-	/* one buffer each: the STag or the offset tells them apart */
+	/* each sink must be distinct, by its STag or its TO */
 	expect(memcmp(bodies[0], bodies[1], 12), "two Reads with one sink");
 }
 

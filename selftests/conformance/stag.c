@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * STags that cannot be guessed (RFC 5040 8.1.1(8), RFC 5042 6.1.x), and streams that
- * cannot be hurt through another one: RFC 5040 8.1.1(10), 8.1.2(7) and (8).
+ * an attack on another one does not affect: RFC 5040 8.1.1(10), 8.1.2(7) and (8).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #define SAMPLES		200
 #define REUSES		40
 #define SINK		0x51
-/* of 200 draws among 256 values some 139 differ; fewer than 100 is out of question */
+/* 200 random draws from 256 values give some 139 different ones, and practically never
+ * fewer than 100 */
 #define MIN_VALUES	100
 
 static int by_value(const void *a, const void *b)
@@ -30,7 +31,7 @@ static void draw(uint32_t *stags)
 		stags[i] = agent_mr(ROOM, "lrw").rkey;
 }
 
-/* how many values octet @shift / 8 of the STags has */
+/* Return: how many values the byte at bit @shift of the STags takes */
 static unsigned int values_of(const uint32_t *stags, unsigned int shift)
 {
 	bool seen[256] = {};
@@ -55,8 +56,7 @@ static void spread_over_all_bits(void)
 		       values_of(stags, shift), SAMPLES);
 }
 
-/* the step from one to the next, and the one after, tells nothing: no step is
- * seen twice */
+/* no difference of consecutive STags occurs twice, so differences predict nothing */
 static void no_step_repeats(void)
 {
 	uint32_t stags[SAMPLES], steps[SAMPLES - 1];
@@ -74,7 +74,7 @@ static void no_step_repeats(void)
 		expect(stags[i] != stags[i - 1], "two MRs have the STag %#x", stags[i]);
 }
 
-/* memory that is registered again and again never gets an old STag */
+/* memory registered again and again never gets an earlier STag */
 static void reuse_changes_the_stag(void)
 {
 	uint32_t stags[REUSES];
@@ -91,7 +91,7 @@ static void reuse_changes_the_stag(void)
 		expect(stags[i] != stags[i - 1], "the STag %#x came back", stags[i]);
 }
 
-/* the neighbours of a good one, and those that are special, are all unknown */
+/* values close to a valid STag, and special ones, are all unknown */
 static void guesses_fail(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
@@ -136,7 +136,7 @@ static void other_stream_lives_on(void)
 	expect(!strcmp(agent_qp_state(other.conn), "RTS"), "the QP left RTS");
 }
 
-/* all slots for Reads of one stream are taken; the other has its own */
+/* one stream uses all its slots for Reads; the other has its own slots */
 static void read_slots_are_not_shared(void)
 {
 	struct session greedy = SESSION_DEFAULT, other;
@@ -160,7 +160,7 @@ static void read_slots_are_not_shared(void)
 
 #define SHARED	4
 
-/* two streams that receive from one queue, as deep as SHARED */
+/* two streams that receive from one queue of SHARED entries */
 static void start_sharers(struct session *greedy, struct session *other)
 {
 	*greedy = *other = (struct session)SESSION_DEFAULT;
@@ -170,9 +170,9 @@ static void start_sharers(struct session *greedy, struct session *other)
 	session_start(other);
 }
 
-/* RFC 5040 8.1.2: the program can tell who eats up the queue that
- * several streams receive from, before it is empty: by the limit, and by whose the
- * completions are */
+/* RFC 5040 8.1.2: before the queue that several streams share is empty, the program
+ * can tell which stream uses it up, by the limit event and by the QP of each
+ * completion. */
 static void greedy_stream_is_found_out(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "l");
@@ -198,13 +198,14 @@ static void greedy_stream_is_found_out(void)
 	       event ? event : "missing");
 	agent_expect_wc(2, "SUCCESS", &wc);
 	expect_eq("connection of the completion", wc.conn, greedy.conn);
-	/* there is one left, for whoever comes first */
+	/* one receive is left, for the stream that sends first */
 	send_send(other.p, "mine", 4);
 	agent_expect_wc(3, "SUCCESS", &wc);
 	expect_eq("connection of the completion", wc.conn, other.conn);
 }
 
-/* who finds it empty is ended, alone: the others go on as soon as there is a receive */
+/* A stream that finds the queue empty ends alone; the others go on when there is a
+ * receive. */
 static void greedy_stream_ends_alone(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "l");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Who may send what, and when, until both ends are in Full Operation: RFC 5044 7.1.2. */
+/* What either end may send, and when, until both are in Full Operation: RFC 5044
+ * 7.1.2. */
 #include <string.h>
 
 #include "knock.h"
@@ -9,7 +10,7 @@
 #define REPLY_MS	2000
 #define SEND_ID		7
 
-/* ---- what the frames of the device are ---- */
+/* ---- the form of the device's frames ---- */
 
 static void check_request(const struct mpa_frame *f)
 {
@@ -81,7 +82,7 @@ static void startup__rev_is_known(void)
 	expect(!strcmp(value, "1"), "peer_rev is %s, not 1", value);
 }
 
-/* ---- no streaming mode in front: MPA begins where TCP does ---- */
+/* ---- no streaming mode: MPA begins with the TCP connection ---- */
 
 static void greet_and_send(struct peer *p, const struct mpa_frame *f)
 {
@@ -105,7 +106,7 @@ static void startup__no_streaming_before_the_request(void)
 	agent_expect_no_event(SILENCE_MS);
 }
 
-/* its first octets are the Request, which meet_call() has read */
+/* the device's first bytes are the Request, which meet_call() has read */
 static void startup__no_streaming_before_the_reply(void)
 {
 	struct meeting m = MEETING_DEFAULT;
@@ -259,7 +260,7 @@ static void startup__fence_with_markers(void)
 	fence(true);
 }
 
-/* an FPDU that is not valid does not open it */
+/* an invalid FPDU does not open the fence */
 static void startup__fence_and_bad_fpdu(void)
 {
 	const struct fpdu_fault fault = { .crc_xor = 1 };
@@ -278,7 +279,7 @@ static void startup__fence_and_bad_fpdu(void)
 	expect_closed_silently(s.p);
 }
 
-/* ---- M of either end ---- */
+/* ---- M of both ends ---- */
 
 static void startup__markers_as_we_ask(void)
 {
@@ -305,9 +306,9 @@ static void startup__no_markers_as_we_ask(void)
 	expect_alive(s.p);
 }
 
-/* ---- a frame that is none: RFC 5044 8, code 4 ---- */
+/* ---- what is no valid frame: RFC 5044 8, code 4 ---- */
 
-/* what the ULP hears of a startup that failed */
+/* the device's connect() ends in an error event */
 static void expect_told_of_failure(void)
 {
 	struct agent_event ev;

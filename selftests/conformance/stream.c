@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA on a stream of octets: however TCP cuts it, the result is the same (RFC 5044
- * 4.3, 5, 6, 7.1). What cannot be seen with a socket, loss and reordering, is the
- * matter of netem under any of these tests.
+ * MPA on a stream of bytes: the result is the same however TCP cuts it (RFC 5044 4.3,
+ * 5, 6 and 7.1). A socket cannot cause loss and reordering: run these tests under
+ * netem for that.
  */
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -18,14 +18,14 @@
 #define URGENT_MS	1000
 
 /**
- * struct burst - FPDUs to be sent in one way or another, and what they do
+ * struct burst - FPDUs to send, and what they do
  * @s: the connection
- * @mr: target of the Writes
- * @rq: of the Send at the end
- * @octets, @len: on the wire
- * @end: where each FPDU ends in them
- * @nr: FPDUs
- * @data, @data_len: what is in @mr afterwards
+ * @mr: sink of the Writes
+ * @rq: memory of the receive for the final Send
+ * @octets, @len: all FPDUs as on the wire
+ * @end: where each FPDU ends in @octets
+ * @nr: number of FPDUs
+ * @data, @data_len: the contents of @mr afterwards
  */
 struct burst {
 	struct session s;
@@ -46,7 +46,7 @@ static void add_fpdu(const uint8_t *ulpdu, uint32_t len)
 	b.end[b.nr++] = b.len;
 }
 
-/* Writes of @data_len octets in all, and a Send of the first 5 of them */
+/* Build Writes of @data_len bytes in all, and a Send of the first 5 of these bytes. */
 static void burst_make(bool markers, size_t data_len)
 {
 	static const uint32_t lens[] = { 1, 0, 13, 500, 3, 1459, 64, 2, 7001, 14 };
@@ -146,7 +146,7 @@ static void stream__cut_at_random_marked(void)
 	cut_at_random(true, 6581);
 }
 
-/* each cut falls @shift octets behind the end of an FPDU */
+/* each cut is @shift bytes after the end of an FPDU */
 static void cut_behind_ends(size_t shift)
 {
 	size_t at = 0, to;
@@ -189,7 +189,8 @@ static void stream__small_window(void)
 	flow_device_writes(&s, &mr, sizeof(data), data, NULL, NULL);
 }
 
-/* the largest FPDU has to be there whole, at whatever cost of memory per octet */
+/* the device must buffer the largest FPDU whole, however much memory small segments
+ * cost */
 static void largest_in_pieces(struct session *s, size_t piece)
 {
 	static uint8_t ulpdu[ULPDU_MAX + 64], data[ULPDU_MAX];
@@ -223,7 +224,8 @@ static void stream__largest_fpdu_over_the_smallest_segments(void)
 
 /* ---- an FPDU that is not all there ---- */
 
-/* @octets but for the last @hold, then nothing: not a trace of it in the device */
+/* send @octets without the last @hold, check that the device does nothing, send the
+ * rest */
 static void hold_back(const uint8_t *octets, size_t len, size_t hold,
 		      const struct agent_mr *mr)
 {
@@ -297,7 +299,8 @@ static void stream__request_without_its_last_octet(void)
 
 /* ---- TCP's urgent pointer ---- */
 
-/* RFC 5044 has no word on it: an octet as any other, or an error of the stream */
+/* RFC 5044 does not mention it: the device takes the byte like any other, or ends the
+ * stream with an error */
 static void urgent_octet(size_t at)
 {
 	uint8_t ulpdu[1024];
@@ -365,7 +368,7 @@ static void stream__length_65535(void)
 
 /* ---- what the device gives to TCP ---- */
 
-/* what our TCP has of the device: both numbers are of one moment */
+/* what our TCP has received from the device, both numbers at one moment */
 struct arrived {
 	uint64_t octets;
 	uint32_t segments;
@@ -383,9 +386,9 @@ static struct arrived arrived_now(const struct session *s)
 
 #define TRIES	10
 
-/* The first segment that is seen has all of the FPDU, or it was cut. Where a second one
- * is there already (TCP may send again what is not acknowledged in time) it is not
- * known which octets the first one had: the device writes it again. */
+/* The first segment that arrives must have the whole FPDU. If a second one has arrived
+ * already (TCP may retransmit), the size of the first is unknown, so the device writes
+ * again. */
 static void written_in_one_segment(struct session *s, const struct agent_mr *mr,
 				   uint32_t len)
 {
@@ -416,7 +419,7 @@ static void written_in_one_segment(struct session *s, const struct agent_mr *mr,
 	     (unsigned long long)wire);
 }
 
-/* alone in the stream, an FPDU that fits into a segment travels in one */
+/* alone in the stream, an FPDU that fits into a segment is sent in one */
 static void one_segment(bool markers)
 {
 	static const uint32_t lens[] = { 0, 1, 100, 700, 1000, 1300 };
@@ -451,7 +454,7 @@ static void stream__fpdu_is_one_segment_marked(void)
 
 /* ---- the switch from frames to FPDUs ---- */
 
-/* FPDUs begin right behind our frame, its private data of whatever length */
+/* FPDUs begin directly after our frame, for any length of its private data */
 static void begin(uint16_t pd_len, size_t piece)
 {
 	struct agent_mr mr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The Terminates that a device sends for what RDMAP finds wrong: each triplet of
- * layer 0 (RFC 5040 4.8) that a peer can cause, byte for byte (Q30). Those of DDP and
- * MPA are in term_ddp.c, what happens around a Terminate in term_end.c, received ones
- * in term_recv.c.
+ * The Terminates that a device sends for what RDMAP finds wrong: each triplet of layer
+ * 0 (RFC 5040 4.8) that a peer can cause, byte for byte (Q30). Those of DDP and MPA
+ * are in term_ddp.c, what happens around a Terminate in term_end.c, received ones in
+ * term_recv.c.
  */
 #include "offence.h"
 
@@ -61,7 +61,7 @@ static uint32_t read_wrap(struct peer *p, unsigned int arg, uint8_t *out)
 	return seg_read_req(p, 7, SINK_TO, 8, mr.rkey, -4ull, out);
 }
 
-/* RDMAP's control octet with another version */
+/* change the version in RDMAP's control octet */
 static uint32_t read_version(struct peer *p, unsigned int rv, uint8_t *out)
 {
 	uint32_t len = offence_good_read(p, out);
@@ -86,7 +86,7 @@ static uint32_t write_version(struct peer *p, unsigned int rv, uint8_t *out)
 	return len;
 }
 
-/* the right opcode for an untagged message, in a tagged one, or none at all */
+/* a tagged message with the opcode of an untagged one, or with no valid opcode */
 static uint32_t tagged_opcode(struct peer *p, unsigned int op, uint8_t *out)
 {
 	uint32_t len = offence_good_write(p, out);
@@ -113,7 +113,7 @@ static uint32_t send_version(struct peer *p, unsigned int rv, uint8_t *out)
 
 #define ON_QUEUE(qn, op)	((qn) << 8 | (op))
 
-/* four octets of a message on QN 0 to 2 with an opcode that has no place there */
+/* a message of 4 bytes on QN 0 to 2 with an opcode that the queue must not have */
 static uint32_t queue_opcode(struct peer *p, unsigned int where, uint8_t *out)
 {
 	unsigned int qn = where >> 8;
@@ -137,7 +137,7 @@ static uint32_t inv_unknown(struct peer *p, unsigned int op, uint8_t *out)
 	return seg_send(p, op, WILD_STAG, 0, offence_data, 4, true, out);
 }
 
-/* a plain MR is good on each stream of its PD: no peer may invalidate it */
+/* a plain MR is valid on each stream of its PD, so no peer may invalidate it */
 static uint32_t inv_shared(struct peer *p, unsigned int op, uint8_t *out)
 {
 	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
@@ -176,9 +176,9 @@ static uint32_t response_version(struct peer *p, unsigned int rv, uint8_t *out)
 	return len;
 }
 
-/* ---- the device's own ---- */
+/* ---- the device's own errors ---- */
 
-/* a work request whose memory is of another PD */
+/* post a work request whose memory is of another PD */
 static uint32_t local_fault(struct peer *p, unsigned int op, uint8_t *out)
 {
 	struct agent_mr mr = agent_mr_pd(MR_LEN, "lrw", 1);

@@ -107,7 +107,7 @@ static uint32_t send_again(struct peer *p, unsigned int arg, uint8_t *out)
 	return len;
 }
 
-/* the one receive is taken by a Send in front of it */
+/* a Send takes the only receive, then a second one comes */
 static uint32_t send_too_many(struct peer *p, unsigned int arg, uint8_t *out)
 {
 	(void)arg;
@@ -120,7 +120,7 @@ static uint32_t send_offset(struct peer *p, unsigned int mo, uint8_t *out)
 	return seg_send(p, OP_SEND, 0, mo, offence_data, 4, true, out);
 }
 
-/* the second segment leaves a gap behind the first */
+/* the second segment leaves a gap after the first */
 static uint32_t send_gap(struct peer *p, unsigned int gap, uint8_t *out)
 {
 	uint32_t len = seg_send(p, OP_SEND, 0, 0, offence_data, 8, false, out);
@@ -222,7 +222,7 @@ static void each_code_is_counted(void)
 	offence_counted(offences, codes);
 }
 
-/* ---- what is no row: below DDP, and a full Read queue ---- */
+/* ---- faults that no row has: those below DDP, and a full Read queue ---- */
 
 /* a Write long enough to have a marker in it, wherever it starts */
 static void expect_no_copies(const struct fpdu_fault *fault, int triplet)
@@ -257,8 +257,8 @@ static void bad_marker(void)
 	expect_no_copies(&fault, TRIPLET(2, 0, 3));
 }
 
-/* one Read more than there are slots, while our closed window keeps the first one
- * from being answered */
+/* one Read more than there are slots: our closed window keeps the device from
+ * answering the first */
 static void too_many_reads(void)
 {
 	struct session s = SESSION_DEFAULT;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What happens around a Terminate that the device sends: which of several faults it
- * tells, that nothing follows, how the connection ends, what its own ULP hears.
- * RFC 5040 5.4, 6.2.1 and 7.1; RFC 5041 7.1; Q15, Q32 and Q33.
+ * reports, that nothing follows, how the connection ends, what the device's ULP gets
+ * (RFC 5040 5.4, 6.2.1 and 7.1; RFC 5041 7.1; Q15, Q32 and Q33).
  */
 #include <string.h>
 
 #include "terminate.h"
 
 #define ROOM		4096
-#define WILD		TRIPLET(1, 1, 0)	/* of seg_wild_write() */
+#define WILD		TRIPLET(1, 1, 0)	/* for seg_wild_write() */
 #define FLOOD_FPDUS	400
 #define FLOOD_LEN	1400
 
-/* octets of several FPDUs, sent as one piece */
+/* several FPDUs, sent in one piece */
 struct batch {
 	uint8_t octets[8 * ROOM];
 	size_t len;
@@ -47,7 +47,7 @@ static void send_wild_write(struct peer *p)
 	peer_send_fpdu(p, out, seg_wild_write(p, out));
 }
 
-/* ---- which fault is told ---- */
+/* ---- which fault is reported ---- */
 
 static void first_fault_wins(void)
 {
@@ -109,9 +109,9 @@ static void ddp_before_rdmap(void)
 	expect_closed_silently(s.p);
 }
 
-/* ---- nothing behind it ---- */
+/* ---- nothing follows ---- */
 
-/* good messages right behind a bad one: a Write, a Read Request and a Send */
+/* good messages directly after a bad one: a Write, a Read Request and a Send */
 static void add_good_messages(struct batch *b, struct peer *p, const struct agent_mr *mr)
 {
 	uint8_t out[ROOM];
@@ -141,7 +141,7 @@ static void nothing_follows(void)
 	expect_untouched(&mr);
 }
 
-/* ... and what comes after the Terminate was read by us */
+/* ... and when they come after we have read the Terminate */
 static void late_messages_dropped(void)
 {
 	struct session s = session_default();
@@ -157,7 +157,7 @@ static void late_messages_dropped(void)
 	expect_untouched(&mr);
 }
 
-/* our Terminate crosses the device's: neither is answered */
+/* our Terminate crosses the device's: the device sends nothing more */
 static void crossing_terminates(void)
 {
 	struct session s = session_default();
@@ -174,8 +174,8 @@ static void crossing_terminates(void)
 	expect_fin_silently(s.p);
 }
 
-/* The device reads on: were octets of ours left unread, its TCP would answer them
- * with RST, and the Terminate could be lost. */
+/* The device must keep reading: if bytes of ours stayed unread, its TCP would answer
+ * them with RST, and the Terminate could be lost. */
 static void reads_on_and_ends_with_fin(void)
 {
 	struct session s = session_default();
@@ -195,8 +195,8 @@ static void reads_on_and_ends_with_fin(void)
 	expect_untouched(&mr);
 }
 
-/* two Responses are due, none can leave: one may have begun, and end early or go on to
- * its end; behind the Terminate nothing comes */
+/* Two Responses are due and blocked. The device may send the one that has begun, in
+ * part or to its end, but nothing after the Terminate. */
 static void is_the_last_message(void)
 {
 	struct session s = SESSION_DEFAULT;
@@ -215,7 +215,7 @@ static void is_the_last_message(void)
 	expect_fin_silently(s.p);
 }
 
-/* ---- what the local ULP hears ---- */
+/* ---- what the device's ULP gets ---- */
 
 static void all_work_is_flushed(void)
 {
@@ -239,7 +239,7 @@ static void all_work_is_flushed(void)
 	agent_expect_no_wc(50);
 }
 
-/* what was good before the fault stays so */
+/* messages before the fault stay valid */
 static void earlier_messages_count(void)
 {
 	struct session s = session_default();
@@ -281,8 +281,8 @@ static void short_receive_is_told(void)
 	expect_untouched(&mr);
 }
 
-/* the fault that @commit makes ends in @triplet for the peer, and in @event, ERR and
- * a flush for the program: of this connection, while another one goes on */
+/* The fault that @commit makes causes @triplet for the peer, and @event, ERR and a
+ * flush for the program, on this connection only: another one goes on. */
 static void event_of(void (*commit)(struct peer *p, void *out, uint32_t *len),
 		     int triplet, const char *event)
 {
@@ -357,10 +357,10 @@ static void event_mpa(void)
 	expect_async(s.conn, "QP_FATAL");
 }
 
-/* ---- the device's own faults ---- */
+/* ---- the device's own errors ---- */
 
-/* what was posted before goes out, the Terminate comes in place of the message that
- * cannot be built, what was posted behind is flushed */
+/* What was posted earlier is sent, the Terminate takes the place of the message that
+ * cannot be built, and what was posted later is flushed. */
 static void stands_in_for_the_message(void)
 {
 	struct session s = session_default();
@@ -383,7 +383,7 @@ static void stands_in_for_the_message(void)
 	expect_qp_ended(s.conn);
 }
 
-/* a Send that the device takes after the end: refused, or flushed */
+/* a Send posted after the end is refused or flushed */
 static void later_work_fails(void)
 {
 	struct session s = session_default();
@@ -398,10 +398,10 @@ static void later_work_fails(void)
 	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
 }
 
-/* ---- a Read that fails on its way: the copied header has moved on ---- */
+/* ---- a Read that fails half-way: the copied header says what remained ---- */
 
-/* octets of the Response that come, up to the Terminate, copied to @t; false when all
- * of it came */
+/* Receive the Response up to the Terminate, which is copied to @t. @sent: bytes of the
+ * Response so far. Return: false when all of the Response came. */
 static bool response_until(struct peer *p, uint32_t *sent, struct terminate *t)
 {
 	struct fpdu f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Terminates that the device receives: what its ULP is told (Q12), that none is
- * answered, and that one which is itself wrong does no harm (RFC 5040 5.4, Q30, Q33).
+ * Terminates that the device receives: what its ULP gets (Q12), that the device
+ * answers none, and that a wrong one does no harm (RFC 5040 5.4, Q30, Q33).
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define BODY		UNTAGGED_HDR
 #define END_MS		3000
 
-/* a device that waits for our answer to a Read, and for a Send */
+/* a device that waits for our Response to a Read, and for a Send */
 struct waiting {
 	struct session s;
 	struct agent_mr mr;
@@ -35,8 +35,8 @@ static struct waiting start_waiting(void)
 	return w;
 }
 
-/* a Terminate with the bits @hdrct and the first @len octets of what they name when
- * @offender, a segment of @offender_len, is copied */
+/* Build a Terminate with the bits @hdrct and the first @len bytes of: the length of
+ * @offender and a copy of its headers. */
 static uint32_t seg_terminate_for(struct peer *p, int triplet, uint8_t hdrct,
 				  const uint8_t *offender, uint32_t offender_len,
 				  uint32_t len, uint8_t *out)
@@ -53,7 +53,7 @@ static uint32_t seg_terminate_for(struct peer *p, int triplet, uint8_t hdrct,
 	return BODY + 4 + len;
 }
 
-/* what a peer sends that refuses the Read Request @r */
+/* the Terminate of a peer that refuses the Read Request @r */
 static void send_terminate_for(struct peer *p, int triplet, const struct open_read *r)
 {
 	uint8_t out[ROOM];
@@ -72,14 +72,14 @@ static void send_bare_terminate(struct peer *p, int triplet)
 					     TRIPLET_CODE(triplet), out));
 }
 
-/* our half ends behind the Terminate; the device may have closed already, even with
- * RST, so this may fail */
+/* Send FIN after the Terminate. The device may have closed already, even with RST, so
+ * shutdown() may fail. */
 static void end_our_half(struct peer *p)
 {
 	shutdown(p->fd, SHUT_WR);
 }
 
-/* no answer: the device closes, at the latest when we have */
+/* the device sends nothing and closes, at the latest after our FIN */
 static void expect_no_answer(struct peer *p)
 {
 	end_our_half(p);
@@ -97,8 +97,8 @@ static void expect_read_failed(const char *status)
 
 /* ---- the triplets ---- */
 
-/* 0/1 names a protection fault of the Read, 0/2 one of its operation; all others
- * hit the oldest work request, which is the Read here */
+/* 0/1 is a protection error of the named Read, 0/2 an error of its operation; all
+ * others hit the oldest work request, which is the Read here */
 #define TRIPLETS(X)							\
 X(rdmap_local, 0, 0, 0x00, "REM_OP_ERR")				\
 X(rdmap_local_with_code, 0, 0, 0x5a, "REM_OP_ERR")			\
@@ -165,7 +165,7 @@ static void is_mapped(void)
 	expect_untouched(&w.mr);
 }
 
-/* the raw triplet, known or not, reaches whoever looks for it */
+/* --state reports the raw triplet, whether its meaning is known or not */
 static void each_triplet_is_kept(void)
 {
 	const struct received *row;
@@ -196,7 +196,7 @@ static void is_counted(void)
 	expect_eq("rx_terminate", agent_counter("rx_terminate"), was + 1);
 }
 
-/* ---- which work request it hits ---- */
+/* ---- which work request the Terminate hits ---- */
 
 #define SECOND_ID	3
 
@@ -207,7 +207,8 @@ static struct open_read read_more(const struct waiting *w)
 	return expect_read_request(w->s.p);
 }
 
-/* the second of two Reads: the first one's outcome is not known */
+/* the second of two Reads fails; the outcome of the first is unknown, so it is
+ * flushed */
 static void named_read_fails(void)
 {
 	static const struct want_wc want[] = {
@@ -223,8 +224,8 @@ static void named_read_fails(void)
 	expect_wcs(want);
 }
 
-/* Two Reads wait, and a Terminate of this kind has a copy of the second's header:
- * it counts where RFC 5040 figure 10 puts one, else the oldest request is hit. */
+/* Two Reads wait, and a Terminate of this kind has a copy of the second's header. The
+ * copy counts where RFC 5040 figure 10 has one; otherwise the oldest request is hit. */
 #define NAMING(X)						\
 X(rdmap_operation, 0, 2, 0x07, true)				\
 X(ddp_untagged, 1, 2, 0x02, true)				\
@@ -262,7 +263,8 @@ static void header_counts_where_it_may_be(void)
 	expect_wcs(want);
 }
 
-/* a Response that found no place at the peer: a tagged header names no Read */
+/* A Response failed at the peer: a tagged header names no Read, so the oldest one is
+ * hit. */
 static void astray_response_names_nothing(void)
 {
 	static const uint8_t header[TAGGED_HDR] = { 0xc1, 0x42, 0, 0, 0, 0x78 };
@@ -279,7 +281,7 @@ static void astray_response_names_nothing(void)
 		{ SECOND_ID, "WR_FLUSH_ERR" }, {} });
 }
 
-/* ... which was answered: then there is no doubt */
+/* the first Read has got its Response, so it succeeds */
 static void answered_read_is_good(void)
 {
 	struct waiting w = start_waiting();
@@ -298,7 +300,7 @@ static void answered_read_is_good(void)
 	expect_memory(&w.mr, 64, octets, sizeof(octets));
 }
 
-/* D alone names it by QN and MSN */
+/* the DDP header alone (R=0) names the Read, by its QN and MSN */
 static void ddp_header_names_the_read(void)
 {
 	struct waiting w = start_waiting();
@@ -312,7 +314,7 @@ static void ddp_header_names_the_read(void)
 	expect_read_failed("REM_ACCESS_ERR");
 }
 
-/* a copied header that is of no open Read names nothing */
+/* a copied header of no open Read names nothing */
 static void stale_header_names_nothing(void)
 {
 	struct waiting w = start_waiting();
@@ -332,7 +334,8 @@ static void bare_hits_the_oldest(void)
 	expect_read_failed("REM_OP_ERR");
 }
 
-/* a Write that TCP has not taken all of is the oldest, and what is behind flushed */
+/* a Write that TCP has not taken completely is the oldest request; what follows is
+ * flushed */
 static void write_under_way_fails(void)
 {
 	static const struct want_wc want[] = {
@@ -358,7 +361,7 @@ static void write_under_way_fails(void)
 	expect_qp_ended(s.conn);
 }
 
-/* nothing of the send queue is left: only receives are flushed */
+/* the send queue is empty, so only receives are flushed */
 static void receives_are_flushed(void)
 {
 	struct session s = session_default();
@@ -384,7 +387,7 @@ static void reset_flushes_all(void)
 	expect_qp_ended(w.s.conn);
 }
 
-/* ---- room for it, and what follows ---- */
+/* ---- the resources that it needs, and what follows it ---- */
 
 /* no receive is posted, and the one slot for Reads is taken */
 static void needs_no_room(void)
@@ -414,7 +417,7 @@ static void second_one_is_dropped(void)
 	agent_expect_no_wc(50);
 }
 
-/* messages behind it, which no peer may send, get no answer */
+/* the device does not answer messages after it, which no peer may send */
 static void answers_nothing_more(void)
 {
 	struct session s = session_default();
@@ -426,9 +429,9 @@ static void answers_nothing_more(void)
 	expect_untouched(&mr);
 }
 
-/* ---- wrong ones ---- */
+/* ---- wrong Terminates ---- */
 
-/* bits and octets that disagree: the bits count as far as there are octets */
+/* header bits without enough bytes: a bit counts as far as the bytes go */
 static void bits_without_octets(void)
 {
 	static const struct {
@@ -479,7 +482,7 @@ static void reserved_bits_are_ignored(void)
 	expect_read_failed("REM_ACCESS_ERR");
 }
 
-/* with no work request at all, an event is all that the program can have */
+/* without any work request, an event is all that the program gets */
 static void is_told(void)
 {
 	struct session s = session_default();
@@ -490,10 +493,10 @@ static void is_told(void)
 }
 
 /**
- * struct invalid - a Terminate that is no good one
- * @name: of the test
- * @at, @mask: octets that are changed, first and the pattern to XOR
- * @len: octets of its segment
+ * struct invalid - a wrong Terminate
+ * @name: name of the test
+ * @at, @mask: offset of the word that is changed, and the pattern to XOR
+ * @len: bytes of its segment
  */
 struct invalid {
 	const char *name;
@@ -521,7 +524,7 @@ static const struct invalid invalid[] = {
 	{}
 };
 
-/* at most one Terminate, and nothing else, comes before the end */
+/* the device sends at most one Terminate, and nothing else, before the end */
 static void expect_at_most_one(struct peer *p)
 {
 	unsigned int n = 0;

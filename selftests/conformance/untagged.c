@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Untagged segments: queue, MSN, buffer, MO, length; Delivery. RFC 5041 5 and 7.1. */
+/* Untagged segments: queue, MSN, buffer, MO, length; Delivery (RFC 5041 5 and 7.1). */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void qn_is_not_valid(void)
 	struct seg seg = scene_send(sc, 8);
 
 	seg.qn = strtoul(name, NULL, 16);
-	/* a device that has QN 3 for RFC 7306 finds no open request there */
+	/* a device whose QN 3 is that of RFC 7306 finds no open request there */
 	scene_refuse_either(sc, &seg, DU_QN, seg.qn == 3 ? DU_NO_BUFFER :
 							   VERDICT_NONE);
 }
@@ -27,7 +27,7 @@ static void msn_is_off(uint32_t delta)
 	struct scene *sc = scene_start();
 	struct seg seg = scene_send(sc, 8);
 
-	/* two buffers: it is the number that is wrong */
+	/* with two receives there is a buffer, so only the MSN is wrong */
 	agent_recv(sc->s.conn, 2, &sc->recv, 0, SCENE_RECV_LEN);
 	sc->posted++;
 	seg.msn += delta;
@@ -99,7 +99,7 @@ static void untagged__msn_of_read_requests(void)
 
 /* ---- buffer ------------------------------------------------------------- */
 
-/* does anything come from the device within @ms? */
+/* Return: something came from the device within @ms */
 static bool answers(struct peer *p, int ms)
 {
 	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
@@ -107,7 +107,8 @@ static bool answers(struct peer *p, int ms)
 	return poll(&pfd, 1, ms) == 1;
 }
 
-/* RFC 5041 7.1 allows both: to end the stream, and to hold the sender up */
+/* RFC 5041 7.1 lets the device end the stream, or hold up the sender until there is a
+ * buffer */
 static void no_buffer_for(uint32_t msg_len)
 {
 	struct scene *sc = scene_start_bare();
@@ -183,7 +184,7 @@ static void untagged__mo_is_no_negative_number(void)
 	first_mo(0xfffffff8);
 }
 
-/* 100 octets are placed, then a segment of @len at @mo */
+/* 100 bytes are placed, then comes a segment of @len at @mo */
 static void second_mo(uint32_t mo, uint32_t len)
 {
 	static const uint8_t fill[4] = { AGENT_FILL, AGENT_FILL, AGENT_FILL,
@@ -235,7 +236,7 @@ static void untagged__one_octet_over(void)
 	scene_refuse(sc, &seg, DU_TOO_LONG);
 }
 
-/* the buffer ends inside the region: nothing protects what is behind it but DDP */
+/* The buffer ends inside the region, so only DDP protects the bytes after it. */
 static void untagged__second_segment_over(void)
 {
 	static const uint8_t fill[8] = { AGENT_FILL, AGENT_FILL, AGENT_FILL,
@@ -352,7 +353,8 @@ static void untagged__a_tagged_message_may_come_between(void)
 	expect_memory(&sc->sink, 0, sc->data, 50);
 }
 
-/* the second segment of a Send says something else in octets 1 to 5 */
+/* the second segment of a Send has another opcode: the device takes it or ends the
+ * stream */
 static void changed(struct scene *sc, const struct seg *second)
 {
 	struct agent_wc wc;

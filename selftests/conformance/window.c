@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory windows, seen from the wire: STags that are tied to one stream (RFC 5041
- * 8.2, RFC 5040 8.1.1(2)) and that a peer may take back (RFC 5040 5.3). A type 2
- * window is such a one; a type 1 window is good on all streams of its protection
- * domain.
+ * Memory windows, seen from the wire: STags that are bound to one stream (RFC 5041
+ * 8.2, RFC 5040 8.1.1(2)) and that a peer may invalidate (RFC 5040 5.3). Type 2
+ * windows are; a type 1 window is valid on all streams of its protection domain.
  */
 #include <string.h>
 
 #include "terminate.h"
 
 #define ROOM	4096
-#define AT	999	/* where windows begin in their memory: on no boundary */
+#define AT	999	/* offset of the windows in their memory: unaligned */
 #define LEN	1000
 #define SINK	0x51
 
-/* a connection that binds, and one beside it, of the same protection domain */
+/* the connection that binds, and another one of the same protection domain */
 struct two {
 	struct session own, other;
 	struct agent_mr mr;
@@ -49,7 +48,7 @@ static void expect_end(struct peer *p, int triplet)
 	expect_closed_silently(p);
 }
 
-/* @p writes all of the window, and reads it back */
+/* @p writes the whole window and reads it back */
 static void expect_open(struct two *t, struct peer *p)
 {
 	uint8_t octets[LEN];
@@ -74,7 +73,7 @@ static void send_invalidate(struct session *s, uint32_t stag)
 					   out));
 }
 
-/* ---- tied to a stream ---- */
+/* ---- bound to a stream ---- */
 
 static void own_stream_may_use_it(void)
 {
@@ -168,14 +167,14 @@ static void bounds(void)
 	}
 }
 
-/* the memory would give both rights */
+/* the memory itself has both rights */
 static void rights(void)
 {
 	attack_write("r", 0, TRIPLET(1, 1, 0));
 	attack_read("w", 0, TRIPLET(0, 1, 2));
 }
 
-/* ---- taken back by the peer ---- */
+/* ---- invalidated by the peer ---- */
 
 static void invalidated(void)
 {

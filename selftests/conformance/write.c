@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* RDMA Writes that the device receives: RFC 5040 5.1, RFC 5041 7.1 tagged rules. */
+/* RDMA Writes that the device receives: RFC 5040 5.1, the tagged rules of RFC 5041
+ * 7.1. */
 #include "scene.h"
 
 /* ---- good ones ---------------------------------------------------------- */
@@ -31,13 +32,13 @@ static void write__any_offset_and_length(void)
 	expect_alive(sc->p);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		expect_memory(&sc->sink, rows[i].at, sc->data, rows[i].len);
-	/* the octets around the first two */
+	/* the bytes next to those written */
 	expect_memory(&sc->sink, 0, "\xa5", 1);
 	expect_memory(&sc->sink, 2, "\xa5", 1);
 	expect_memory(&sc->sink, 5, "\xa5", 1);
 }
 
-/* @sc->data to the whole sink, one Write in segments of @cut octets */
+/* write @sc->data to the whole sink, as one Write in segments of @cut bytes */
 static void write_cut(struct scene *sc, uint32_t cut)
 {
 	struct seg seg;
@@ -133,7 +134,7 @@ static void write__is_not_delivered(void)
 		scene_put(sc, &seg);
 	expect_alive(sc->p);
 	agent_expect_no_wc(20);
-	/* the receive is still there */
+	/* the receive is still posted */
 	seg = scene_send(sc, 3);
 	scene_put(sc, &seg);
 	scene_expect_recv(SCENE_RECV_ID, 3);
@@ -166,7 +167,7 @@ static void write__fills_the_region(void)
 
 /* ---- bounds ------------------------------------------------------------- */
 
-/* @len octets from @at of the sink, which is not in it */
+/* a Write of @len bytes at @at of the sink, which is not all inside */
 static void outside(int64_t at, uint32_t len)
 {
 	struct scene *sc = scene_start();
@@ -295,8 +296,8 @@ static void write__stag_of_another_pd(void)
 	expect_untouched(&mr);
 }
 
-/* DDP has no code for a missing right: 5041 check 2 says Invalid STag, some say
- * RDMAP's Access rights violation */
+/* DDP has no code for a missing right. By RFC 5041 7.1 check 2 it is Invalid STag;
+ * some devices send RDMAP's Access rights violation. */
 static void write_without_right(const char *access)
 {
 	struct scene *sc = scene_start();
