@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# tern-conform-agent beside a port mapper: which port it tells. The mapper here is a few
-# lines that answer as iwpmd does, which serves the initial network namespace only.
+# The port that tern-conform-agent reports for a listener when there is a port mapper.
+# The mapper is a few lines that answer as iwpmd does, since iwpmd serves the initial
+# network namespace only.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -10,8 +11,8 @@ cd ../net || exit
 here=$PWD/../conformance
 port=5040
 
-# mapper KIND: answers each request with a message of that type (1 accept, 3 reject)
-# which names the port above the one that was asked for, and prints it
+# mapper KIND: answer each request with a message of that type (1 accept, 3 reject)
+# whose port is the requested one plus 1; print the requested one
 mapper()
 {
 	in_b python3 -u -c '
@@ -36,7 +37,7 @@ is() { [ "$1" = "$2" ] || { echo "is $1, not $2"; return 1; }; }
 mapper_listens() { [ -n "$(in_b ss -Hlun "sport = :3935")" ]; }
 mapper_gone() { ! mapper_listens; }
 
-# listen: the port that the agent tells of a listener
+# listen: print the port that the agent reports for a new listener
 listen()
 {
 	in_a python3 -c '

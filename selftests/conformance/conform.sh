@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# tern-conform, a plain TCP peer in a, against the device of b, whose verbs its
-# agent drives. Words are IDs, names or groups: only those tests. If the first one
-# starts with a dash, all of them are tern-conform's own options.
+# tern-conform, a plain TCP peer in a, tests the device of b, whose verbs the agent
+# drives. Arguments select tests by ID, name or group. If the first one starts with a
+# dash, all of them are options of tern-conform.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh

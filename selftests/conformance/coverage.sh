@@ -4,14 +4,13 @@
 #
 #	coverage.sh [-v] [TERN_CONFORM]
 #
-# A test cites an ID in its row of a table, or its name: a comment asserts nothing.
-# By its letters a row is tested by (W) a test of tern-conform, or one of net,
-# between two hosts, that cites it, (V) that or a test of verbs or kernel that cites
-# it, (C) either, or a unit test that cites it or a note in `reviewed`. One of the
-# letters is enough; a row with W that only others cover counts as weak too.
-# `untestable` says why a row has no test. -v names the rows that are missing, those
-# that are weak, and where to see what was reviewed. The last line is about MUST and
-# MUST NOT, and so is the status.
+# A test cites an ID in its row of a table or in its name; comments do not count. The
+# letters of a row say which tests count: W: a test of tern-conform, or one of net,
+# between two hosts; V: these, or a test of verbs or kernel; C: all of these, a unit
+# test, or a note in `reviewed`. One of the letters is enough; a row with W that only
+# others cover counts as weak, too. `untestable` says why a row has no test. -v lists
+# the rows that are missing or weak, and the lines that notes refer to. The last line
+# and the status are about MUST and MUST NOT.
 
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -31,7 +30,7 @@ if [ -z "$conform" ]; then
 	conform=$tmp/tern-conform
 fi
 
-# strings FILE...: what the files have between double quotes, comments left out: the
+# strings FILE...: print the strings between double quotes, without comments: the
 # names and IDs in tables of tests, the names of points
 strings()
 {
@@ -116,7 +115,7 @@ cited()
 	cited unit "$tests"/core/*.c "$tests"/model/*.c "$tests"/fuzz/*.c | sort -u
 } >"$tmp/cited"
 
-# notes FILE COLUMNS: its lines without comments; each must have so many columns
+# notes FILE COLUMNS: print its lines without comments; each must have COLUMNS columns
 notes()
 {
 	awk -F'\t' -v n="$2" -v name="$1" '
@@ -125,7 +124,7 @@ notes()
 		{ print }' "$1"
 }
 
-# a review note is about a line that is there, and just one
+# the text of a review note must occur in exactly one line of its file
 check_places()
 {
 	local id file text why at bad=0
@@ -177,7 +176,7 @@ awk -F'\t' -v verbose=$verbose '
 		return letter == "C" && (has["unit", i] || has["review", i])
 	}
 
-	# no test runs, a note says where one sees it
+	# a note covers the row, and no test does
 	function reviewed(i)
 	{
 		return has["review", i] && !has["wire", i] && !has["net", i] &&

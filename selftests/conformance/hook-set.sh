@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # tern-conform-agent's --set command for tern:
 #
-#	hook-set.sh DEV NAME VALUE...	as tern set
-#	hook-set.sh DEV mtu N		MTU of its network device
-#	hook-set.sh DEV default		as they were when this agent first changed any
+#	hook-set.sh DEV NAME VALUE...	change settings, as `tern set` does
+#	hook-set.sh DEV mtu N		set the MTU of its network device
+#	hook-set.sh DEV default		restore what this agent found at its first change
 
 set -euo pipefail
 

@@ -4,8 +4,8 @@
 #
 #	hook-state.sh DEV ADDRESS PORT
 #
-# prints `key value` lines about the last connection of DEV, ended ones too, whose
-# peer has that TCP address and port.
+# Print `key value` lines about the latest connection of DEV, ended ones included,
+# whose peer has that TCP address and port.
 
 set -euo pipefail
 

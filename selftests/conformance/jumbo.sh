@@ -1,5 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The largest MTU: where the limits of ULPDU_Length, and not of the packet, bind.
+# The largest MTU: ULPDU_Length limits the FPDU, not the size of a packet.
 
 TERN_MTU=65535 exec ./conform.sh "${@:-size}"

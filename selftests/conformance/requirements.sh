@@ -30,7 +30,7 @@ Tested by
     tested* gives the reason. ``make coverage`` counts.
 EOF
 
-# Sort by section: RFCs of MPA first, then of DDP, then of RDMAP; tables keep their order.
+# Sort by section: the RFCs of MPA, then DDP, then RDMAP; tables keep their order.
 rank()
 {
 	awk -F'\t' -v OFS='\t' '
