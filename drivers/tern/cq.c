@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The verbs of completion queues. */
+/* The verbs of completion queues, and the end of QPs on one that overflowed. */
 #include "cq.h"
 
 #include "core/ring.h"
@@ -25,7 +25,7 @@ static void overflow_work(struct work_struct *work)
 	}
 }
 
-/* ---- completions out: kernel users -------------------------------------- */
+/* ---- polling by kernel users --------------------------------------------- */
 
 static const enum ib_wc_opcode wc_opcodes[] = {
 	[TERN_WR_SEND] = IB_WC_SEND,
@@ -55,7 +55,7 @@ static void fill_wc(const struct tern_cqe *cqe, struct ib_qp *ibqp,
 	}
 }
 
-/* the completions of a QP that is destroyed are gone with it */
+/* false: the completion is of a destroyed QP, and dropped */
 static bool poll_one(struct tern_cq *cq, struct ib_wc *wc)
 {
 	const struct tern_cqe *cqe = tern_queue_entry(&cq->q, cq->cons++);
@@ -76,7 +76,7 @@ int tern_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	unsigned long flags;
 	int n = 0;
 
-	/* a program polls by itself */
+	/* a program polls its mapped ring */
 	if (ibcq->uobject)
 		return -EOPNOTSUPP;
 	spin_lock_irqsave(&cq->lock, flags);
@@ -99,7 +99,7 @@ int tern_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 
 /* ---- moderation ----------------------------------------------------------- */
 
-/* an event that is held back just now keeps its timer */
+/* an event that is held back now keeps its timer */
 int tern_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
@@ -126,7 +126,7 @@ static int check_init(const struct ib_cq *ibcq,
 	return 0;
 }
 
-/* tell the program of @q, which is or becomes @cq's */
+/* describe @q to the program: the ring of @cq, or its next one */
 static int answer(const struct tern_cq *cq, const struct tern_queue *q,
 		  struct ib_udata *udata)
 {
@@ -175,8 +175,8 @@ err_count:
 }
 
 /*
- * No QP completes here any more: only the work, and the timer of an event, may still
- * look at the CQ.
+ * No QP completes here any more: only the overflow work and the timer of a held
+ * event may still use the CQ.
  */
 int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
@@ -191,9 +191,9 @@ int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 /* ---- resize --------------------------------------------------------------- */
 
 /*
- * The indices go on where they are, so neither end notices but by the new
- * memory. A program is told of that before it is in use, and may neither poll
- * nor arm until it has mapped it.
+ * The indices keep their values, so only the memory changes for both sides. A
+ * program learns of the new ring before it is in use, and may neither poll nor
+ * arm until it has mapped it.
  */
 static int replace_ring(struct tern_cq *cq, struct tern_queue *new,
 			struct ib_udata *udata)
@@ -211,7 +211,7 @@ int tern_resize_cq(struct ib_cq *ibcq, TERN_RESIZE_CQE cqe,
 	struct tern_queue other = {};
 	int ret;
 
-	/* of older kernels' signed type, negative ones are too large */
+	/* older kernels pass an int: the cast makes a negative one too large */
 	if (!cqe || (u32)cqe > TERN_MAX_CQE)
 		return -EINVAL;
 	ret = tern_queue_create(&other, ctx, cqe, sizeof(struct tern_cqe));
@@ -220,7 +220,7 @@ int tern_resize_cq(struct ib_cq *ibcq, TERN_RESIZE_CQE cqe,
 	mutex_lock(&cq->resize_lock);
 	ret = replace_ring(cq, &other, udata);
 	mutex_unlock(&cq->resize_lock);
-	/* the old one; if it is still in use, the new one */
+	/* the old ring; the new one after an error */
 	tern_queue_destroy(&other);
 	return ret;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A completion queue's ring: what fills it, and the event that tells of it. */
+/*
+ * A completion queue's ring: write completions, raise the event. An overflow is
+ * confined to the QPs of this CQ (RFC 5040 8.1.1, RDMAP-147).
+ */
 #include "cq_ring.h"
 
 #include "core/ring.h"
@@ -14,7 +17,7 @@ static bool is_solicited(const struct tern_cqe *cqe)
 	       cqe->status != IB_WC_SUCCESS;
 }
 
-/* how many nobody has polled; the index is the program's word */
+/* unpolled completions, by an index that the program can write */
 static u32 unpolled(const struct tern_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
@@ -28,8 +31,9 @@ static bool is_due(const struct tern_cq *cq, bool solicited)
 
 	lockdep_assert_held(&cq->lock);
 	/*
-	 * The producer index before the arm word, as the program has the word
-	 * before its last look at the index: one sees the other's store.
+	 * We store the producer index, then read the arm word; the program
+	 * stores the word, then reads the index: at least one sees the other's
+	 * store.
 	 */
 	smp_mb();
 	arm = READ_ONCE(cq->q.hdr->flags);
@@ -37,7 +41,7 @@ static bool is_due(const struct tern_cq *cq, bool solicited)
 	       (arm != TERN_CQ_ARM_SOLICITED || solicited);
 }
 
-/* take the arm word: the event is raised, and one that was held back is it */
+/* disarm for an event that the caller raises, in place of a held one, too */
 static void take_arm(struct tern_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
@@ -49,7 +53,7 @@ static void take_arm(struct tern_cq *cq)
 	cq->held = 0;
 }
 
-/* returns how many found room */
+/* Return: how many found room */
 static u32 fill(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 {
 	u64 now = cq->timestamps ? ktime_get_ns() : 0;
@@ -93,8 +97,8 @@ static void call_handler(struct tern_cq *cq)
 }
 
 /*
- * The event is due for @n completions: may it wait for more? Not until the ring
- * is full: who sleeps for the event would lose some.
+ * The event is due for @n completions: hold it back for more? Not once the ring
+ * is half full: it would overflow while the user sleeps until the event.
  */
 static bool hold_event(struct tern_cq *cq, u32 n)
 {
@@ -123,9 +127,9 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 		cq->overflow = true;
 	}
 	/*
-	 * A program that sleeps has to find out, whatever it waits for, and when it
-	 * arms the CQ after the overflow, too. Once: what is lost later is no
-	 * completion that it could find.
+	 * An overflow is told once to a program that sleeps, whichever
+	 * completion it armed for, and also if it arms after the overflow. Not
+	 * again: it could find no completion for a further event.
 	 */
 	tell = full && !cq->overflow_told;
 	if (full == tell &&
@@ -144,7 +148,7 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 	tern_stat_inc(cq->stats, CQ_OVERFLOW);
 	if (first)
 		raise_overflow(cq);
-	/* each time: a QP may have been made on this CQ since the first */
+	/* each time: a QP may have been created on this CQ after the first */
 	queue_work(system_dfl_wq, &cq->overflow_work);
 }
 
@@ -153,7 +157,7 @@ u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog)
 	unsigned long flags;
 	u32 prod;
 
-	/* the ring may be replaced */
+	/* a resize may replace the ring */
 	spin_lock_irqsave(&cq->lock, flags);
 	prod = cq->prod;
 	*backlog = unpolled(cq);
@@ -164,10 +168,10 @@ u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog)
 /* ---- events -------------------------------------------------------------- */
 
 /*
- * Completions that no event was raised for and that the program has not polled, one
- * of them fit for the event. What is polled is the program's word: if it lied, at
- * worst it is told of nothing. An event is memory of the core's until the program
- * fetches it, so there is never one without a completion that is new.
+ * Is there an unpolled completion that had no event yet and that the CQ is
+ * armed for? A false consumer index costs the program that writes it at most
+ * its own event. The core keeps memory for an event until the program fetches
+ * it, so none is raised without a completion written after the last one.
  */
 static bool has_news(const struct tern_cq *cq)
 {
@@ -187,7 +191,7 @@ bool tern_cq_arm(struct tern_cq *cq, u32 arm)
 	if (READ_ONCE(cq->q.hdr->flags) < arm)
 		xchg(&cq->q.hdr->flags, arm);
 	missed = READ_ONCE(cq->q.hdr->cons) != cq->prod;
-	/* enum tern_cq_arm: a program calls to be told of what is there */
+	/* enum tern_cq_arm: a program calls for an event for what is there */
 	notify = cq->ibcq.uobject && has_news(cq);
 	if (notify)
 		take_arm(cq);
@@ -197,7 +201,7 @@ bool tern_cq_arm(struct tern_cq *cq, u32 arm)
 	return missed;
 }
 
-/* a held event waited long enough; where all was polled, nobody waits for it */
+/* the hold time is over: raise the event, unless all was polled until now */
 static enum hrtimer_restart hold_timer_fn(struct hrtimer *timer)
 {
 	struct tern_cq *cq = container_of(timer, struct tern_cq, hold_timer);
@@ -233,7 +237,7 @@ int tern_cq_init(struct tern_cq *cq, struct ib_ucontext *ctx, u32 entries)
 
 void tern_cq_exit(struct tern_cq *cq)
 {
-	/* nobody will wait for the event it holds back */
+	/* no one waits for a held event any more */
 	hrtimer_cancel(&cq->hold_timer);
 	tern_queue_retire(&cq->q, &cq->lock);
 	mutex_destroy(&cq->resize_lock);
@@ -241,7 +245,7 @@ void tern_cq_exit(struct tern_cq *cq)
 
 /* ---- another ring --------------------------------------------------------- */
 
-/* the @n entries before @end, oldest first: of too many the newest stay */
+/* copy the @n entries before @end; @n fits both rings */
 static void copy_entries(const struct tern_queue *to,
 			 const struct tern_queue *from, u32 end, u32 n)
 {
@@ -253,9 +257,9 @@ static void copy_entries(const struct tern_queue *to,
 }
 
 /*
- * Most entries are copied while completions come and are polled: they change no
- * more, but for those that are polled meanwhile, which nobody needs. Return: the
- * index before which that is done.
+ * Copy most entries without the lock, while completions are written and polled.
+ * An entry changes only after it was polled, and then its copy is not used.
+ * Return: the index after the last one copied.
  */
 static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new)
 {
@@ -271,7 +275,7 @@ static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new)
 	return end;
 }
 
-/* copy what came behind @done, and change the rings; @new is then the old one */
+/* copy the entries from @done on, and swap the rings: @new gets the old one */
 static int switch_rings(struct tern_cq *cq, struct tern_queue *new, u32 done)
 {
 	struct tern_ring_hdr *from = cq->q.hdr, *to = new->hdr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A completion queue's ring: what fills it, and the event that tells of it. */
+/* A completion queue's ring: write completions, and raise the event. */
 #ifndef TERN_CQ_RING_H
 #define TERN_CQ_RING_H
 
@@ -12,33 +12,34 @@
 
 struct tern_stats;
 
-/* completions written with one hold of the CQ's lock */
+/* completions written under one hold of the CQ's lock */
 #define TERN_CQE_BATCH		8
 
-/* completions of a flush with one hold of the stream lock: some 100 us */
+/* entries flushed under one hold of the stream lock: some 100 us */
 #define TERN_FLUSH_ENTRIES	256
 
 /**
  * struct tern_cq - completion queue
  * @ibcq: the core's part
  * @stats: counters of the device
- * @lock: guards @q, @prod, @told, @solicited, @overflow, moderation and the ring;
- *	taken with interrupts off (kernel users poll and post from any context)
+ * @lock: guards @q, @prod, @told, @solicited, @cons, @overflow, moderation and
+ *	the ring; taken with interrupts off (kernel users poll and post from any
+ *	context)
  * @resize_lock: one resize at a time; @q changes under both locks
  * @q: the ring
- * @prod: next index to fill, ours
- * @told: @prod when the last event was raised; the ring's @event says the same, but
- *	the program can write it
- * @solicited: index behind the last completion that was solicited or failed
+ * @prod: next index to fill; the copy in the ring can be written by the program
+ * @told: @prod when the last event was raised; @event in the ring is its copy
+ * @solicited: index after the last completion that was solicited or failed
  * @cons: kernel users: next index to poll (a program keeps its own)
- * @overflow: an entry was lost; everything after it is lost too
- * @overflow_told: an event was raised for what was lost
+ * @overflow: a completion was lost; all after it are lost too
+ * @overflow_told: an event was raised for the overflow
  * @timestamps: fill in struct tern_cqe.timestamp
  * @cqn: number for traces
- * @hold_count: an event may wait for so many completions, 0: for none
- * @hold_us: and for so long
- * @held: completions for which an event is due that waits, or 0
- * @hold_timer: ends its wait
+ * @hold_count: hold an event until there are so many completions, 0: do not
+ *	hold
+ * @hold_us: and for so many microseconds at most
+ * @held: completions whose event is held back, or 0
+ * @hold_timer: raises the held event
  * @overflow_work: moves the QPs that complete here to ERROR (MPA-223),
  *	by the function that cq.c sets
  */
@@ -77,9 +78,9 @@ static inline struct tern_cq *to_tern_cq(struct ib_cq *ibcq)
  *
  * Publishes once and notifies once: for TERN_CQ_ARM_SOLICITED only when one of
  * them has TERN_CQE_SOLICITED or a status other than success. When the ring is
- * full the CQ overflows: async event IB_EVENT_CQ_ERR, one last notification if the CQ
- * is armed, then or later, and every QP on it goes to ERROR. Where the CQ is moderated,
- * the notification may come later.
+ * full the CQ overflows: async event IB_EVENT_CQ_ERR, one last notification if
+ * the CQ is armed, now or at a later push, and every QP on it goes to ERROR.
+ * Moderation may delay the notification.
  *
  * Context: any, interrupts on or off; no lock of a CQ held. Calls the user's
  * completion handler after the CQ lock is dropped.
@@ -89,14 +90,16 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n);
 /**
  * tern_cq_polled() - how far a program has polled
  * @cq: the queue
- * @backlog: how many completions it has left there
+ * @backlog: how many completions it has not polled
  *
- * Both are the program's word. Context: as tern_cq_push().
+ * Both come from an index that the program can write. Context: as
+ * tern_cq_push(). Return: the index of the oldest completion that is not
+ * polled.
  */
 u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog);
 
 /**
- * tern_cq_init() - set the ring, the locks and the timer up
+ * tern_cq_init() - set up the ring, the locks and the timer
  * @cq: the rest of it is zero, or set
  * @ctx: the program's context, NULL for a kernel user
  * @entries: wanted
@@ -105,26 +108,26 @@ u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog);
  */
 int tern_cq_init(struct tern_cq *cq, struct ib_ucontext *ctx, u32 entries);
 
-/* the mirror of it, when nothing completes here any more; Context: process */
+/* undo tern_cq_init(), when no QP completes here any more; Context: process */
 void tern_cq_exit(struct tern_cq *cq);
 
 /**
  * tern_cq_arm() - ask for an event
  * @cq: the queue
- * @arm: for which completion; the wider one of this and what was asked before counts
+ * @arm: enum tern_cq_arm; a wider one that was asked for before stays
  *
- * A program that has completions which no event told of gets it here and now.
+ * A program gets the event at once for unpolled completions that had no event.
  * Context: any, interrupts on or off. Return: true when a completion is unpolled.
  */
 bool tern_cq_arm(struct tern_cq *cq, u32 arm);
 
 /**
- * tern_cq_switch() - go on in another ring, for a resize
+ * tern_cq_switch() - replace the ring, for a resize
  * @cq: the queue, its @resize_lock held
- * @new: the ring; the old one after success
+ * @new: the new ring; the old one after success
  *
- * The indices go on where they are. Context: process. Return: 0, -EINVAL when @new is
- * too small for what is unpolled.
+ * The indices keep their values. Context: process. Return: 0, or -EINVAL when
+ * @new is too small for the unpolled completions.
  */
 int tern_cq_switch(struct tern_cq *cq, struct tern_queue *new);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The memory of one ring, and how a program maps it. */
+/* Allocate and free the memory of one ring, and map it into a program. */
 #include "queue.h"
 
 #include <linux/log2.h>
@@ -15,7 +15,7 @@ static struct tern_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *entry)
 	return container_of(entry, struct tern_mmap_entry, rdma_entry);
 }
 
-/* a program's ring counts as its memory */
+/* a program's ring is charged to its memory cgroup */
 static void *alloc_ring(size_t bytes, bool user)
 {
 	return __vmalloc(bytes, (user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL) |
@@ -103,8 +103,8 @@ void tern_queue_describe(const struct tern_queue *q, struct tern_uring *out)
 }
 
 /*
- * Each page of the mapping holds a reference of its own, so vfree() below never
- * takes memory away from a program.
+ * The mapping holds a reference on each page, so vfree() below never takes
+ * memory away from a program.
  */
 static int map_pages(struct vm_area_struct *vma, void *addr)
 {
@@ -123,7 +123,7 @@ int tern_queue_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma)
 	struct rdma_user_mmap_entry *entry;
 	int ret;
 
-	/* compares the size too, and wants VM_SHARED */
+	/* fails unless the size matches and the mapping is VM_SHARED */
 	entry = rdma_user_mmap_entry_get(ctx, vma);
 	if (!entry)
 		return -EINVAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The memory of one ring: SQ, RQ, SRQ or CQ. It is laid out as tern-abi.h says,
- * for programs and kernel users alike; only a program's is mapped.
+ * The memory of one ring: SQ, RQ, SRQ or CQ. tern-abi.h defines the layout, for
+ * programs and kernel users alike; only a program's ring is mapped.
  */
 #ifndef TERN_QUEUE_H
 #define TERN_QUEUE_H
@@ -14,8 +14,8 @@
  * struct tern_queue - one ring
  * @hdr: the shared control words
  * @size: entries, a power of two
- * @stride: octets from entry to entry, a multiple of 64
- * @bytes: octets of the mapping, a multiple of PAGE_SIZE
+ * @stride: bytes from entry to entry, a multiple of 64
+ * @bytes: bytes of the mapping, a multiple of PAGE_SIZE
  * @mmap_entry: NULL for a kernel user
  */
 struct tern_queue {
@@ -27,10 +27,10 @@ struct tern_queue {
 };
 
 /**
- * struct tern_mmap_entry - what a program may map
+ * struct tern_mmap_entry - memory that a program may map
  * @rdma_entry: the core's part
- * @addr: vmalloc_user() memory; the entry owns it, so that a mapping can
- *	outlive its queue
+ * @addr: the ring; freed with the entry's last reference, since an mmap() may
+ *	run while the queue is destroyed
  */
 struct tern_mmap_entry {
 	struct rdma_user_mmap_entry rdma_entry;
@@ -42,7 +42,7 @@ struct tern_mmap_entry {
  * @q: result
  * @ctx: the program's context, NULL for a kernel user
  * @entries: wanted, rounded up to a power of two (at least 1)
- * @entry_size: octets an entry needs, rounded up to 64
+ * @entry_size: bytes an entry needs, rounded up to a multiple of 64
  *
  * Context: process, may sleep. Return: 0 or -ENOMEM, -EINVAL.
  */
@@ -50,20 +50,20 @@ int tern_queue_create(struct tern_queue *q, struct ib_ucontext *ctx,
 		      u32 entries, u32 entry_size);
 
 /**
- * tern_queue_destroy() - free a ring; a zeroed @q is good
+ * tern_queue_destroy() - free a ring; @q may be zeroed
  *
- * Context: process, may sleep. The program's mappings stay valid and point to
- * memory of their own from here on.
+ * Context: process, may sleep. The program's mappings stay valid: they keep the
+ * pages.
  */
 void tern_queue_destroy(struct tern_queue *q);
 
 /**
- * tern_queue_retire() - destroy the ring of an object that others may still look at
+ * tern_queue_retire() - destroy the ring of an object that may still be read
  * @q: ring, zeroed under @lock
  * @lock: guards @q
  *
- * `rdma resource` may look at an object while it is destroyed: under @lock it finds
- * a ring or none.
+ * `rdma resource` may read an object while it is destroyed: under @lock it
+ * finds a ring or none.
  */
 void tern_queue_retire(struct tern_queue *q, spinlock_t *lock);
 
@@ -73,14 +73,14 @@ void tern_queue_describe(const struct tern_queue *q, struct tern_uring *out);
 int tern_queue_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
 void tern_queue_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
 
-/* the entry for a free-running @index */
+/* the entry of a free-running @index */
 static inline void *tern_queue_entry(const struct tern_queue *q, u32 index)
 {
 	return (void *)q->hdr + TERN_RING_DATA +
 	       (size_t)(index & (q->size - 1)) * q->stride;
 }
 
-/* bytes in the list of @n elements of an entry */
+/* total length of @n elements, in bytes */
 static inline u64 tern_sges_len(const struct tern_sge *sge, u32 n)
 {
 	u64 len = 0;

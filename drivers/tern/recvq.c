@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Receive entries: posting by kernel users, taking by the receive engine. */
+/*
+ * Receive entries: kernel users post them, the receive engine takes one for
+ * each message, in the order of posting (RFC 5041 5.1.2).
+ */
 #include "recvq.h"
 
 #include <linux/overflow.h>
@@ -37,7 +40,7 @@ void tern_recvq_destroy(struct tern_recvq *rq)
 	tern_queue_retire(&rq->q, &rq->lock);
 }
 
-/* fill the entry at @rq->prod; it is not published yet */
+/* fill the entry at @rq->prod; the caller publishes it */
 static int post_one(struct tern_recvq *rq, const struct ib_recv_wr *wr)
 {
 	struct tern_rqe *rqe = tern_queue_entry(&rq->q, rq->prod);
@@ -73,7 +76,7 @@ int tern_recvq_post(struct tern_recvq *rq, const struct ib_recv_wr *wr,
 	return ret;
 }
 
-/* the program may change the entry under our eyes: each word is read once */
+/* the program may change the entry at any time: read each word only once */
 static int copy_entry(const struct tern_recvq *rq, const struct tern_rqe *rqe,
 		      struct tern_recv *recv)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A queue of receive entries, as an RQ or SRQ has it: posting by kernel users,
- * taking by the receive engine.
+ * The queue of receive entries in an RQ or SRQ: kernel users post, the receive
+ * engine takes.
  */
 #ifndef TERN_RECVQ_H
 #define TERN_RECVQ_H
@@ -43,7 +43,7 @@ struct tern_recv {
 };
 
 /**
- * tern_recvq_create() - set a queue up
+ * tern_recvq_create() - set up a queue
  * @rq: the queue
  * @ctx: the program's context or NULL
  * @max_wr: entries wanted; @rq->max_wr says how many were granted
@@ -55,7 +55,7 @@ int tern_recvq_create(struct tern_recvq *rq, struct ib_ucontext *ctx,
 		      u32 max_wr, u32 max_sge);
 
 /**
- * tern_recvq_destroy() - free it; who looks at its level finds it empty
+ * tern_recvq_destroy() - free it; tern_recvq_level() is 0 from then on
  *
  * Context: process, may sleep.
  */
@@ -65,7 +65,7 @@ void tern_recvq_destroy(struct tern_recvq *rq);
  * tern_recvq_post() - kernel users' post_recv
  *
  * Context: any, interrupts on or off. Return: 0; -ENOMEM when full, -EINVAL for
- * too many elements, with *@bad_wr set; earlier ones stay posted.
+ * too many elements, with *@bad_wr set; the earlier requests stay posted.
  */
 int tern_recvq_post(struct tern_recvq *rq, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr);
@@ -84,8 +84,7 @@ int tern_recvq_take(struct tern_recvq *rq, struct tern_recv *recv);
 /**
  * tern_recvq_level() - entries posted and not taken, 0..q.size
  *
- * Context: any, with @rq->lock held: the queue may be destroyed meanwhile, and is
- * empty then.
+ * Context: any, with @rq->lock held. A destroyed queue is empty.
  */
 u32 tern_recvq_level(const struct tern_recvq *rq);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receive side of a stream: which queue its entries come from, and their
- * completions (RFC 5040 5.5).
+ * The receive side of a stream: take entries from its own queue or an SRQ, and
+ * complete them (RFC 5040 5.5).
  */
 #include "rq.h"
 
@@ -28,7 +28,7 @@ void tern_rq_exit(struct tern_rq *rq)
 
 bool tern_rq_must_ring(const struct tern_rq *rq)
 {
-	smp_mb(); /* enum tern_ring_flags: publish, full barrier, look */
+	smp_mb(); /* enum tern_ring_flags: prod is stored, flags are read */
 	return READ_ONCE(rq->own.q.hdr->flags) & TERN_RING_KICK;
 }
 
@@ -68,7 +68,7 @@ void tern_rq_publish(struct tern_rq *rq)
 	rq->cqe_nr = 0;
 }
 
-/* a malformed entry is consumed too: it has its wr_id */
+/* a malformed entry is flushed too: its wr_id is valid */
 static bool flush_one(struct tern_rq *rq)
 {
 	int ret = tern_recvq_take(&rq->own, &rq->recv);
@@ -79,7 +79,7 @@ static bool flush_one(struct tern_rq *rq)
 	return true;
 }
 
-/* Return: true when entries are left that were posted before the last ring */
+/* Return: true when entries posted before the last ring may be left */
 static bool flush_own(struct tern_rq *rq)
 {
 	u32 n;
@@ -102,7 +102,7 @@ bool tern_rq_flush(struct tern_rq *rq, bool rung)
 	if (rq->have_recv)
 		tern_rq_fail(rq, IB_WC_WR_FLUSH_ERR);
 	if (!rq->srq) {
-		/* a program may post for ever: what comes later rings */
+		/* bounded, as a program may post for ever; later posts ring */
 		if (rung)
 			rq->flush_left = rq->own.q.size;
 		more = flush_own(rq);

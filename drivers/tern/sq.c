@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The send queue: what an entry may be, the posts of kernel users, and each entry's way
- * from the ring to its completion (RFC 5040 5.5).
+ * The send queue: which entries are valid, the posts of kernel users, and each
+ * entry from the ring to its completion (RFC 5040 5.5).
  */
 #include "sq.h"
 
@@ -45,8 +45,8 @@ void tern_sq_exit(struct tern_sq *sq)
 }
 
 /**
- * struct wr_row - what a send queue entry of one opcode may be
- * @flags: flags beyond SIGNALED and FENCE
+ * struct wr_row - what a send queue entry of one opcode may have
+ * @flags: flags besides SIGNALED and FENCE
  * @sge: takes a scatter/gather list
  * @kernel_only: not for programs
  * @known: the opcode exists
@@ -67,7 +67,7 @@ static const struct wr_row wr_rows[] = {
 		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
 		.sge = true, .known = true,
 	},
-	/* SOLICITED means nothing without immediate data, and does no harm */
+	/* SOLICITED has no effect without immediate data */
 	[TERN_WR_RDMA_WRITE] = {
 		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
 		.sge = true, .known = true,
@@ -159,7 +159,7 @@ static void fill_by_opcode(struct tern_sqe *sqe, const struct ib_send_wr *wr)
 		fill_rdma(sqe, wr);
 		break;
 	case TERN_WR_READ_WITH_INV:
-		/* the sink is this one fast-registration MR */
+		/* the sink is one fast-registration MR; it is invalidated */
 		fill_rdma(sqe, wr);
 		sqe->ex = wr->sg_list[0].lkey;
 		break;
@@ -255,9 +255,9 @@ int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
 	return ret;
 }
 
-/* ---- entries that are fetched --------------------------------------------- */
+/* ---- fetch --------------------------------------------------------------- */
 
-/* the list is in private memory: add it up; RFC 5041 5.2: under 2^32 octets */
+/* RFC 5041 5.2: "The ULP Message Length MUST be less than 2^32" */
 static int sum_sges(struct tern_wqe *wqe)
 {
 	u64 len = tern_sges_len(wqe->sge, wqe->num_sge);
@@ -294,7 +294,7 @@ int tern_sq_pending(const struct tern_sq *sq)
 {
 	int avail = tern_ring_avail(&sq->q.hdr->prod, sq->head, sq->q.size);
 
-	/* those in progress still have their slots: no entry takes one from them */
+	/* an entry in progress keeps its slot: a new one must not need it */
 	if (avail > 0 && sq->head - sq->tail + avail > sq->q.size)
 		return -EOVERFLOW;
 	return avail;
@@ -338,7 +338,7 @@ bool tern_sq_go_idle(struct tern_sq *sq)
 
 bool tern_sq_must_ring(const struct tern_sq *sq)
 {
-	smp_mb(); /* enum tern_ring_flags: publish, full barrier, look */
+	smp_mb(); /* enum tern_ring_flags: prod is stored, flags are read */
 	return !(READ_ONCE(sq->q.hdr->flags) & TERN_RING_BUSY);
 }
 
@@ -429,7 +429,7 @@ static bool sq_wants_cqe(const struct tern_sq *sq,
 	       slot->status != IB_WC_SUCCESS;
 }
 
-/* gather up to TERN_CQE_BATCH completions before @end; true if more may be due */
+/* collect up to TERN_CQE_BATCH completions before @end; true: maybe more */
 static bool sq_collect(struct tern_sq *sq, u32 end, u32 *n)
 {
 	*n = 0;
@@ -469,8 +469,8 @@ void tern_sq_complete(struct tern_sq *sq)
 /* ---- flush --------------------------------------------------------------- */
 
 /*
- * Up to @n entries in hand get the flush status, and so does all behind the first one
- * that fails, even what TCP had taken (IBTA 10.3.1). Return: how many.
+ * Up to @n entries in progress get the flush status. After the first one that
+ * failed, so do entries that TCP took (IBTA 10.3.1). Return: how many.
  */
 static u32 flush_started(struct tern_sq *sq, u32 n)
 {
@@ -479,7 +479,7 @@ static u32 flush_started(struct tern_sq *sq, u32 n)
 	for (i = sq->tail; i != end; i++) {
 		struct tern_sq_slot *slot = slot_of(sq, i);
 
-		/* a Terminate may name a later Read: its status stays */
+		/* a later Read that a Terminate named keeps its own status */
 		if (!slot->done || (sq->failed && slot->status == IB_WC_SUCCESS))
 			slot->status = IB_WC_WR_FLUSH_ERR;
 		slot->done = true;
@@ -490,7 +490,7 @@ static u32 flush_started(struct tern_sq *sq, u32 n)
 	return n;
 }
 
-/* the next entry that was posted and never started, as a flush completion */
+/* flush the next entry that was posted, not started; false: there is none */
 static bool flush_posted(struct tern_sq *sq)
 {
 	const struct tern_sqe *sqe;
@@ -513,7 +513,7 @@ bool tern_sq_flush(struct tern_sq *sq, bool rung)
 {
 	u32 n = TERN_FLUSH_ENTRIES;
 
-	/* a program may post for ever: what comes later rings */
+	/* bounded, as a program may post for ever; later posts ring */
 	if (rung)
 		sq->flush_left = sq->q.size;
 	tern_sq_clear_busy(sq);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The send queue: an entry's life, from the post to its completion. Completions come in
- * posting order (RFC 5040 5.5(15)).
+ * The send queue: an entry from its post to its completion. RFC 5040 5.5(15):
+ * operations "MUST be Completed at the Local Peer in the order that they were
+ * submitted".
  */
 #ifndef TERN_SQ_H
 #define TERN_SQ_H
@@ -17,8 +18,8 @@
  * @opcode: enum tern_wr_opcode
  * @flags: enum tern_wr_flags
  * @status: enum ib_wc_status, valid when @done
- * @done: may complete when all before it have
- * @len: octets, for byte_len of Reads
+ * @done: may complete when all entries before it have
+ * @len: bytes, for byte_len of Reads
  */
 struct tern_sq_slot {
 	u64 wr_id;
@@ -38,18 +39,20 @@ struct tern_sq_slot {
  * @lock: guards @prod (kernel users' posts); interrupts off
  * @prod: kernel users: next index to fill
  * @slots: entries in progress, by index & (q.size - 1)
- * @head: next entry to start; written by the send engine only
- * @sent: entries before it were taken by TCP
- * @tail: oldest entry without a completion; @slots, @head, @tail and @stop are
- *	guarded by the stream lock, see tern_qp_lock()
+ * @head: next entry to start
+ * @sent: TCP took the entries before this index
+ * @tail: oldest entry without a completion
  * @stop: in CLOSING: entries from this index on are flushed, not sent
  * @max_wr, @max_sge, @max_inline: granted
  * @sig_all: every entry is signalled
- * @failed: a flush met an entry that failed: none behind it succeeds
- * @vendor_err: the peer's Terminate, for entries that fail
+ * @failed: the flush found an entry that failed: none after it succeeds
+ * @vendor_err: the peer's Terminate, for entries that fail; 0 means none
  * @flush_left: entries never started that the flush may still find
  * @cqes: completions on their way to the CQ; on the stack they would be zeroed
  *	each time (CONFIG_INIT_STACK_ALL_ZERO)
+ *
+ * The stream lock, see tern_qp_lock(), guards what changes after creation,
+ * apart from @prod.
  */
 struct tern_sq {
 	struct tern_queue q;
@@ -75,8 +78,8 @@ struct tern_sq {
 
 /**
  * struct tern_wqe - the send queue entry being sent: a private, validated copy
- * @len: payload octets
- * @length: BIND_MW: octets of the window
+ * @len: payload bytes
+ * @length: BIND_MW: bytes of the window
  * @sge: where the payload is
  * @num_sge: elements
  * @inl: inline payload
@@ -99,7 +102,7 @@ struct tern_wqe {
 };
 
 /**
- * tern_sq_init() - set the send queue of a QP up
+ * tern_sq_init() - set up the send queue of a QP
  * @sq: zeroed; @sq->qpn is set later
  * @ctx: the program's context, NULL for a kernel user
  * @init: what the user asks for, checked
@@ -109,19 +112,20 @@ struct tern_wqe {
 int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
 		 const struct ib_qp_init_attr *init);
 
-/* the mirror of it; Context: process, may sleep */
+/* undo tern_sq_init(); Context: process, may sleep */
 void tern_sq_exit(struct tern_sq *sq);
 
 /*
- * TERN_RING_BUSY (enum tern_ring_flags): the engine runs, or will, and looks at the
- * queue before it ends. Posts need no doorbell until tern_sq_clear_busy().
+ * TERN_RING_BUSY (enum tern_ring_flags): the engine runs, or will run, and
+ * reads the queue before it ends. Posts need no doorbell until
+ * tern_sq_clear_busy().
  */
 static inline void tern_sq_set_busy(struct tern_sq *sq)
 {
 	WRITE_ONCE(sq->q.hdr->flags, TERN_RING_BUSY);
 }
 
-/* from here on each post rings; look at the queue again after this */
+/* from here on each post rings; the caller reads the queue again after this */
 static inline void tern_sq_clear_busy(struct tern_sq *sq)
 {
 	WRITE_ONCE(sq->q.hdr->flags, 0);
@@ -129,11 +133,12 @@ static inline void tern_sq_clear_busy(struct tern_sq *sq)
 }
 
 /**
- * tern_sq_go_idle() - the engine has nothing to send: have the next post ring
+ * tern_sq_go_idle() - the engine has nothing to send: make the next post ring
  * @sq: the queue
  *
- * Context: the stream lock is ours. Return: false when an entry was posted meanwhile:
- * the queue is busy still, and the engine goes on.
+ * Context: the stream lock is held. Return: true when the queue is idle; false
+ * when an entry was posted before that: the queue stays busy and the engine
+ * runs on.
  */
 bool tern_sq_go_idle(struct tern_sq *sq);
 
@@ -149,31 +154,32 @@ bool tern_sq_must_ring(const struct tern_sq *sq);
  * tern_sq_is_one_sided() - is the last entry posted a Write or a Read?
  * @sq: the queue
  *
- * A Send is there to wake somebody. A hint: the ring is the program's. Context: any.
+ * A Send, unlike these, is meant to wake its receiver. The answer is a hint:
+ * the program can write the ring. Context: any.
  */
 bool tern_sq_is_one_sided(const struct tern_sq *sq);
 
 /**
- * tern_sq_fetch() - copy the next entry out of the ring, once, and judge it
+ * tern_sq_fetch() - copy the next entry out of the ring, once, and check it
  * @sq: the queue
  * @wqe: private copy
  *
  * The entry stays at sq.head until tern_sq_started(). Context: the stream lock
- * is ours. Return: 0; -ENOENT when there is none; -EINVAL when it is malformed
+ * is held. Return: 0; -ENOENT when there is none; -EINVAL when it is malformed
  * (@wqe->wr_id, @opcode and @index are valid); -EOVERFLOW when the program's
  * index is out of range.
  */
 int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe);
 
-/* is there an entry that was not started? -EOVERFLOW as above */
+/* entries posted and not started; -EOVERFLOW as for tern_sq_fetch() */
 int tern_sq_pending(const struct tern_sq *sq);
 
 /**
- * tern_sq_started() - the entry at sq.head is taken in hand
+ * tern_sq_started() - the entry at sq.head is in progress now
  * @sq: the queue
- * @wqe: its validated copy
+ * @wqe: its copy
  *
- * Context: the socket lock is ours.
+ * Context: the stream lock is held.
  */
 void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe);
 
@@ -185,15 +191,15 @@ void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe);
  */
 void tern_sq_done(struct tern_sq *sq, u32 index, enum ib_wc_status status);
 
-/* the oldest entry in progress, if any, has @status */
+/* tern_sq_done() for the oldest entry in progress, if there is one */
 void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status);
 
 /**
- * tern_sq_sent() - TCP took all octets of some entries
+ * tern_sq_sent() - TCP took all bytes of some entries
  * @sq: the queue
  * @head: they are those before this index
  *
- * All of them but Reads, which wait for their Response, are done.
+ * All of them are done, except Reads, which wait for their Response.
  */
 void tern_sq_sent(struct tern_sq *sq, u32 head);
 
@@ -201,17 +207,17 @@ void tern_sq_sent(struct tern_sq *sq, u32 head);
  * tern_sq_complete() - write the completions that are due, in order
  * @sq: the queue
  *
- * Context: the stream lock is ours.
+ * Context: the stream lock is held.
  */
 void tern_sq_complete(struct tern_sq *sq);
 
 /**
- * tern_sq_flush() - complete some of what there is in error, in order
+ * tern_sq_flush() - complete some entries with an error, in order
  * @sq: of a stream that failed or ended
  * @rung: as for tern_flush()
  *
- * From then on each post rings. Context: the stream lock is ours. Return: true when
- * more is left.
+ * From then on each post rings. Context: the stream lock is held. Return: true
+ * when entries are left.
  */
 bool tern_sq_flush(struct tern_sq *sq, bool rung);
 
@@ -222,7 +228,8 @@ bool tern_sq_flush(struct tern_sq *sq, bool rung);
  * @bad_wr: set on failure
  *
  * Context: any, interrupts on or off. Return: 0; -ENOMEM when full, -EINVAL or
- * -EOPNOTSUPP for a bad request, with *@bad_wr set; earlier ones stay posted.
+ * -EOPNOTSUPP for a bad request, with *@bad_wr set; the earlier requests stay
+ * posted.
  */
 int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
 		 const struct ib_send_wr **bad_wr);

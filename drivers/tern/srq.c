@@ -49,11 +49,11 @@ int tern_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	ret = answer_create(srq, udata);
 	if (ret)
 		goto err_recvq;
-	/* the first event needs no receive that was taken */
+	/* differs from @cons: the first event does not wait for a receive */
 	srq->told = srq->rq.cons - 1;
 	init->attr.max_wr = srq->rq.max_wr;
 	init->attr.max_sge = srq->rq.max_sge;
-	/* an SRQ is born with its limit disarmed, whatever the field says */
+	/* a new SRQ has its limit disarmed, whatever the field says */
 	init->attr.srq_limit = 0;
 	return 0;
 
@@ -69,7 +69,7 @@ int tern_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 {
 	struct tern_srq *srq = to_tern_srq(ibsrq);
 
-	/* no IB_DEVICE_SRQ_RESIZE */
+	/* the device has no IB_DEVICE_SRQ_RESIZE */
 	if (mask & ~IB_SRQ_LIMIT)
 		return -EOPNOTSUPP;
 	if (!(mask & IB_SRQ_LIMIT))

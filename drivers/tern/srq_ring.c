@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A shared receive queue's entries, and the event when few are left. */
+/*
+ * A shared receive queue's entries, and the event when few are left, by which a
+ * program sees that a peer takes too many (RFC 5040 8.1.2, RDMAP-157).
+ */
 #include "srq_ring.h"
 
 static void raise_limit(struct tern_srq *srq)
@@ -15,10 +18,11 @@ static void raise_limit(struct tern_srq *srq)
 }
 
 /*
- * Disarms the limit when it is reached; true when the event is due. An event is memory
- * of the core's until the program fetches it: who arms again and again below the
- * limit gets the next one with the next receive that is taken. The level is the
- * program's word, which it could change at will.
+ * Disarm the limit when it is reached; true when the event is due. The core
+ * keeps memory for an event until the program fetches it, so a program that
+ * arms again and again below the limit gets the next event only after another
+ * receive is taken. The level cannot bound this: the program can write its
+ * index at will.
  */
 static bool limit_reached(struct tern_srq *srq)
 {

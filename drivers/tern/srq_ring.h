@@ -10,11 +10,11 @@
 /**
  * struct tern_srq - shared receive queue
  * @ibsrq: the core's part
- * @rq: the queue proper, shared by all QPs; its lock guards @limit and @told too
+ * @rq: the queue, shared by all QPs; its lock guards @limit and @told too
  * @limit: raise IB_EVENT_SRQ_LIMIT_REACHED when fewer entries are left; 0 when
  *	disarmed
- * @told: how many receives had been taken when the last limit event was raised: there
- *	is none that is new before another one is taken
+ * @told: @rq.cons when the last limit event was raised; no further one is
+ *	raised until another entry is taken
  * @srqn: number
  */
 struct tern_srq {
@@ -39,11 +39,12 @@ static inline struct tern_srq *to_tern_srq(struct ib_srq *ibsrq)
 int tern_srq_take(struct tern_srq *srq, struct tern_recv *recv);
 
 /**
- * tern_srq_arm() - ask for the limit event
+ * tern_srq_arm() - arm the limit event
  * @srq: the queue
  * @limit: raise it when fewer entries are left; 0 for never
  *
- * Raises it at once when fewer are left already. Context: any, interrupts on or off.
+ * Raises it at once when fewer are left already, and an entry was taken since
+ * the last one. Context: any, interrupts on or off.
  */
 void tern_srq_arm(struct tern_srq *srq, u32 limit);
 
