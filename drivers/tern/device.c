@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The device as the RDMA core sees it: operations, attributes, life. */
+/*
+ * The device as the RDMA core sees it: attributes, table of operations,
+ * creation and end.
+ */
 #include "device.h"
 
 #include <linux/etherdevice.h>
@@ -28,13 +31,13 @@
 
 /* ---- attributes ------------------------------------------------------------ */
 
-/* "trn": there is no hardware vendor, and 0 is taken for an unset field */
+/* "trn": there is no hardware vendor, and 0 would read as an unset field */
 #define TERN_VENDOR_ID	0x74726e
 
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
-	/* newer cores ask with NULL when they register the device */
+	/* newer cores pass NULL when they register the device */
 	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	*attr = (struct ib_device_attr) {
@@ -68,7 +71,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_srq_sge = TERN_MAX_SGE,
 		.max_fast_reg_page_list_len = TERN_MAX_FR_PAGES,
 		.max_pkeys = 1,
-		/* struct tern_cqe: CLOCK_MONOTONIC in nanoseconds; and in kHz */
+		/* struct tern_cqe: CLOCK_MONOTONIC in ns; the clock in kHz */
 		.timestamp_mask = U64_MAX,
 		.hca_core_clock = USEC_PER_SEC,
 		.cq_caps.max_cq_moderation_count = TERN_MAX_CQ_HOLD,
@@ -77,7 +80,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
-/* the core warns in the log about a netdev that has no speed to tell */
+/* ib_get_eth_speed() logs a warning for a netdev that reports no speed */
 static void fill_speed(struct ib_device *ibdev, u32 port,
 		       struct net_device *netdev, struct ib_port_attr *attr)
 {
@@ -131,7 +134,7 @@ static int query_gid(struct ib_device *ibdev, u32 port, int index,
 	return 0;
 }
 
-/* iWARP has no partitions; the default one for those who ask */
+/* iWARP has no partitions: report the default P_Key */
 static int query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 {
 	if (index)
@@ -209,11 +212,12 @@ static void qp_rem_ref(struct ib_qp *ibqp)
 }
 
 /*
- * The number may be a program's word, and the QP another's: cm.c decides whether
- * the id may have it, which is not told here. Nobody keeps the QP for the caller.
- * But iw_cm holds a spinlock, interrupts off, from before this call until it has
- * taken its own reference; so tern_destroy_qp(), which takes the number out and
- * waits for a grace period before it drops the first reference, waits for that.
+ * The number may come from a program, and the QP be another's: the id is not
+ * passed here, and cm.c checks whether it may use the QP. The caller gets no
+ * reference. But iw_cm holds a spinlock, interrupts off, from before this call
+ * until it has taken its own reference. tern_destroy_qp() erases the number and
+ * waits for a grace period, and so for iw_cm, before it drops the first
+ * reference.
  */
 static struct ib_qp *qp_get(struct ib_device *ibdev, int qpn)
 {
@@ -225,7 +229,7 @@ static struct ib_qp *qp_get(struct ib_device *ibdev, int qpn)
 	return &qp->ibqp;
 }
 
-/* nobody has the device any more; endpoints may still linger at their close */
+/* no one uses the device any more, but endpoints may still linger in a close */
 static void dealloc_driver(struct ib_device *ibdev)
 {
 	struct tern_device *dev = to_tern_dev(ibdev);
@@ -312,7 +316,7 @@ static const struct ib_device_ops device_ops = {
 
 /* ---- life ---------------------------------------------------------------------- */
 
-/* loopback and tunnels have none */
+/* loopback and tunnels have no MAC address */
 static bool has_mac(const struct net_device *netdev)
 {
 	return netdev->addr_len == ETH_ALEN &&
@@ -327,7 +331,7 @@ static __be64 make_guid(const struct net_device *netdev)
 		addrconf_addr_eui48((u8 *)&guid, netdev->dev_addr);
 	else
 		guid = (__force __be64)get_random_u64();
-	/* the bit says "locally administered" where it is random */
+	/* 0 is no GUID: the "locally administered" bit alone takes its place */
 	return guid ?: cpu_to_be64(0x02ULL << 56);
 }
 
@@ -359,7 +363,7 @@ static void init_ibdev(struct ib_device *ibdev, struct net_device *netdev)
 	ibdev->driver_def = tern_uapi_defs;
 }
 
-/* what dealloc_driver() undoes */
+/* dealloc_driver() undoes this */
 static int init_device(struct tern_device *dev, struct net_device *netdev)
 {
 	int ret;
@@ -404,7 +408,7 @@ static int register_device(struct tern_device *dev, const char *name)
 	ret = ib_device_set_netdev(&dev->ibdev, dev->netdev, 1);
 	if (!ret)
 		ret = ib_register_device(&dev->ibdev, name, NULL);
-	/* what the core answers when the name is in use */
+	/* the core returns -ENFILE when the name is in use */
 	return ret == -ENFILE ? -EEXIST : ret;
 }
 
@@ -425,7 +429,7 @@ static int create_in(struct net *net, const char *name,
 	return ret;
 }
 
-/* the core wants the netns until the device is registered; the netdev may move */
+/* hold the netns until the device is registered: the netdev may leave it */
 int tern_device_create(const char *name, struct net_device *netdev)
 {
 	struct net *net;

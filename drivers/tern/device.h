@@ -24,14 +24,14 @@ struct tern_crowd;
  * @settings: settings; their lock guards @gid, too
  * @link: in link.c's list of registered devices
  * @name: copy of the device's name, guarded by link.c's lock
- * @port_up: state of the port that was last reported; under RTNL
+ * @port_up: last reported state of the port; under RTNL
  * @mem: STag table
  * @qps: QPN to struct tern_qp; read under RCU
- * @next_qpn: where the search for a free QPN goes on
+ * @next_qpn: where the search for a free QPN continues
  * @stats: counters, per CPU
  * @ceps: connection endpoints of this device by their numbers; its lock guards
- *	an endpoint's way out
- * @ended: connections that ended lately, see conn.h
+ *	their removal, and @dev_aborted of each
+ * @ended: connections that ended recently, see conn.h
  * @crowd: endpoints without a QP, see crowd.h
  * @num_pd ...: objects in use, for limits
  */
@@ -67,7 +67,7 @@ static inline struct tern_device *to_tern_dev(struct ib_device *ibdev)
 	return container_of(ibdev, struct tern_device, ibdev);
 }
 
-/* limits that query_device tells; each is enforced at creation */
+/* limits that query_device reports; each is enforced at creation */
 #define TERN_MAX_QP		(64 * 1024)
 #define TERN_MAX_QP_WR		(32 * 1024)
 #define TERN_MAX_CQ		(128 * 1024)
@@ -90,8 +90,8 @@ static inline struct tern_device *to_tern_dev(struct ib_device *ibdev)
 				__stringify(TERN_VERSION_MINOR)
 
 /**
- * tern_device_create() - make a device and register it
- * @name: of the device, no pattern
+ * tern_device_create() - create a device and register it
+ * @name: of the device, not a pattern
  * @netdev: checked by the caller
  *
  * Context: process, RTNL not held. Return: 0, -EEXIST for a name in use, or the
@@ -99,7 +99,7 @@ static inline struct tern_device *to_tern_dev(struct ib_device *ibdev)
  */
 int tern_device_create(const char *name, struct net_device *netdev);
 
-/* the netdev's MAC address changed: so does the GID */
+/* derive the GID from the MAC address, at the start and when that changed */
 void tern_device_set_gid(struct tern_device *dev);
 
 #endif /* TERN_DEVICE_H */

@@ -3,12 +3,12 @@
  * The doorbell: a file per context whose ioctl() wakes a QP, without the
  * parsing and locking of a uverbs command.
  *
- * Lifetime: the file may outlive its context (link delete). The core destroys
- * the uverbs object first; from then on @uctx is NULL and nobody begins to look QPs
- * up through it. Who does so at that moment needs the device for it, whose memory the
- * core keeps for a grace period behind its last object, and no QP is left to be
- * found by then. The context is only compared with, never looked into. Rings in flight
- * hold a QP reference, which destroying the QP waits for, and the QPs go before
+ * Lifetime: the file may outlive its context (rdma link delete). The core
+ * destroys the uverbs object first, which sets @uctx to NULL: no look-up of a
+ * QP begins after that. One that runs at that moment needs the device, whose
+ * memory the core keeps for a grace period after its last object; it finds no
+ * QP then. @uctx is compared only, never dereferenced. An ioctl() in progress
+ * holds a QP reference, which tern_destroy_qp() waits for, and QPs go before
  * context and device.
  */
 #include "doorbell.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What programs ask for through terndv.h: the verbs extensions of
- * draft-carrier-rddp-rnic-interop 6.2 (MPA-149 to MPA-152), and what 6581 9.1
- * wants told that iw_cm has no room for (checklist-mpa 4.32).
+ * The methods that terndv.h calls: the verbs extensions of
+ * draft-carrier-rddp-rnic-interop 6.2 (MPA-149 to MPA-152), and the values that
+ * RFC 6581 9.1 passes to the ULP and iw_cm's events have no room for (MPA-179,
+ * MPA-180).
  */
 #include "dv.h"
 
@@ -33,7 +34,7 @@ static_assert(sizeof(struct tern_dv_device) == 52 &&
 
 /* ---- the device --------------------------------------------------------- */
 
-/* version 0 has one way to be: markers, CRC, nothing enhanced (5044 C.1) */
+/* RFC 5044 C.1: version 0 has markers and CRC always, so it leaves no choice */
 static const struct {
 	u8 versions;
 	u8 revs;
@@ -74,7 +75,7 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 					     sizeof(d));
 }
 
-/* ---- wishes ------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------ */
 
 static int set_wishes(struct tern_qp *qp, const struct tern_qp_wishes *w)
 {
@@ -102,7 +103,7 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_WISH)(struct uverbs_attr_bundle *attrs)
 		ret = tern_wishes_check(&w);
 	if (ret)
 		return ret;
-	/* at the connect they are applied again: the settings may have changed */
+	/* applied again at the connect: the settings may change until then */
 	tern_settings_get(&qp->dev->settings, &s);
 	ret = tern_wishes_apply(&w, &s);
 	return ret ?: set_wishes(qp, &w);
@@ -129,7 +130,7 @@ static void report_startup(struct tern_qp *qp, struct tern_qp_report *r)
 	spin_unlock_bh(&qp->state_lock);
 }
 
-/* of the stream, or of the startup that came to none */
+/* Terminates of the stream, or of a startup that led to no stream */
 static void report_terms(struct tern_qp *qp, struct tern_qp_report *r)
 {
 	int tx = qp->tx.term_sent ? qp->term_tx : TERN_TERM_NONE;

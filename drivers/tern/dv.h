@@ -4,7 +4,7 @@
 
 #include <rdma/uverbs_ioctl.h>
 
-/* driver methods of the uverbs ioctl interface: wishes and reports of QPs */
+/* driver methods of the uverbs ioctl interface: options and reports of QPs */
 extern const struct uapi_definition tern_dv_defs[];
 
 #endif /* TERN_DV_H */

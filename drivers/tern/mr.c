@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory regions: user, DMA and fast-registration. */
+/*
+ * The verbs of memory regions: user, DMA and fast-registration. A ULP makes and
+ * revokes STags with them (RFC 5040 8.1.1, RDMAP-140 to RDMAP-142).
+ */
 #include "mr.h"
 
 #include <linux/mm.h>
@@ -40,7 +43,7 @@ static void free_mr(struct tern_mr *mr)
 	atomic_dec(&dev->num_mr);
 }
 
-/* make it findable; frees @mr when that fails */
+/* put @mr into the STag table; frees it when that fails */
 static struct ib_mr *insert_mr(struct tern_mr *mr)
 {
 	int ret = tern_mem_insert(&to_tern_dev(mr->mem.map.pd->device)->mem,
@@ -55,7 +58,7 @@ static struct ib_mr *insert_mr(struct tern_mr *mr)
 	return &mr->ibmr;
 }
 
-/* it is as it will be: its key is good from now on */
+/* @mr is complete: its key is valid from now on */
 static void open_mr(struct tern_mr *mr)
 {
 	struct tern_mem_map map;
@@ -83,8 +86,8 @@ int tern_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 }
 
 /*
- * TOs of a DMA MR are kernel addresses, all of them: what a kernel user may do
- * with them is its own business.
+ * The TOs of a DMA MR are kernel addresses, without a limit: kernel users are
+ * trusted.
  */
 struct ib_mr *tern_get_dma_mr(struct ib_pd *pd, int access)
 {
@@ -111,7 +114,7 @@ static int check_user(u64 length, int access)
 	return length && length <= TERN_MAX_MR_SIZE ? 0 : -EINVAL;
 }
 
-/* a region of all of @umem, which it takes over even if that fails; not open yet */
+/* create a region of @umem, not valid yet; @umem is put when that fails */
 static struct tern_mr *make_user(struct ib_pd *pd, struct tern_umem *umem,
 				 u64 length, u64 iova, int access)
 {
@@ -139,7 +142,7 @@ static struct tern_mr *make_user(struct ib_pd *pd, struct tern_umem *umem,
 	return IS_ERR(ibmr) ? ERR_CAST(ibmr) : mr;
 }
 
-/* the same, open, for a verb; @umem may be an ERR_PTR() */
+/* make_user() and open_mr() for a verb; @umem may be an ERR_PTR() */
 static struct ib_mr *reg_user(struct ib_pd *pd, struct tern_umem *umem,
 			      u64 length, u64 iova, int access)
 {
@@ -188,13 +191,13 @@ struct ib_mr *tern_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 }
 
 /*
- * A new region takes the place of the old one, with a key of its own: nobody
- * comes by an old key to new memory, new rights or a new PD, and when anything
- * fails the old region is as it was. The core deregisters it when we return,
- * which waits for the copies that are running; that must not fail, so it is
- * closed here, while there are no windows.
+ * A new region with a key of its own replaces the old one. So an old key never
+ * opens new memory, new rights or a new PD, and on an error the old region is
+ * unchanged. The core deregisters the old one after we return, which waits for
+ * running copies and must not fail: tern_mem_close() here fails first if
+ * windows are bound to it.
  *
- * Not of a dma-buf: the verb names memory by address. libibverbs says so as well.
+ * A dma-buf is refused, as libibverbs does: the verb names memory by address.
  */
 struct ib_mr *tern_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				 u64 length, u64 iova, int access,
@@ -261,10 +264,10 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 }
 
 /*
- * Users put the iova on the wire as it is. The core makes it the first DMA address,
- * which here is a kernel address: peers would learn where the kernel's memory is.
- * So it is drawn for each mapping; what remains is the offset in the page. Below
- * 2^62 no region wraps.
+ * Users put the iova on the wire. The core sets it to the first DMA address,
+ * which here is a kernel address, and peers must not learn it. So each mapping
+ * gets a random iova with the same offset in the page. Below 2^62 no region
+ * wraps.
  */
 static u64 draw_iova(u64 dma_addr)
 {
@@ -272,8 +275,8 @@ static u64 draw_iova(u64 dma_addr)
 }
 
 /*
- * What is mapped takes effect by REG_MR. The offset is kept here: the user may
- * choose another iova afterwards.
+ * The mapping takes effect with REG_MR. The offset is kept here, since the user
+ * may choose another iova afterwards.
  */
 int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		   unsigned int *offset)

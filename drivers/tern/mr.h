@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory regions: user, DMA and fast-registration. */
+/* The verbs of memory regions: user, DMA and fast-registration. */
 #ifndef TERN_MR_H
 #define TERN_MR_H
 
@@ -15,7 +15,8 @@ struct tern_umem;
  * @mem: its entry in the STag table
  * @umem: user MR: the memory that the entry opens
  * @access: user MR: enum ib_access_flags
- * @iova: user MR: first TO, were it not zero-based
+ * @iova: user MR: the address given at registration; the first TO, unless the
+ *	MR is zero-based
  */
 struct tern_mr {
 	struct ib_mr ibmr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The verbs of memory windows. Binding is in window.c: it is a work request. */
+/* The verbs of memory windows. A bind is a work request: see window.c. */
 #include "mw.h"
 
 #include <linux/slab.h>
@@ -43,8 +43,9 @@ int tern_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 }
 
 /*
- * Nobody is waited for: closing it ended the copies through it, and its pages are its
- * region's. Who has found it still may look at it for a grace period.
+ * No wait is needed: tern_mem_close() waits for copies through the window,
+ * whose pages are the region's. RCU readers may still use the entry:
+ * kfree_rcu().
  */
 int tern_dealloc_mw(struct ib_mw *ibmw)
 {

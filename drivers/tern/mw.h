@@ -9,7 +9,7 @@ struct tern_mem;
 /**
  * struct tern_mw - memory window
  * @ibmw: the core's part
- * @mem: its entry in the STag table, which outlives it by a grace period
+ * @mem: its entry in the STag table, freed a grace period after the window
  */
 struct tern_mw {
 	struct ib_mw ibmw;

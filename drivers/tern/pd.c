@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Protection domains. */
+/* Protection domains: the association of STags and streams (RFC 5041 8.2). */
 #include "pd.h"
 #include "device.h"
 

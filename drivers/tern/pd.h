@@ -4,7 +4,7 @@
 
 #include <rdma/ib_verbs.h>
 
-/* protection domains: STags and QPs name the core's object, nothing is added */
+/* a protection domain: STags and QPs refer to the core's part alone */
 struct tern_pd {
 	struct ib_pd ibpd;
 };

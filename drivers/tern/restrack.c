@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Driver details of `rdma resource show -dd`. Most values are read without their
- * locks: each is right by itself, not with the others. The core of 6.12 has an object
- * destroyed before it waits for who looks at it: what the object points to needs
- * the lock.
+ * locks: each is right by itself, but they may not fit together. The core of
+ * 6.12 destroys a QP, CQ or SRQ before it waits for its readers, so their rings
+ * are read under the lock.
  *
- * Anybody may ask, so nothing here is an address: of a program's memory, or of the
- * kernel's.
+ * Every user may ask, so no value is an address, of a program or of the kernel.
  */
 #include "restrack.h"
 
@@ -87,7 +86,7 @@ int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	return put_details(msg, details, ARRAY_SIZE(details));
 }
 
-/* the ring may be replaced, or gone: not without the lock */
+/* under the lock, since the ring may be replaced or destroyed */
 static u32 cq_words(struct tern_cq *cq, u32 *armed, u32 *size)
 {
 	const struct tern_ring_hdr *hdr;

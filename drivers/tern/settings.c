@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Per-device settings. */
+/* Per-device settings: their defaults, and a copy that is whole. */
 #include "settings.h"
 
 void tern_settings_init(struct tern_device_settings *ds)

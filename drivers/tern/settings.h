@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Per-device settings, set and read through the generic netlink family "tern".
- * A connection takes a copy when it starts; a change is for later connections.
+ * A connection takes a copy when it starts: a change affects later connections
+ * only.
  */
 #ifndef TERN_SETTINGS_H
 #define TERN_SETTINGS_H
@@ -18,12 +19,13 @@
  *	depths belong to a connection and are not set here
  * @request_ms: responder: the whole Request, from TCP accept (default 10000)
  * @reply_ms: initiator: TCP connect and the whole Reply; responder: the ULP has 20
- *	times as long (default 30000)
+ *	times as long to answer (default 30000)
  * @rtr_ms: responder: the RTR, from the Reply (default 10000)
  * @close_ms: FIN of either side, Terminate flush (default 2000)
- * @half_open: connections without a QP: so many that are quiet, and so many whose
- *	Request waits for the ULP (default 256)
- * @early_ok: initiator: octets behind the Reply, before our first FPDU, do not
+ * @half_open: limit of connections without a QP that wait for their Request or
+ *	for FINs, and of those whose Request waits for the ULP; see crowd.h
+ *	(default 256)
+ * @early_ok: initiator: bytes after the Reply, before our first FPDU, do not
  *	end the connection (default false)
  * @keepalive_s: silence after which TCP probes the peer, 0 never (default 0)
  */
@@ -48,13 +50,13 @@ struct tern_device_settings {
 	struct tern_settings now;
 };
 
-/* to the defaults */
+/* set the defaults */
 void tern_settings_init(struct tern_device_settings *ds);
 
-/* a copy; Context: any BH-safe */
+/* copy the settings; Context: any BH-safe */
 void tern_settings_get(struct tern_device_settings *ds, struct tern_settings *s);
 
-/* checked by the caller (nl.c); Context: any BH-safe */
+/* replace them; nl.c checked the new ones; Context: any BH-safe */
 void tern_settings_set(struct tern_device_settings *ds,
 		       const struct tern_settings *s);
 

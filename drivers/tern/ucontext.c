@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Programs' contexts. */
+/* The contexts of programs, and the ABI version that they are told. */
 #include "ucontext.h"
 #include "device.h"
 #include "uapi/rdma/tern-abi.h"

@@ -31,8 +31,8 @@ int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void tern_dealloc_ucontext(struct ib_ucontext *ibctx);
 
 /*
- * Programs' files are disconnected by the core; their rings are plain memory
- * that stays theirs, and their doorbells answer EIO. Nothing is left to do.
+ * Nothing is left to do: the core disconnects the program's files, its rings
+ * are plain memory that stays mapped, and its doorbells fail with EIO.
  */
 void tern_disassociate_ucontext(struct ib_ucontext *ibctx);
 

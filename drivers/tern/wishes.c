@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Check a QP's options, and apply them to a copy of the device's settings: RFC
+ * 5044 C.1 (versions), RFC 6581 9 (enhanced setup),
+ * draft-carrier-rddp-rnic-interop 6.2.
+ */
 #include "wishes.h"
 
 #include <linux/errno.h>
@@ -72,7 +77,7 @@ static bool fits(const struct tern_qp_wishes *w)
 	       (w->rtr_ms && w->rtr_ms <= TERN_WISH_MAX_MS);
 }
 
-/* peer-to-peer needs the enhanced setup, and that revision 2 (RFC 6581) */
+/* peer-to-peer needs the enhanced setup, which needs revision 2 (RFC 6581 9) */
 static bool contradict(const struct tern_qp_wishes *w)
 {
 	bool enhanced = wants(w, TERN_WISH_ENHANCED, w->enhanced);
@@ -96,7 +101,7 @@ int tern_wishes_check(const struct tern_qp_wishes *w)
 
 /* ---- apply -------------------------------------------------------------- */
 
-/* a type that may be either becomes the one that was asked for */
+/* a permissive RNIC becomes the type that was asked for */
 static int apply_version(const struct tern_qp_wishes *w,
 			 struct tern_settings *s)
 {
@@ -110,7 +115,7 @@ static int apply_version(const struct tern_qp_wishes *w,
 	return 0;
 }
 
-/* RFC 5044 C.1: version 0 has revision 0 and markers, and nothing enhanced */
+/* RFC 5044 C.1: version 0 has revision 0 and markers; RFC 6581 needs more */
 static int check_rdmac(const struct tern_qp_wishes *w)
 {
 	if (w->mask & TERN_WISH_MPA_REV || tern_wishes_p2p(w) ||

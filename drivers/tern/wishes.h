@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A QP's wishes (struct tern_qp_wishes): what its connections ask for in place
+ * A QP's options (struct tern_qp_wishes): what its connections ask for in place
  * of the device's settings; draft-carrier-rddp-rnic-interop 6.2.
  */
 #ifndef TERN_WISHES_H
@@ -10,29 +10,29 @@
 #include "uapi/rdma/tern-abi.h"
 
 /**
- * tern_wishes_check() - can anybody grant this?
+ * tern_wishes_check() - are the options valid on any device?
  * @w: from a program
  *
- * Return: 0, -EOPNOTSUPP for what we do not know, -EPFNOSUPPORT for a version
- * that does not exist, -EINVAL for values out of range, and for wishes that
+ * Return: 0, -EOPNOTSUPP for an unknown option, -EPFNOSUPPORT for a version
+ * that does not exist, -EINVAL for values out of range and for options that
  * contradict each other.
  */
 int tern_wishes_check(const struct tern_qp_wishes *w);
 
 /**
- * tern_wishes_apply() - lay wishes over a device's settings
+ * tern_wishes_apply() - apply options to a device's settings
  * @w: checked
- * @s: settings; of no use after an error
+ * @s: a copy of the settings, changed; not usable after an error
  *
- * Return: 0, -EPFNOSUPPORT when the type of RNIC does not allow the version,
- * -ENOPROTOOPT when the version does not allow to do without markers.
+ * Return: 0, -EPFNOSUPPORT when the type of RNIC does not allow the version, or
+ * the version an option, -ENOPROTOOPT when the version requires markers.
  */
 int tern_wishes_apply(const struct tern_qp_wishes *w, struct tern_settings *s);
 
-/* what a QP without wishes has */
+/* the options of a QP that sets none */
 void tern_wishes_from(const struct tern_settings *s, struct tern_qp_wishes *w);
 
-/* the program asked for the peer-to-peer model itself */
+/* did the program itself ask for the peer-to-peer model? */
 static inline bool tern_wishes_p2p(const struct tern_qp_wishes *w)
 {
 	return w->mask & TERN_WISH_P2P && w->p2p;
