@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Devices as users add and delete them.
+ * Add and delete devices, and follow the netdev below each.
  *
- * tern is an ib_client of its own devices: its add and remove callbacks frame
- * exactly the time in which a device is registered, whoever ends it: `rdma link
- * delete`, a netdev that goes, a change of the RDMA namespace, or rmmod. Clients
- * are removed in the reverse order of their registration, so endpoints are
- * aborted before those that were there earlier, mostly rdma_cm and uverbs, wait for
- * them. What came later is removed before: is_leaving() in cep_timer.c.
+ * tern is an ib_client of its own devices. Its add and remove callbacks mark
+ * the time in which a device is registered, whatever ends it: `rdma link
+ * delete`, the end of the netdev, a change of the RDMA namespace, or rmmod.
+ * Clients are removed in the reverse order of their registration. So tern
+ * aborts the endpoints before clients that registered earlier, mostly rdma_cm
+ * and uverbs, wait for them. Those that registered later are removed first: see
+ * is_leaving() in cep_timer.c.
  */
 #include "link.h"
 
@@ -66,7 +67,7 @@ static struct ib_client client = {
 	.rename = client_rename,
 };
 
-/* on the list, so that the client's reference is there */
+/* @dev is on the list, so it is registered and its memory is valid */
 static bool get_visible(struct tern_device *dev, struct net *net)
 {
 	lockdep_assert_held(&links_lock);
@@ -122,7 +123,7 @@ void tern_link_name(struct tern_device *dev, char *name)
 
 /* ---- rdma link add ---------------------------------------------------------- */
 
-/* kinds of netdev that carry IP and so TCP */
+/* is this a type of netdev that carries IP, and so TCP? */
 static bool carries_ip(const struct net_device *netdev)
 {
 	switch (netdev->type) {
@@ -144,8 +145,9 @@ static bool carries_ip(const struct net_device *netdev)
 }
 
 /*
- * The netdev may have been unregistered while its device was registered: then
- * the notifier found nothing, and the netdev would wait for us forever.
+ * The netdev may be unregistered while its device is being registered. The
+ * notifier finds no device then, and the netdev would wait forever for the
+ * reference that the device holds.
  */
 static int check_still_there(struct net_device *netdev)
 {
@@ -164,7 +166,7 @@ static int check_still_there(struct net_device *netdev)
 	return -ENODEV;
 }
 
-/* one at a time: two of the same netdev would both find it free */
+/* one at a time: two calls for the same netdev would both find it free */
 static DEFINE_MUTEX(newlink_lock);
 
 static int newlink(const char *name, struct net_device *netdev)
@@ -217,7 +219,7 @@ static void address_changed(struct tern_device *dev)
 	ib_dispatch_event(&event);
 }
 
-/* a new MTU needs nothing: each burst asks TCP for its segment size */
+/* a new MTU needs no action: each burst asks TCP for its segment size */
 static void netdev_changed(struct tern_device *dev, struct net_device *netdev,
 			   unsigned long event)
 {
@@ -281,11 +283,11 @@ err_client:
 
 void tern_link_exit(void)
 {
-	/* no device comes, */
+	/* no device is added, */
 	rdma_link_unregister(&link_ops);
-	/* none is queued to go, */
+	/* none is queued for unregistration, */
 	unregister_netdevice_notifier(&netdev_nb);
-	/* and those that are left, or were queued, are gone behind this */
+	/* and those that are left, or were queued, are gone after this */
 	ib_unregister_driver((enum rdma_driver_id)TERN_DRIVER_ID);
 	ib_unregister_client(&client);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Module init, a ladder, and exit, its mirror. */
+/* Module init, and exit, which undoes it in reverse order. */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 

@@ -21,7 +21,7 @@ static_assert((int)TERN_MPA_NONPERMISSIVE == (int)TERN_RNIC_TYPE_NON_PERMISSIVE 
 	      (int)TERN_MPA_PERMISSIVE == (int)TERN_RNIC_TYPE_PERMISSIVE &&
 	      (int)TERN_MPA_RDMAC == (int)TERN_RNIC_TYPE_RDMAC);
 
-/* a change reads, edits and writes: one at a time */
+/* one change at a time: it reads, edits and writes all settings */
 static DEFINE_MUTEX(set_lock);
 
 /* ---- answers ------------------------------------------------------------------ */
@@ -133,7 +133,7 @@ int tern_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct tern_device *dev;
 	int ret = 0;
 
-	/* args[0]: one more than the index that was put last */
+	/* args[0]: one more than the last index put */
 	while (!ret) {
 		dev = tern_link_next(genl_info_net(info), (int)cb->args[0] - 1);
 		if (!dev)
@@ -146,7 +146,7 @@ int tern_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return ret && !skb->len ? ret : skb->len;
 }
 
-/* the whole list is replaced; each type at most once, so it always fits */
+/* replace the whole list; it has each type at most once, so it always fits */
 static int parse_rtr(const struct nlattr *nest, struct tern_settings *s,
 		     struct netlink_ext_ack *extack)
 {
@@ -214,7 +214,7 @@ static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 	}
 }
 
-/* @nest went through tern_settings_nl_policy already */
+/* genetlink has checked @nest by tern_settings_nl_policy already */
 static int parse_settings(const struct nlattr *nest, struct tern_settings *s,
 			  struct netlink_ext_ack *extack)
 {
@@ -232,13 +232,13 @@ static int parse_settings(const struct nlattr *nest, struct tern_settings *s,
 	return tb[TERN_A_SETTINGS_RTR] ? parse_rtr(nest, s, extack) : 0;
 }
 
-/* the device may be seen from namespaces whose owner must not change it */
+/* a device may be visible in namespaces whose owner must not change it */
 static int check_admin(struct sk_buff *skb, struct tern_device *dev,
 		       struct netlink_ext_ack *extack)
 {
 	bool allowed;
 
-	/* the netdev may move meanwhile, and the netns that it left end */
+	/* the netdev may move to another netns, and its old netns may end */
 	rcu_read_lock();
 	allowed = netlink_ns_capable(skb, dev_net(dev->netdev)->user_ns,
 				     CAP_NET_ADMIN);

@@ -6,7 +6,7 @@
 int tern_nl_init(void);
 void tern_nl_exit(void);
 
-/* the part that is about connections: see nl_conn.c */
+/* the part for connections: see nl_conn.c */
 void tern_nl_conn_init(void);
 void tern_nl_conn_exit(void);
 

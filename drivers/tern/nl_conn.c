@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Connections over the generic netlink family "tern", and their errors. */
+/* The generic netlink family "tern": dump connections, and multicast errors. */
 #include "nl_gen.h"
 
 #include <linux/in.h>
@@ -131,10 +131,10 @@ static int put_conn(struct sk_buff *skb, void *hdr, struct tern_device *dev,
 /* ---- all of them ------------------------------------------------------------- */
 
 /**
- * struct walk - where a dump goes on
- * @dev: least index of a device that is of interest
- * @conn: least number of a connection on that device
- * @last_dev: no device behind this one
+ * struct walk - where a dump continues
+ * @dev: lowest index of a device to dump
+ * @conn: lowest number of a connection to dump on that device
+ * @last_dev: highest index of a device to dump
  * @begun: the fields above are set
  */
 struct walk {
@@ -165,7 +165,7 @@ static int begin_walk(struct walk *walk, const struct genl_info *info)
 	return 0;
 }
 
-/* with a reference; the walk may have lost its device meanwhile */
+/* with a reference; the walk's device may be gone, then the next one */
 static struct tern_device *walk_device(struct walk *walk, struct net *net)
 {
 	struct tern_device *dev = tern_link_next(net, walk->dev - 1);
@@ -249,7 +249,7 @@ static void notify(struct tern_device *dev, struct net *net,
 					TERN_NLGRP_EVENTS, GFP_NOWAIT);
 }
 
-/* the connection's namespace, and the first one if it may see the device */
+/* notify the connection's netns, and init_net if the device is visible there */
 static void hear(struct tern_device *dev, struct net *net,
 		 const struct tern_conn *conn)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Counters, summed up when they are read. */
+/* Counters of a device: per CPU, and summed up when they are read. */
 #include "stats.h"
 
 #include "core/term.h"

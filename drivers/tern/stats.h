@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counters of a device, read by `rdma statistic show link`. One row each:
- * identifier, name that users see, event that bumps it.
+ * Counters of a device, read by `rdma statistic show link`. One row for each:
+ * identifier, name that users see, event that increments it.
  */
 #ifndef TERN_STATS_H
 #define TERN_STATS_H
@@ -51,7 +51,7 @@
 	X(CM_CLOSE_SLOW, "cm_close_slow", "close cut off after 150 times close-ms, octets moving") \
 	X(TERM_WITHHELD, "term_withheld", "error found where no Terminate may go out")
 
-/* Terminates that were decided on, by code: TERN_TERM_*, tail of the name */
+/* Terminates to be sent, by code: TERN_TERM_*, tail of the counter's name */
 #define TERN_TERM_STATS(X)		\
 	X(LOCAL, "local")		\
 	X(RP_INV_STAG, "rp_inv_stag")	\
@@ -97,13 +97,13 @@ struct tern_stats {
 #define tern_stat_add(stats, id, n)	this_cpu_add((stats)->v[TERN_STAT_##id], n)
 #define tern_stat_inc(stats, id)	tern_stat_add(stats, id, 1)
 
-/* their names, by enum tern_stat */
+/* the names of the counters, by enum tern_stat */
 extern const struct rdma_stat_desc tern_stat_descs[TERN_STAT_COUNT];
 
-/* a Terminate with the triplet @code is to be sent; Context: any */
+/* count a Terminate to be sent, with the triplet @code; Context: any */
 void tern_stat_term(struct tern_stats __percpu *stats, int code);
 
-/* a counter of all CPUs; Context: any */
+/* the sum of a counter over all CPUs; Context: any */
 u64 tern_stat_sum(const struct tern_stats __percpu *stats, enum tern_stat id);
 
 #endif /* TERN_STATS_H */

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The bodies of the tracepoints. */
+/* Define the tracepoints that trace.h declares. */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tracepoints at the six borders: what crosses each, in its own words; and the
- * Terminates, which say why a stream ends.
+ * Tracepoints: FPDUs both ways, payload that is placed, completions, the states
+ * of QPs and endpoints, and the Terminates, which say why a stream ends.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM tern
@@ -32,19 +32,22 @@ DECLARE_EVENT_CLASS(tern_fpdu,
 		  __entry->opcode, __entry->ulpdu_len, __entry->last)
 );
 
-/* an FPDU was built and is handed to TCP */
+/* an FPDU was built, to be handed to TCP with its burst */
 DEFINE_EVENT(tern_fpdu, tern_fpdu_tx,
 	TP_PROTO(u32 qpn, u8 opcode, u32 ulpdu_len, bool last),
 	TP_ARGS(qpn, opcode, ulpdu_len, last)
 );
 
-/* an FPDU is whole, its CRC and markers are good */
+/* an FPDU is whole, and its CRC, markers and headers are good */
 DEFINE_EVENT(tern_fpdu, tern_fpdu_rx,
 	TP_PROTO(u32 qpn, u8 opcode, u32 ulpdu_len, bool last),
 	TP_ARGS(qpn, opcode, ulpdu_len, last)
 );
 
-/* payload goes to its tagged place; stag is 0 for a receive entry */
+/*
+ * payload of a segment was placed, or refused; stag is 0 for the scatter list
+ * of a receive entry (to is the MO) or of a Read
+ */
 TRACE_EVENT(tern_place,
 	TP_PROTO(u32 qpn, u32 stag, u64 to, u32 len),
 	TP_ARGS(qpn, stag, to, len),
@@ -106,13 +109,13 @@ DECLARE_EVENT_CLASS(tern_state,
 		  __get_str(to), __get_str(event))
 );
 
-/* a queue pair changed its state; id is the QP number */
+/* a QP was stepped to a state, maybe the same; id is the QP number */
 DEFINE_EVENT(tern_state, tern_qp_state,
 	TP_PROTO(u32 id, const char *from, const char *to, const char *event),
 	TP_ARGS(id, from, to, event)
 );
 
-/* a connection endpoint changed its state; id counts endpoints */
+/* a connection endpoint was stepped to a state; id is the endpoint's number */
 DEFINE_EVENT(tern_state, tern_cm_state,
 	TP_PROTO(u32 id, const char *from, const char *to, const char *event),
 	TP_ARGS(id, from, to, event)
@@ -137,13 +140,13 @@ DECLARE_EVENT_CLASS(tern_term,
 		  TERN_TERM_ECODE(__entry->term), __get_str(name))
 );
 
-/* a Terminate is handed to TCP */
+/* a Terminate was built, to be sent */
 DEFINE_EVENT(tern_term, tern_term_tx,
 	TP_PROTO(u32 qpn, int term, const char *name),
 	TP_ARGS(qpn, term, name)
 );
 
-/* a Terminate came */
+/* a Terminate was received */
 DEFINE_EVENT(tern_term, tern_term_rx,
 	TP_PROTO(u32 qpn, int term, const char *name),
 	TP_ARGS(qpn, term, name)
