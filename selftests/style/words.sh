@@ -7,17 +7,18 @@
 set -euo pipefail
 
 cd "${1:-$(dirname "$0")/../..}"
-# architecture, locking and states follow the layout of the driver, requirements the RFCs;
-# the texts of some files of the lab are keys of its caches
+# requirements.rst has the words of the RFCs; the texts of some files of the lab are keys
+# of its caches
 converted=(CONTRIBUTING.rst README.md Documentation
-	:!Documentation/{architecture,locking,states,requirements}.rst
+	:!Documentation/requirements.rst
 	:!Documentation/netlink userspace-provider tools
 	selftests/{lab,runner,style,bench,ulp,kernel} :!selftests/style/{includes.sh,layers}
 	:!selftests/lab/{build-module,payload,tree,uml-make,uml.config})
 # a setting, a field of a frame, the byte of an RFC's layout
 self=selftests/style/words.sh
 allowed='early[-_\\]+octets|EARLY_OCTETS|[Oo]ctets? [0-9]|[0-9] octets|low octet|tern_qp_wishes'
-allowed+='|sock_open  charge  wishes|__[a-z_]*behind'
+# shellcheck disable=SC2016 # the quotes are those of rst
+allowed+='|``wishes``|sock_open  charge  wishes|__[a-z_]*behind'
 
 # pattern: what to say instead
 words()
