@@ -66,6 +66,12 @@ void tern_burst_write(struct tern_burst *b, struct tern_burst_pos *pos,
 /* drop the fragments: all was sent, or never will be */
 void tern_burst_reset(struct tern_burst *b);
 
+/* true when TCP has no part of an FPDU without the rest: a burst is whole FPDUs */
+static inline bool tern_burst_at_boundary(const struct tern_burst *b)
+{
+	return !b->sent || b->sent == b->len;
+}
+
 /* free the current fragment too */
 void tern_burst_exit(struct tern_burst *b);
 

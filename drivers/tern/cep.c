@@ -19,7 +19,8 @@
 #include "device.h"
 #include "event.h"
 #include "listen.h"
-#include "qp.h"
+#include "stream.h"
+#include "table.h"
 #include "trace.h"
 #include "wishes.h"
 
@@ -63,7 +64,7 @@ static void set_wish(struct tern_cep *cep)
 /* a responder's QP is known only at accept: check the Request again */
 static int apply_wishes(struct tern_cep *cep)
 {
-	int rc = tern_wishes_apply(&cep->qp->wishes, &cep->settings);
+	int rc = tern_wishes_apply(&cep->stream->setup.request, &cep->settings);
 
 	if (rc)
 		return rc;
@@ -86,7 +87,7 @@ int tern_cep_take_wishes(struct tern_cep *cep)
 		cep->settings = device;
 		set_wish(cep);
 	}
-	cep->p2p_meant = !rc && tern_wishes_p2p(&cep->qp->wishes);
+	cep->p2p_meant = !rc && tern_wishes_p2p(&cep->stream->setup.request);
 	return rc;
 }
 
@@ -278,23 +279,23 @@ static void send_fin(struct tern_cep *cep)
 	tern_cep_kick(cep);
 }
 
-static void put_qp(struct tern_cep *cep)
+static void put_stream(struct tern_cep *cep)
 {
-	cep->rtr = READ_ONCE(cep->qp->rx.rtr);
-	tern_qp_put(cep->qp);
-	cep->qp = NULL;
+	cep->rtr = READ_ONCE(cep->stream->rx.rtr);
+	tern_stream_put(cep->stream);
+	cep->stream = NULL;
 }
 
 static void unbind(struct tern_cep *cep)
 {
-	tern_qp_unbind(cep->qp, &cep->user);
-	put_qp(cep);
+	tern_stream_unbind(cep->stream, &cep->user);
+	put_stream(cep);
 }
 
 /* the stream replies with its last event */
 static void abort_stream(struct tern_cep *cep)
 {
-	tern_qp_close(cep->qp, true);
+	tern_stream_close(cep->stream, true);
 }
 
 static void reply_ok(struct tern_cep *cep)
@@ -350,7 +351,7 @@ static void (*const actions[])(struct tern_cep *cep) = {
 	tern_event_disconnect,
 	tern_event_close,
 	put_id,
-	put_qp,
+	put_stream,
 	reset,
 	tern_cep_drop,
 };
@@ -489,12 +490,12 @@ static void abort_now(struct tern_cep *cep)
 	tern_cep_put(cep);
 }
 
-static void user_abort(struct tern_stream_user *user, struct tern_qp *qp)
+static void user_abort(struct tern_stream_user *user, struct tern_stream *s)
 {
 	struct tern_cep *cep = cep_of(user);
 
 	mutex_lock(&cep->lock);
-	if (cep->qp == qp)
+	if (cep->stream == s)
 		tern_cep_step(cep, CM_EV_ABORT);
 	mutex_unlock(&cep->lock);
 }

@@ -44,8 +44,8 @@ struct tern_listen_id;
  * @kernel: the QP is, or was, a kernel user's
  * @request_nr: what iw_cm's id holds in CM_ULP_WAIT, see event.c
  * @active: our end is the initiator
- * @qp: bound or attached, with a reference
- * @qpn: its number, kept after @qp is gone; 0 before
+ * @stream: bound or attached, with a reference
+ * @qpn: its number, kept after @stream is gone; 0 before
  * @sock: the TCP connection; NULL after the drop
  * @listen: passive, in startup: listening id it came from, with a reference
  * @listen_node: in @listen's list
@@ -93,7 +93,7 @@ struct tern_cep {
 	bool kernel;
 	u32 request_nr;
 	bool active;
-	struct tern_qp *qp;
+	struct tern_stream *stream;
 	u32 qpn;
 	struct tern_sock *sock;
 	struct tern_listen_id *listen;
@@ -224,7 +224,7 @@ int tern_startup_connect(struct tern_cep *cep);
 bool tern_startup_look(struct tern_cep *cep);
 
 /**
- * tern_startup_accept() - attach @cep->qp and send the Reply
+ * tern_startup_accept() - attach @cep->stream and send the Reply
  * @cep: in CM_ULP_WAIT, bound
  * @pd: private data
  * @pd_len: bytes at @pd, at most tern_startup_room()

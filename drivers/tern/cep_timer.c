@@ -13,7 +13,7 @@
 
 #include "device.h"
 #include "listen.h"
-#include "qp.h"
+#include "stream.h"
 
 /* checks per span of a close without progress */
 #define LOOKS_PER_SPAN	4
@@ -40,7 +40,7 @@ void tern_cep_timer_init(struct tern_cep *cep)
 
 void tern_cep_watch_program(struct tern_cep *cep)
 {
-	cep->kernel = !cep->qp->uctx;
+	cep->kernel = !cep->stream->ctx;
 	if (!cep->kernel)
 		cep->program = get_pid(task_tgid(current));
 }

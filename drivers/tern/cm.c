@@ -14,8 +14,9 @@
 #include "event.h"
 #include "listen.h"
 #include "peer.h"
-#include "qp.h"
 #include "rdma_id.h"
+#include "stream.h"
+#include "table.h"
 
 static int check_param(const struct iw_cm_conn_param *param, u16 room)
 {
@@ -26,46 +27,46 @@ static int check_param(const struct iw_cm_conn_param *param, u16 room)
 	return 0;
 }
 
-static void unbind_qp(struct tern_cep *cep)
+static void unbind(struct tern_cep *cep)
 {
 	lockdep_assert_held(&cep->lock);
-	tern_qp_unbind(cep->qp, &cep->user);
-	tern_qp_put(cep->qp);
-	cep->qp = NULL;
+	tern_stream_unbind(cep->stream, &cep->user);
+	tern_stream_put(cep->stream);
+	cep->stream = NULL;
 }
 
 /* a QP that the id may not use is reported like one that does not exist */
-static struct tern_qp *find_qp(struct tern_device *dev,
-			       const struct iw_cm_id *id, u32 qpn)
+static struct tern_stream *find_stream(struct tern_device *dev,
+				       const struct iw_cm_id *id, u32 qpn)
 {
-	struct tern_qp *qp = tern_qp_find(dev, qpn);
+	struct tern_stream *s = tern_stream_find(&dev->streams, qpn);
 
-	if (!qp || tern_rdma_id_may_have(id, qp))
-		return qp;
+	if (!s || tern_rdma_id_may_have(id, s))
+		return s;
 	tern_stat_inc(dev->stats, CM_DENIED);
-	tern_qp_put(qp);
+	tern_stream_put(s);
 	return NULL;
 }
 
-/* take the endpoint's reference on its QP, and the QP's on its endpoint */
-static int bind_qp(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
+/* take the endpoint's reference on its stream, and the stream's on it */
+static int bind(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
 {
-	struct tern_qp *qp = find_qp(cep->dev, id, qpn);
+	struct tern_stream *s = find_stream(cep->dev, id, qpn);
 	int rc;
 
 	lockdep_assert_held(&cep->lock);
-	if (!qp)
+	if (!s)
 		return -EINVAL;
 	cep->qpn = qpn;
-	rc = tern_qp_bind(qp, &cep->user);
+	rc = tern_stream_bind(s, &cep->user);
 	if (rc) {
-		tern_qp_put(qp);
+		tern_stream_put(s);
 		return rc;
 	}
-	cep->qp = qp;
+	cep->stream = s;
 	rc = tern_cep_take_wishes(cep);
 	if (rc)
-		unbind_qp(cep);
+		unbind(cep);
 	return rc;
 }
 
@@ -107,13 +108,13 @@ static int start(struct tern_cep *cep, struct iw_cm_id *id,
 {
 	int rc;
 
-	rc = bind_qp(cep, id, param->qpn);
+	rc = bind(cep, id, param->qpn);
 	if (rc)
 		return rc;
 	set_up(cep, id, param);
 	rc = tern_startup_connect(cep);
 	if (rc) {
-		unbind_qp(cep);
+		unbind(cep);
 		return rc;
 	}
 	take_id(cep, id);
@@ -170,7 +171,7 @@ static int accept(struct tern_cep *cep, const struct iw_cm_id *id,
 	rc = check_param(param, tern_startup_room(&cep->request));
 	if (rc)
 		return rc;
-	rc = bind_qp(cep, id, param->qpn);
+	rc = bind(cep, id, param->qpn);
 	if (rc)
 		return rc;
 	cep->wish.ird = param->ird;
@@ -178,7 +179,7 @@ static int accept(struct tern_cep *cep, const struct iw_cm_id *id,
 	rc = tern_startup_accept(cep, param->private_data,
 				 param->private_data_len);
 	if (rc)
-		unbind_qp(cep);
+		unbind(cep);
 	return rc;
 }
 

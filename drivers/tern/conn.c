@@ -4,10 +4,10 @@
 
 #include <linux/slab.h>
 
-#include "cep_impl.h"
 #include "core/fpdu_tx.h"
+#include "cep_impl.h"
 #include "device.h"
-#include "qp.h"
+#include "stream.h"
 
 /**
  * struct tern_conn_ring - connections that ended recently
@@ -49,7 +49,7 @@ static u8 rtr_of(const struct tern_cep *cep)
 {
 	if (cep->active)
 		return cep->params.rtr;
-	return cep->qp ? READ_ONCE(cep->qp->rx.rtr) : cep->rtr;
+	return cep->stream ? READ_ONCE(cep->stream->rx.rtr) : cep->rtr;
 }
 
 static void copy_terms(struct tern_cep *cep, struct tern_conn *conn)

@@ -12,16 +12,14 @@ static void overflow_work(struct work_struct *work)
 {
 	struct tern_cq *cq = container_of(work, struct tern_cq, overflow_work);
 	struct tern_device *dev = to_tern_dev(cq->ibcq.device);
-	struct tern_qp *entry, *qp;
-	unsigned long qpn;
+	struct tern_stream *s;
+	u32 qpn = 0;
 
-	xa_for_each(&dev->qps, qpn, entry) {
-		qp = tern_qp_find(dev, qpn);
-		if (!qp)
-			continue;
-		if (qp->sq.cq == cq || qp->rq.cq == cq)
-			tern_qp_fatal(qp);
-		tern_qp_put(qp);
+	while ((s = tern_stream_next(&dev->streams, qpn))) {
+		if (s->sq.cq == cq || s->rq.cq == cq)
+			tern_stream_fatal(s);
+		qpn = s->qpn + 1;
+		tern_stream_put(s);
 	}
 }
 
@@ -59,15 +57,15 @@ static void fill_wc(const struct tern_cqe *cqe, struct ib_qp *ibqp,
 static bool poll_one(struct tern_cq *cq, struct ib_wc *wc)
 {
 	const struct tern_cqe *cqe = tern_queue_entry(&cq->q, cq->cons++);
-	struct tern_qp *qp;
+	struct tern_stream *s;
 
 	lockdep_assert_held(&cq->lock);
 	rcu_read_lock();
-	qp = xa_load(&to_tern_dev(cq->ibcq.device)->qps, cqe->qpn);
-	if (qp)
-		fill_wc(cqe, &qp->ibqp, wc);
+	s = tern_stream_peek(&to_tern_dev(cq->ibcq.device)->streams, cqe->qpn);
+	if (s)
+		fill_wc(cqe, &tern_qp_of(s)->ibqp, wc);
 	rcu_read_unlock();
-	return qp;
+	return s;
 }
 
 int tern_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)

@@ -16,9 +16,9 @@
 #include "cep.h"
 #include "cm.h"
 #include "conn.h"
-#include "crowd.h"
 #include "cq.h"
 #include "cq_ring.h"
+#include "crowd.h"
 #include "doorbell.h"
 #include "mr.h"
 #include "mw.h"
@@ -27,6 +27,7 @@
 #include "restrack.h"
 #include "srq.h"
 #include "srq_ring.h"
+#include "table.h"
 #include "ucontext.h"
 
 /* ---- attributes ------------------------------------------------------------ */
@@ -203,12 +204,12 @@ static const struct attribute_group attr_group = {
 
 static void qp_add_ref(struct ib_qp *ibqp)
 {
-	tern_qp_get(to_tern_qp(ibqp));
+	tern_stream_get(tern_stream_of(ibqp));
 }
 
 static void qp_rem_ref(struct ib_qp *ibqp)
 {
-	tern_qp_put(to_tern_qp(ibqp));
+	tern_stream_put(tern_stream_of(ibqp));
 }
 
 /*
@@ -221,12 +222,13 @@ static void qp_rem_ref(struct ib_qp *ibqp)
  */
 static struct ib_qp *qp_get(struct ib_device *ibdev, int qpn)
 {
-	struct tern_qp *qp = tern_qp_find(to_tern_dev(ibdev), qpn);
+	struct tern_stream *s = tern_stream_find(&to_tern_dev(ibdev)->streams,
+						 qpn);
 
-	if (!qp)
+	if (!s)
 		return NULL;
-	tern_qp_put(qp);
-	return &qp->ibqp;
+	tern_stream_put(s);
+	return &tern_qp_of(s)->ibqp;
 }
 
 /* no one uses the device any more, but endpoints may still linger in a close */
@@ -235,8 +237,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	struct tern_device *dev = to_tern_dev(ibdev);
 
 	tern_cep_abort_device(dev);
-	WARN_ON(!xa_empty(&dev->qps));
-	xa_destroy(&dev->qps);
+	tern_stream_table_exit(&dev->streams);
 	xa_destroy(&dev->ceps);
 	tern_crowd_exit(dev);
 	tern_conn_exit(dev);
@@ -371,7 +372,7 @@ static int init_device(struct tern_device *dev, struct net_device *netdev)
 	dev->netdev = netdev;
 	dev->port_up = netif_running(netdev) && netif_carrier_ok(netdev);
 	tern_settings_init(&dev->settings);
-	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1);
+	tern_stream_table_init(&dev->streams);
 	xa_init(&dev->ceps);
 	init_ibdev(&dev->ibdev, netdev);
 	tern_device_set_gid(dev);

@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "settings.h"
 #include "stats.h"
+#include "table.h"
 
 struct tern_conn_ring;
 struct tern_crowd;
@@ -26,8 +27,7 @@ struct tern_crowd;
  * @name: copy of the device's name, guarded by link.c's lock
  * @port_up: last reported state of the port; under RTNL
  * @mem: STag table
- * @qps: QPN to struct tern_qp; read under RCU
- * @next_qpn: where the search for a free QPN continues
+ * @streams: those of its QPs
  * @stats: counters, per CPU
  * @ceps: connection endpoints of this device by their numbers; its lock guards
  *	their removal, and @dev_aborted of each
@@ -44,8 +44,7 @@ struct tern_device {
 	char name[IB_DEVICE_NAME_MAX];
 	bool port_up;
 	struct tern_mem_table mem;
-	struct xarray qps;
-	u32 next_qpn;
+	struct tern_stream_table streams;
 	struct tern_stats __percpu *stats;
 	struct xarray ceps;
 	struct tern_conn_ring *ended;
@@ -57,7 +56,6 @@ struct tern_device {
 	atomic_t num_qp;
 	atomic_t num_srq;
 	atomic_t num_ctx;
-	atomic64_t next_serial;
 	atomic_t next_cqn;
 	atomic_t next_srqn;
 };

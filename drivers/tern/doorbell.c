@@ -19,12 +19,14 @@
 #include <rdma/uverbs_types.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "uapi/rdma/tern-abi.h"
 #include "device.h"
 #include "dv.h"
 #include "qp.h"
+#include "stream.h"
+#include "table.h"
 #include "tx_sched.h"
 #include "ucontext.h"
-#include "uapi/rdma/tern-abi.h"
 
 #define UVERBS_MODULE_NAME tern
 #include <rdma/uverbs_named_ioctl.h>
@@ -41,24 +43,24 @@ struct tern_doorbell {
 	struct tern_ucontext *uctx;
 };
 
-/* a QP of this context, with a reference */
-static struct tern_qp *find_own_qp(struct tern_doorbell *db, u32 qpn)
+/* the stream of a QP of this context, with a reference */
+static struct tern_stream *find_own_stream(struct tern_doorbell *db, u32 qpn)
 {
 	struct tern_ucontext *uctx;
-	struct tern_qp *qp;
+	struct tern_stream *s;
 
 	rcu_read_lock();
 	/* pairs with the release in TERN_METHOD_DOORBELL_ALLOC */
 	uctx = smp_load_acquire(&db->uctx);
-	qp = uctx ? tern_qp_find(db->dev, qpn) : ERR_PTR(-EIO);
+	s = uctx ? tern_stream_find(&db->dev->streams, qpn) : ERR_PTR(-EIO);
 	rcu_read_unlock();
-	if (!qp)
+	if (!s)
 		return ERR_PTR(-ENOENT);
-	if (!IS_ERR(qp) && qp->uctx != uctx) {
-		tern_qp_put(qp);
+	if (!IS_ERR(s) && s->ctx != &uctx->ibctx) {
+		tern_stream_put(s);
 		return ERR_PTR(-ENOENT);
 	}
-	return qp;
+	return s;
 }
 
 static long doorbell_ioctl(struct file *file, unsigned int cmd,
@@ -66,16 +68,16 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd,
 {
 	struct tern_doorbell *db = container_of(file->private_data,
 						struct tern_doorbell, uobj);
-	struct tern_qp *qp;
+	struct tern_stream *s;
 
 	if (cmd != TERN_IOC_DOORBELL || arg > U32_MAX)
 		return -EINVAL;
-	qp = find_own_qp(db, arg);
-	if (IS_ERR(qp))
-		return PTR_ERR(qp);
-	tern_stat_inc(qp->dev->stats, DOORBELL);
-	tern_tx_doorbell(qp);
-	tern_qp_put(qp);
+	s = find_own_stream(db, arg);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	tern_stat_inc(s->stats, DOORBELL);
+	tern_tx_doorbell(s);
+	tern_stream_put(s);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "device.h"
 #include "qp.h"
 #include "sock.h"
+#include "state.h"
 #include "wishes.h"
 
 #define UVERBS_MODULE_NAME tern
@@ -77,23 +78,9 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 
 /* ---- options ------------------------------------------------------------ */
 
-static int set_wishes(struct tern_qp *qp, const struct tern_qp_wishes *w)
-{
-	int ret = 0;
-
-	spin_lock_bh(&qp->state_lock);
-	if (qp->user || READ_ONCE(qp->state) != QP_IDLE)
-		ret = -EISCONN;
-	else
-		qp->wishes = *w;
-	spin_unlock_bh(&qp->state_lock);
-	return ret;
-}
-
 static int UVERBS_HANDLER(TERN_METHOD_DV_WISH)(struct uverbs_attr_bundle *attrs)
 {
-	struct tern_qp *qp = to_tern_qp(uverbs_attr_get_obj(attrs,
-							    TERN_ATTR_DV_WISH_QP));
+	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, TERN_ATTR_DV_WISH_QP);
 	struct tern_qp_wishes w;
 	struct tern_settings s;
 	int ret;
@@ -104,9 +91,9 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_WISH)(struct uverbs_attr_bundle *attrs)
 	if (ret)
 		return ret;
 	/* applied again at the connect: the settings may change until then */
-	tern_settings_get(&qp->dev->settings, &s);
+	tern_settings_get(&to_tern_dev(ibqp->device)->settings, &s);
 	ret = tern_wishes_apply(&w, &s);
-	return ret ?: set_wishes(qp, &w);
+	return ret ?: tern_stream_request(tern_stream_of(ibqp), &w);
 }
 
 /* ---- report ------------------------------------------------------------- */
@@ -117,28 +104,28 @@ static void set_flag(struct tern_qp_report *r, u32 flag, bool is_set)
 		r->flags |= flag;
 }
 
-static void report_startup(struct tern_qp *qp, struct tern_qp_report *r)
+static void report_startup(struct tern_stream *s, struct tern_qp_report *r)
 {
-	const struct tern_startup *s = &qp->startup;
+	const struct tern_startup *last = &s->setup.report;
 
-	spin_lock_bh(&qp->state_lock);
-	r->asked = qp->wishes;
-	r->own = s->own;
-	r->peer = s->peer;
-	set_flag(r, TERN_REPORT_INITIATOR, s->initiator);
-	set_flag(r, TERN_REPORT_RETRIED, s->retried);
-	spin_unlock_bh(&qp->state_lock);
+	spin_lock_bh(&s->setup.lock);
+	r->asked = s->setup.request;
+	r->own = last->own;
+	r->peer = last->peer;
+	set_flag(r, TERN_REPORT_INITIATOR, last->initiator);
+	set_flag(r, TERN_REPORT_RETRIED, last->retried);
+	spin_unlock_bh(&s->setup.lock);
 }
 
 /* Terminates of the stream, or of a startup that led to no stream */
-static void report_terms(struct tern_qp *qp, struct tern_qp_report *r)
+static void report_terms(struct tern_stream *s, struct tern_qp_report *r)
 {
-	int tx = qp->tx.term_sent ? qp->term_tx : TERN_TERM_NONE;
-	int rx = qp->term_rx;
+	int tx = s->tx.term_sent ? s->term_tx : TERN_TERM_NONE;
+	int rx = s->term_rx;
 
-	if (!qp->sock) {
-		tx = READ_ONCE(qp->startup.term_tx);
-		rx = READ_ONCE(qp->startup.term_rx);
+	if (!s->sock) {
+		tx = READ_ONCE(s->setup.report.term_tx);
+		rx = READ_ONCE(s->setup.report.term_rx);
 	}
 	set_flag(r, TERN_REPORT_TERM_TX, tx != TERN_TERM_NONE);
 	set_flag(r, TERN_REPORT_TERM_RX, rx != TERN_TERM_NONE);
@@ -146,9 +133,9 @@ static void report_terms(struct tern_qp *qp, struct tern_qp_report *r)
 	r->term_rx = rx != TERN_TERM_NONE ? rx : 0;
 }
 
-static void report_stream(struct tern_qp *qp, struct tern_qp_report *r)
+static void report_stream(struct tern_stream *s, struct tern_qp_report *r)
 {
-	const struct tern_mpa_params *p = &qp->params;
+	const struct tern_mpa_params *p = &s->params;
 
 	r->flags |= TERN_REPORT_CONNECTED;
 	set_flag(r, TERN_REPORT_CRC, p->crc);
@@ -157,26 +144,26 @@ static void report_stream(struct tern_qp *qp, struct tern_qp_report *r)
 	set_flag(r, TERN_REPORT_P2P, r->own.ird & r->peer.ird & TERN_MPA_IRD_P2P);
 	r->version = p->version;
 	r->mpa_rev = p->initiator ? r->peer.rev : r->own.rev;
-	r->rtr = p->initiator ? p->rtr : qp->rx.rtr;
+	r->rtr = p->initiator ? p->rtr : s->rx.rtr;
 	r->ird = p->ird;
 	r->ord = p->ord;
-	r->emss = tern_sock_mss_locked(qp->sock);
+	r->emss = tern_sock_mss_locked(s->sock);
 	r->mulpdu = tern_fpdu_mulpdu(r->emss, p->tx_markers);
 }
 
 static int UVERBS_HANDLER(TERN_METHOD_DV_REPORT)
 	(struct uverbs_attr_bundle *attrs)
 {
-	struct tern_qp *qp = to_tern_qp(uverbs_attr_get_obj(attrs,
-							    TERN_ATTR_DV_REPORT_QP));
+	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, TERN_ATTR_DV_REPORT_QP);
+	struct tern_stream *s = tern_stream_of(ibqp);
 	struct tern_qp_report r = {};
 
-	report_startup(qp, &r);
-	tern_qp_lock(qp);
-	report_terms(qp, &r);
-	if (qp->sock)
-		report_stream(qp, &r);
-	tern_qp_unlock(qp);
+	report_startup(s, &r);
+	tern_stream_lock(s);
+	report_terms(s, &r);
+	if (s->sock)
+		report_stream(s, &r);
+	tern_stream_unlock(s);
 	return uverbs_copy_to_struct_or_zero(attrs, TERN_ATTR_DV_REPORT_OUT, &r,
 					     sizeof(r));
 }

@@ -6,19 +6,19 @@
 #include "place.h"
 
 #include "mem.h"
-#include "qp.h"
 #include "sgl.h"
+#include "stream.h"
 #include "trace.h"
 
 /* call @fn for each contiguous piece of the payload, markers left out */
-static int walk_payload(struct tern_qp *qp, const struct tern_place_src *src,
+static int walk_payload(struct tern_stream *s, const struct tern_place_src *src,
 			int (*fn)(void *arg, const u8 *data, u32 n), void *arg)
 {
 	struct tern_fpdu_range range;
 	u32 off = src->seg->hdr_len;
 	int ret = 0;
 
-	while (!ret && tern_fpdu_range_next(src->fpdu, qp->rx.fpdu.markers,
+	while (!ret && tern_fpdu_range_next(src->fpdu, s->rx.fpdu.markers,
 					    &off, &range))
 		ret = tern_skb_cursor_walk(&src->at, range.fpdu_off, range.len,
 					   fn, arg);
@@ -39,7 +39,7 @@ static int write_piece(void *arg, const u8 *data, u32 n)
 	return 0;
 }
 
-int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
+int tern_place_write(struct tern_stream *s, const struct tern_place_src *src)
 {
 	const struct tern_seg *seg = src->seg;
 	struct write_arg w = { .to = seg->to };
@@ -50,14 +50,14 @@ int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src)
 	/* RFC 5041 5.2: the "STag and TO fields MUST NOT be checked" then */
 	if (!seg->len)
 		return TERN_TERM_NONE;
-	mem = tern_mem_enter(qp->scope.keys, seg->stag, &w.map);
-	tern_mem_view(&w.map, qp->scope.pd, qp->scope.stream, &view);
-	view.access &= qp->access;
+	mem = tern_mem_enter(s->scope.keys, seg->stag, &w.map);
+	tern_mem_view(&w.map, s->scope.pd, s->scope.stream, &view);
+	view.access &= s->access;
 	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
 	if (term == TERN_TERM_NONE)
-		walk_payload(qp, src, write_piece, &w);
+		walk_payload(s, src, write_piece, &w);
 	tern_mem_leave(mem);
-	trace_tern_place(tern_qpn(qp), seg->stag, seg->to, seg->len);
+	trace_tern_place(s->qpn, seg->stag, seg->to, seg->len);
 	return term;
 }
 
@@ -68,18 +68,18 @@ struct sgl_arg {
 
 static int sgl_piece(void *arg, const u8 *data, u32 n)
 {
-	struct sgl_arg *s = arg;
+	struct sgl_arg *to = arg;
 
-	return tern_sgl_write(s->scope, s->sgl, data, n);
+	return tern_sgl_write(to->scope, to->sgl, data, n);
 }
 
-int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
+int tern_place_sgl(struct tern_stream *s, const struct tern_place_src *src,
 		   const struct tern_scope *scope, struct tern_sgl *sgl)
 {
 	const struct tern_seg *seg = src->seg;
-	struct sgl_arg s = { .scope = scope, .sgl = sgl };
+	struct sgl_arg arg = { .scope = scope, .sgl = sgl };
 
-	trace_tern_place(tern_qpn(qp), 0, seg->tagged ? seg->to : seg->mo,
+	trace_tern_place(s->qpn, 0, seg->tagged ? seg->to : seg->mo,
 			 seg->len);
-	return walk_payload(qp, src, sgl_piece, &s);
+	return walk_payload(s, src, sgl_piece, &arg);
 }

@@ -7,7 +7,7 @@
 #include "core/fpdu_rx.h"
 #include "skb_cursor.h"
 
-struct tern_qp;
+struct tern_stream;
 struct tern_scope;
 struct tern_sgl;
 
@@ -30,18 +30,18 @@ struct tern_place_src {
  * Context: the socket lock is held. Return: TERN_TERM_NONE, or the triplet to
  * send, with nothing written.
  */
-int tern_place_write(struct tern_qp *qp, const struct tern_place_src *src);
+int tern_place_write(struct tern_stream *s, const struct tern_place_src *src);
 
 /**
  * tern_place_sgl() - copy a segment of a Send or a Read Response
- * @qp: queue pair
+ * @s: attached
  * @src: payload
  * @scope: keys that @sgl may name
  * @sgl: scatter list, positioned where the payload goes; moves on
  *
  * Return: 0, or the error of tern_sgl_write().
  */
-int tern_place_sgl(struct tern_qp *qp, const struct tern_place_src *src,
+int tern_place_sgl(struct tern_stream *s, const struct tern_place_src *src,
 		   const struct tern_scope *scope, struct tern_sgl *sgl);
 
 #endif /* TERN_PLACE_H */

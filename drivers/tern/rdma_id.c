@@ -14,8 +14,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "device.h"
-#include "qp.h"
-#include "ucontext.h"
+#include "stream.h"
 
 /* descriptors to check with the table's spinlock held */
 #define FDS_AT_ONCE	1024
@@ -98,14 +97,18 @@ static bool has_open(struct task_struct *task, const struct ib_ucontext *ctx)
 	return next < 0;
 }
 
-/* the program names the number; id->qp is set for kernel users only */
-bool tern_rdma_id_may_have(const struct iw_cm_id *iw, const struct tern_qp *qp)
+/*
+ * The program names the number; id->qp is set for kernel users only, and is a QP of
+ * the id's device, where the number is its alone.
+ */
+bool tern_rdma_id_may_have(const struct iw_cm_id *iw,
+			   const struct tern_stream *s)
 {
 	const struct rdma_cm_id *id = rdma_id(iw);
 
 	if (!id)
 		return false;
 	if (id->qp)
-		return id->qp == &qp->ibqp;
-	return qp->uctx && has_open(current, &qp->uctx->ibctx);
+		return id->qp->qp_num == s->qpn;
+	return s->ctx && has_open(current, s->ctx);
 }

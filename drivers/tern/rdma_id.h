@@ -6,7 +6,7 @@
 #include <rdma/iw_cm.h>
 
 struct net;
-struct tern_qp;
+struct tern_stream;
 
 /* the netns of the id, which holds it, or NULL; Context: any */
 struct net *tern_rdma_id_net(const struct iw_cm_id *iw);
@@ -22,13 +22,14 @@ bool tern_rdma_id_is_local(const struct iw_cm_id *iw);
 /**
  * tern_rdma_id_may_have() - whether a connection of the id may use a QP
  * @iw: the id that connects or accepts
- * @qp: the QP that the user named by number; the caller has a reference
+ * @s: stream of the QP that the user named by number; the caller has a reference
  *
  * A kernel user's id may use its own QP and no other. A program's id may use
  * the QPs of a context whose uverbs file the program has open.
  *
  * Context: process, from connect or accept, may sleep.
  */
-bool tern_rdma_id_may_have(const struct iw_cm_id *iw, const struct tern_qp *qp);
+bool tern_rdma_id_may_have(const struct iw_cm_id *iw,
+			   const struct tern_stream *s);
 
 #endif /* TERN_RDMA_ID_H */

@@ -67,20 +67,20 @@ static u32 level_of(struct tern_recvq *rq)
 
 int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	struct tern_qp *qp = to_tern_qp(ibqp);
-	enum tern_qp_state state = READ_ONCE(qp->state);
+	struct tern_stream *s = tern_stream_of(ibqp);
+	enum tern_qp_state state = READ_ONCE(s->state);
 	const struct detail details[] = {
 		{ "stream", .text = tern_qp_state_name(state) },
-		{ "sq_size", qp->sq.max_wr },
-		{ "sq_open", READ_ONCE(qp->sq.head) - READ_ONCE(qp->sq.tail) },
-		{ "rq_size", qp->rq.own.max_wr },
-		{ "rq_level", qp->rq.srq ? 0 : level_of(&qp->rq.own) },
-		{ "ddp_version", qp->params.version },
-		{ "mpa_crc", .text = qp->params.crc ? "on" : "off" },
-		{ "tx_markers", .text = qp->params.tx_markers ? "on" : "off" },
-		{ "rx_markers", .text = qp->params.rx_markers ? "on" : "off" },
-		{ "ord", qp->params.ord },
-		{ "ird", qp->params.ird },
+		{ "sq_size", s->sq.max_wr },
+		{ "sq_open", READ_ONCE(s->sq.head) - READ_ONCE(s->sq.tail) },
+		{ "rq_size", s->rq.own.max_wr },
+		{ "rq_level", s->rq.srq ? 0 : level_of(&s->rq.own) },
+		{ "ddp_version", s->params.version },
+		{ "mpa_crc", .text = s->params.crc ? "on" : "off" },
+		{ "tx_markers", .text = s->params.tx_markers ? "on" : "off" },
+		{ "rx_markers", .text = s->params.rx_markers ? "on" : "off" },
+		{ "ord", s->params.ord },
+		{ "ird", s->params.ird },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));

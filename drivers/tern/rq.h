@@ -89,7 +89,7 @@ void tern_rq_publish(struct tern_rq *rq);
 /**
  * tern_rq_flush() - complete the current and some queued entries with an error
  * @rq: of a stream that failed or ended; entries of an SRQ stay in it
- * @rung: as for tern_flush()
+ * @rung: as for tern_stream_flush()
  *
  * From then on each post rings. Return: true when entries are left.
  */

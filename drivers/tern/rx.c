@@ -9,18 +9,18 @@
 #include <net/tcp.h>
 
 #include "core/term.h"
-#include "device.h"
 #include "mem.h"
 #include "place.h"
-#include "qp.h"
 #include "sock.h"
 #include "srq_ring.h"
+#include "state.h"
+#include "stream.h"
 #include "trace.h"
 
-void tern_rx_init(struct tern_qp *qp)
+void tern_rx_init(struct tern_stream *s)
 {
-	const struct tern_mpa_params *p = &qp->params;
-	struct tern_rx *rx = &qp->rx;
+	const struct tern_mpa_params *p = &s->params;
+	struct tern_rx *rx = &s->rx;
 
 	tern_fpdu_rx_init(&rx->fpdu, p->crc, p->rx_markers);
 	tern_ddp_rx_init(&rx->ddp, p->version);
@@ -31,39 +31,39 @@ void tern_rx_init(struct tern_qp *qp)
 /* ---- buffers ------------------------------------------------------------ */
 
 /* the program wrote a bad receive entry */
-static int recv_broken(struct tern_qp *qp, int err)
+static int recv_broken(struct tern_stream *s, int err)
 {
-	tern_stat_inc(qp->dev->stats, RQ_BAD_ENTRY);
+	tern_stat_inc(s->stats, RQ_BAD_ENTRY);
 	if (err == -EINVAL)
-		tern_rq_fail(&qp->rq, IB_WC_LOC_QP_OP_ERR);
+		tern_rq_fail(&s->rq, IB_WC_LOC_QP_OP_ERR);
 	return TERN_TERM_LOCAL;
 }
 
 /* QN 0: the first segment of a message takes an entry */
-static int take_recv(struct tern_qp *qp, const struct tern_seg *seg)
+static int take_recv(struct tern_stream *s, const struct tern_seg *seg)
 {
 	int ret;
 
-	if (!seg->first || qp->rq.have_recv)
+	if (!seg->first || s->rq.have_recv)
 		return TERN_TERM_NONE;
-	ret = tern_rq_take(&qp->rq);
+	ret = tern_rq_take(&s->rq);
 	if (ret == -ENOENT) {
-		tern_stat_inc(qp->dev->stats, RX_NO_BUFFER);
+		tern_stat_inc(s->stats, RX_NO_BUFFER);
 		return TERN_TERM_NONE;
 	}
 	if (ret)
-		return recv_broken(qp, ret);
-	qp->rx.sgl = (struct tern_sgl) {
-		.sge = qp->rq.recv.sge,
-		.num = qp->rq.recv.num_sge,
+		return recv_broken(s, ret);
+	s->rx.sgl = (struct tern_sgl) {
+		.sge = s->rq.recv.sge,
+		.num = s->rq.recv.num_sge,
 	};
 	return TERN_TERM_NONE;
 }
 
 /* Q7: the RTR Send uses MSN 1, but no receive entry */
-static bool is_rtr_send(const struct tern_qp *qp, const struct tern_seg *seg)
+static bool is_rtr_send(const struct tern_stream *s, const struct tern_seg *seg)
 {
-	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_MPA_RTR_SEND) &&
+	return s->rx.fence && s->rx.rtr_accept & BIT(TERN_MPA_RTR_SEND) &&
 	       seg->opcode == TERN_OP_SEND && !seg->tagged &&
 	       seg->qn == TERN_QN_SEND && seg->last && !seg->len && !seg->mo;
 }
@@ -78,37 +78,37 @@ static bool reads_nothing(const struct tern_fpdu *f)
 }
 
 /* is this FPDU, a Read Request, the RTR? Plain peers send one unasked */
-static bool is_rtr_read(const struct tern_qp *qp)
+static bool is_rtr_read(const struct tern_stream *s)
 {
-	return qp->rx.fence && qp->rx.rtr_accept & BIT(TERN_MPA_RTR_READ) &&
-	       reads_nothing(&qp->rx.cur);
+	return s->rx.fence && s->rx.rtr_accept & BIT(TERN_MPA_RTR_READ) &&
+	       reads_nothing(&s->rx.cur);
 }
 
 /* Q7: the RTR Read has a slot beyond the IRD */
-static bool have_read_slot(const struct tern_qp *qp)
+static bool have_read_slot(const struct tern_stream *s)
 {
-	return is_rtr_read(qp) || !tern_readq_in_full(&qp->readq);
+	return is_rtr_read(s) || !tern_readq_in_full(&s->readq);
 }
 
 /* RFC 5041 7.1: an untagged segment has a buffer, and fits into it */
-static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
+static int take_buffer(struct tern_stream *s, const struct tern_seg *seg)
 {
-	struct tern_rx *rx = &qp->rx;
+	struct tern_rx *rx = &s->rx;
 	int term;
 
 	switch (seg->qn) {
 	case TERN_QN_SEND:
-		if (is_rtr_send(qp, seg))
+		if (is_rtr_send(s, seg))
 			return TERN_TERM_NONE;
-		term = take_recv(qp, seg);
+		term = take_recv(s, seg);
 		if (term != TERN_TERM_NONE)
 			return term;
-		term = tern_ddp_untagged(&rx->ddp, seg, qp->rq.have_recv,
-					 qp->rq.recv.len);
+		term = tern_ddp_untagged(&rx->ddp, seg, s->rq.have_recv,
+					 s->rq.recv.len);
 		rx->too_long = term == TERN_TERM_DU_TOO_LONG;
 		return term;
 	case TERN_QN_READ_REQ:
-		return tern_ddp_untagged(&rx->ddp, seg, have_read_slot(qp),
+		return tern_ddp_untagged(&rx->ddp, seg, have_read_slot(s),
 					 sizeof(struct tern_read_req));
 	default:
 		return tern_ddp_untagged(&rx->ddp, seg, true,
@@ -119,91 +119,91 @@ static int take_buffer(struct tern_qp *qp, const struct tern_seg *seg)
 /* ---- messages ----------------------------------------------------------- */
 
 /* RFC 5040 7.2: the Invalidate STag; for each segment before it is placed */
-static int check_invalidate(struct tern_qp *qp, const struct tern_seg *seg)
+static int check_invalidate(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
 	struct tern_mem_map map;
 	int term;
 
 	rcu_read_lock();
-	tern_mem_find(qp->scope.keys, seg->inv_stag, &map);
-	tern_mem_view(&map, qp->scope.pd, qp->scope.stream, &view);
+	tern_mem_find(s->scope.keys, seg->inv_stag, &map);
+	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
 	term = tern_mem_check(&view, TERN_USE_INVALIDATE, 0, 0);
 	rcu_read_unlock();
 	return term;
 }
 
-static int deliver_send(struct tern_qp *qp, const struct tern_seg *seg)
+static int deliver_send(struct tern_stream *s, const struct tern_seg *seg)
 {
 	u32 flags = 0;
 
 	if (seg->row->has_inv) {
-		if (tern_mem_invalidate_remote(&qp->scope, seg->inv_stag))
+		if (tern_mem_invalidate_remote(&s->scope, seg->inv_stag))
 			return TERN_TERM_RP_CANT_INV;
 		flags |= TERN_CQE_WITH_INV;
 	}
 	if (seg->row->solicited)
 		flags |= TERN_CQE_SOLICITED;
-	tern_rq_complete(&qp->rq, IB_WC_SUCCESS, seg->mo + seg->len, flags,
+	tern_rq_complete(&s->rq, IB_WC_SUCCESS, seg->mo + seg->len, flags,
 			 seg->row->has_inv ? seg->inv_stag : 0);
 	return TERN_TERM_NONE;
 }
 
-static int handle_send(struct tern_qp *qp, const struct tern_place_src *src)
+static int handle_send(struct tern_stream *s, const struct tern_place_src *src)
 {
 	const struct tern_seg *seg = src->seg;
 	int term = TERN_TERM_NONE;
 
-	if (is_rtr_send(qp, seg))
+	if (is_rtr_send(s, seg))
 		return TERN_TERM_NONE;
 	if (seg->row->has_inv)
-		term = check_invalidate(qp, seg);
+		term = check_invalidate(s, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, &qp->recv_scope, &qp->rx.sgl)) {
-		tern_rq_fail(&qp->rq, IB_WC_LOC_PROT_ERR);
+	if (seg->len && tern_place_sgl(s, src, &s->recv_scope, &s->rx.sgl)) {
+		tern_rq_fail(&s->rq, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
 	}
-	return seg->last ? deliver_send(qp, seg) : TERN_TERM_NONE;
+	return seg->last ? deliver_send(s, seg) : TERN_TERM_NONE;
 }
 
-static int read_done(struct tern_qp *qp, struct tern_read_out *out)
+static int read_done(struct tern_stream *s, struct tern_read_out *out)
 {
 	if (!out->hidden) {
 		if (out->inv_stag &&
-		    tern_mem_invalidate_local(&qp->scope, out->inv_stag)) {
-			tern_sq_done(&qp->sq, out->slot, IB_WC_LOC_PROT_ERR);
+		    tern_mem_invalidate_local(&s->scope, out->inv_stag)) {
+			tern_sq_done(&s->sq, out->slot, IB_WC_LOC_PROT_ERR);
 			return TERN_TERM_LOCAL;
 		}
-		tern_sq_done(&qp->sq, out->slot, IB_WC_SUCCESS);
+		tern_sq_done(&s->sq, out->slot, IB_WC_SUCCESS);
 	}
-	tern_readq_out_pop(&qp->readq);
-	tern_sq_complete(&qp->sq);
+	tern_readq_out_pop(&s->readq);
+	tern_sq_complete(&s->sq);
 	/* an ORD slot is free, or a fenced entry may start */
-	qp->rx.reply = true;
+	s->rx.reply = true;
 	return TERN_TERM_NONE;
 }
 
-static int handle_read_resp(struct tern_qp *qp,
+static int handle_read_resp(struct tern_stream *s,
 			    const struct tern_place_src *src)
 {
 	const struct tern_seg *seg = src->seg;
-	struct tern_read_out *out = tern_readq_out_first(&qp->readq);
+	struct tern_read_out *out = tern_readq_out_first(&s->readq);
 	int term;
 
 	term = tern_read_match(out ? &out->open : NULL, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(qp, src, &qp->scope, &out->sgl)) {
-		tern_sq_done(&qp->sq, out->slot, IB_WC_LOC_PROT_ERR);
+	if (seg->len && tern_place_sgl(s, src, &s->scope, &out->sgl)) {
+		tern_sq_done(&s->sq, out->slot, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
 	}
 	out->open.got += seg->len;
-	return seg->last ? read_done(qp, out) : TERN_TERM_NONE;
+	return seg->last ? read_done(s, out) : TERN_TERM_NONE;
 }
 
 /* RFC 5040 7.2(4); read_response() checks the source again when it reads */
-static int check_read_source(struct tern_qp *qp, const struct tern_seg *seg)
+static int check_read_source(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
 	struct tern_mem_map map;
@@ -212,18 +212,18 @@ static int check_read_source(struct tern_qp *qp, const struct tern_seg *seg)
 	if (!seg->rreq.size)
 		return TERN_TERM_NONE;
 	rcu_read_lock();
-	tern_mem_find(qp->scope.keys, seg->rreq.src_stag, &map);
-	tern_mem_view(&map, qp->scope.pd, qp->scope.stream, &view);
-	view.access &= qp->access;
+	tern_mem_find(s->scope.keys, seg->rreq.src_stag, &map);
+	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
+	view.access &= s->access;
 	term = tern_mem_check(&view, TERN_USE_READ_SRC, seg->rreq.src_to,
 			      seg->rreq.size);
 	rcu_read_unlock();
 	return term;
 }
 
-static int handle_read_req(struct tern_qp *qp, const struct tern_seg *seg)
+static int handle_read_req(struct tern_stream *s, const struct tern_seg *seg)
 {
-	int term = check_read_source(qp, seg);
+	int term = check_read_source(s, seg);
 	struct tern_read_in rd = {
 		.sink_stag = seg->rreq.sink_stag,
 		.sink_to = seg->rreq.sink_to,
@@ -235,17 +235,17 @@ static int handle_read_req(struct tern_qp *qp, const struct tern_seg *seg)
 
 	if (term != TERN_TERM_NONE)
 		return term;
-	tern_readq_in_push(&qp->readq, &rd);
-	qp->readq.in_rtr |= is_rtr_read(qp);
-	qp->rx.reply = true;
+	tern_readq_in_push(&s->readq, &rd);
+	s->readq.in_rtr |= is_rtr_read(s);
+	s->rx.reply = true;
 	return TERN_TERM_NONE;
 }
 
 /* the open Read that a Terminate's copied headers name, or NULL */
-static struct tern_read_out *find_failed_read(struct tern_qp *qp,
+static struct tern_read_out *find_failed_read(struct tern_stream *s,
 					      const struct tern_term_info *info)
 {
-	struct tern_readq *rq = &qp->readq;
+	struct tern_readq *rq = &s->readq;
 	u32 i, msn;
 
 	if (!tern_term_names_read(info, &msn))
@@ -269,61 +269,61 @@ static enum ib_wc_status term_status(int code)
 }
 
 /* fail the Read that the Terminate names, else the oldest entry; then flush */
-static void handle_terminate(struct tern_qp *qp, const struct tern_fpdu *f,
+static void handle_terminate(struct tern_stream *s, const struct tern_fpdu *f,
 			     const struct tern_seg *seg)
 {
 	struct tern_term_info info;
 	struct tern_read_out *out;
 
-	tern_stat_inc(qp->dev->stats, RX_TERMINATE);
+	tern_stat_inc(s->stats, RX_TERMINATE);
 	if (tern_term_parse(f->hdr + sizeof(struct tern_ddp_untagged), seg->len,
 			    &info))
 		info.code = TERN_TERM_RO_UNSPEC;
-	trace_tern_term_rx(tern_qpn(qp), info.code, tern_term_name(info.code));
-	qp->term_rx = info.code;
-	qp->sq.vendor_err = info.code;
-	qp->rx.discard = true;
-	out = find_failed_read(qp, &info);
+	trace_tern_term_rx(s->qpn, info.code, tern_term_name(info.code));
+	s->term_rx = info.code;
+	s->sq.vendor_err = info.code;
+	s->rx.discard = true;
+	out = find_failed_read(s, &info);
 	if (out)
-		tern_sq_done(&qp->sq, out->slot, term_status(info.code));
+		tern_sq_done(&s->sq, out->slot, term_status(info.code));
 	else
-		tern_sq_fail_oldest(&qp->sq, IB_WC_REM_OP_ERR);
-	tern_qp_event(qp, QP_EV_TERM_RX);
+		tern_sq_fail_oldest(&s->sq, IB_WC_REM_OP_ERR);
+	tern_stream_step(s, QP_EV_TERM_RX);
 	/* RFC 5040 5.4: "The RDMAP layer MUST Deliver the Terminate Message to the ULP" */
-	tern_qp_async_event(qp, IB_EVENT_QP_FATAL);
+	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
 }
 
-static int handle_message(struct tern_qp *qp, const struct tern_place_src *src)
+static int handle_message(struct tern_stream *s, const struct tern_place_src *src)
 {
 	const struct tern_seg *seg = src->seg;
 
 	switch (seg->opcode) {
 	case TERN_OP_WRITE:
-		return tern_place_write(qp, src);
+		return tern_place_write(s, src);
 	case TERN_OP_READ_REQ:
-		return handle_read_req(qp, seg);
+		return handle_read_req(s, seg);
 	case TERN_OP_READ_RESP:
-		return handle_read_resp(qp, src);
+		return handle_read_resp(s, src);
 	case TERN_OP_TERMINATE:
-		handle_terminate(qp, src->fpdu, seg);
+		handle_terminate(s, src->fpdu, seg);
 		return TERN_TERM_NONE;
 	default:
-		return handle_send(qp, src);
+		return handle_send(s, src);
 	}
 }
 
 /* ---- FPDUs -------------------------------------------------------------- */
 
-static void count_error(struct tern_qp *qp, int term)
+static void count_error(struct tern_stream *s, int term)
 {
 	if (term == TERN_TERM_MPA_CRC)
-		tern_stat_inc(qp->dev->stats, RX_CRC_ERR);
+		tern_stat_inc(s->stats, RX_CRC_ERR);
 	else if (TERN_TERM_LAYER(term) == 2)
-		tern_stat_inc(qp->dev->stats, RX_MARKER_ERR);
+		tern_stat_inc(s->stats, RX_MARKER_ERR);
 	else if (TERN_TERM_LAYER(term) == 1)
-		tern_stat_inc(qp->dev->stats, RX_DDP_ERR);
+		tern_stat_inc(s->stats, RX_DDP_ERR);
 	else
-		tern_stat_inc(qp->dev->stats, RX_RDMAP_ERR);
+		tern_stat_inc(s->stats, RX_RDMAP_ERR);
 }
 
 /* error type 1: RDMAP's Remote Protection, or DDP's Tagged Buffer Error */
@@ -339,19 +339,19 @@ static enum ib_event_type error_event(int term)
  * RFC 5044 8: after an error MPA "MUST NOT pass or deliver any additional FPDUs
  * on that half connection" (MPA-130).
  */
-static void rx_error(struct tern_qp *qp, int term, const struct tern_fpdu *f)
+static void rx_error(struct tern_stream *s, int term, const struct tern_fpdu *f)
 {
-	struct tern_rx *rx = &qp->rx;
+	struct tern_rx *rx = &s->rx;
 
-	count_error(qp, term);
+	count_error(s, term);
 	rx->discard = true;
 	if (rx->too_long)
-		tern_rq_fail(&qp->rq, IB_WC_LOC_LEN_ERR);
+		tern_rq_fail(&s->rq, IB_WC_LOC_LEN_ERR);
 	if (f && TERN_TERM_LAYER(term) != 2)
-		tern_qp_error(qp, term, f->hdr, f->hdr_len, f->ulpdu_len);
+		tern_stream_error(s, term, f->hdr, f->hdr_len, f->ulpdu_len);
 	else
-		tern_qp_error(qp, term, NULL, 0, 0);
-	tern_qp_async_event(qp, error_event(term));
+		tern_stream_error(s, term, NULL, 0, 0);
+	tern_stream_async_event(s, error_event(term));
 }
 
 /* F64, F65: which of the listed RTRs is this valid FPDU? */
@@ -377,22 +377,22 @@ static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 }
 
 /* R6: the first FPDU with good CRC and markers opens the fence */
-static void open_fence(struct tern_qp *qp, const struct tern_fpdu *f, int term)
+static void open_fence(struct tern_stream *s, const struct tern_fpdu *f, int term)
 {
 	/* F69: a Terminate does not open the fence */
-	if (!qp->rx.fence || qp->rx.discard)
+	if (!s->rx.fence || s->rx.discard)
 		return;
-	qp->rx.fence = false;
+	s->rx.fence = false;
 	if (term == TERN_TERM_NONE)
-		WRITE_ONCE(qp->rx.rtr, rtr_of(&qp->rx, f));
-	qp->rx.reply = true;
-	tern_qp_opened(qp);
+		WRITE_ONCE(s->rx.rtr, rtr_of(&s->rx, f));
+	s->rx.reply = true;
+	tern_stream_opened(s);
 }
 
-static int judge_segment(struct tern_qp *qp, const struct tern_fpdu *f,
+static int judge_segment(struct tern_stream *s, const struct tern_fpdu *f,
 			 const struct tern_skb_cursor *at)
 {
-	struct tern_rx *rx = &qp->rx;
+	struct tern_rx *rx = &s->rx;
 	struct tern_seg *seg = &rx->seg;
 	struct tern_place_src src = { .fpdu = f, .at = *at, .seg = seg };
 	int term;
@@ -400,16 +400,16 @@ static int judge_segment(struct tern_qp *qp, const struct tern_fpdu *f,
 	term = tern_ddp_segment(&rx->ddp, f->hdr, f->hdr_len, f->ulpdu_len,
 				seg);
 	if (term == TERN_TERM_NONE && !seg->tagged)
-		term = take_buffer(qp, seg);
+		term = take_buffer(s, seg);
 	if (term == TERN_TERM_NONE)
 		term = tern_rdmap_segment(&rx->ddp, f->hdr, f->hdr_len, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	trace_tern_fpdu_rx(tern_qpn(qp), seg->opcode, f->ulpdu_len, seg->last);
+	trace_tern_fpdu_rx(s->qpn, seg->opcode, f->ulpdu_len, seg->last);
 	/* the program may have waited for this: see is_stream() */
 	if (seg->opcode != TERN_OP_READ_REQ && seg->opcode != TERN_OP_READ_RESP)
-		WRITE_ONCE(qp->doorbells, 0);
-	term = handle_message(qp, &src);
+		WRITE_ONCE(s->sched.doorbells, 0);
+	term = handle_message(s, &src);
 	if (term == TERN_TERM_NONE)
 		tern_ddp_advance(&rx->ddp, seg);
 	return term;
@@ -429,47 +429,47 @@ static int verify_piece(void *arg, const u8 *data, u32 n)
 }
 
 /* Return: 0: the FPDU at the cursor is whole, positive: wait, or an error */
-static int find_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at,
+static int find_fpdu(struct tern_stream *s, const struct tern_skb_cursor *at,
 		     struct tern_fpdu *f, int *term)
 {
 	u8 peek[TERN_FPDU_PEEK];
 	u32 n = tern_skb_cursor_peek(at, peek, sizeof(peek));
-	int ret = tern_fpdu_rx_header(&qp->rx.fpdu, peek, n, f, term);
+	int ret = tern_fpdu_rx_header(&s->rx.fpdu, peek, n, f, term);
 
 	if (ret)
 		return ret;
 	if (tern_skb_cursor_avail(at, f->total) == f->total)
 		return 0;
-	tern_sock_expect_locked(qp->sock, f->total);
+	tern_sock_expect_locked(s->sock, f->total);
 	return f->total;
 }
 
 /* Return: bytes of the FPDU at the cursor, 0: wait, negative: discard */
-static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
+static int handle_fpdu(struct tern_stream *s, const struct tern_skb_cursor *at)
 {
-	struct tern_rx *rx = &qp->rx;
+	struct tern_rx *rx = &s->rx;
 	struct tern_fpdu *f = &rx->cur;
 	struct verify_arg v = { .rx = rx, .fpdu = f };
 	int ret, term = TERN_TERM_NONE;
 
-	ret = find_fpdu(qp, at, f, &term);
+	ret = find_fpdu(s, at, f, &term);
 	if (ret > 0)
 		return 0;
 	if (ret < 0) {
-		rx_error(qp, term, NULL);
+		rx_error(s, term, NULL);
 		return ret;
 	}
 	if (f->verify)
 		tern_skb_cursor_walk(at, 0, f->total, verify_piece, &v);
 	term = tern_fpdu_rx_finish(&rx->fpdu, f);
 	if (term == TERN_TERM_NONE) {
-		tern_stat_inc(qp->dev->stats, RX_FPDU);
-		tern_stat_add(qp->dev->stats, RX_BYTES, f->total);
-		term = judge_segment(qp, f, at);
-		open_fence(qp, f, term);
+		tern_stat_inc(s->stats, RX_FPDU);
+		tern_stat_add(s->stats, RX_BYTES, f->total);
+		term = judge_segment(s, f, at);
+		open_fence(s, f, term);
 	}
 	if (term != TERN_TERM_NONE) {
-		rx_error(qp, term, f);
+		rx_error(s, term, f);
 		return -EPROTO;
 	}
 	return f->total;
@@ -483,17 +483,17 @@ static int handle_fpdu(struct tern_qp *qp, const struct tern_skb_cursor *at)
 static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		    unsigned int offset, size_t len)
 {
-	struct tern_qp *qp = desc->arg.data;
-	struct tern_rx *rx = &qp->rx;
+	struct tern_stream *s = desc->arg.data;
+	struct tern_rx *rx = &s->rx;
 	struct tern_skb_cursor at = {
-		.queue = &qp->sock->sk->sk_receive_queue, .skb = skb,
+		.queue = &s->sock->sk->sk_receive_queue, .skb = skb,
 	};
 	u32 used = 0;
 	int ret;
 
 	while (used < len) {
 		if (rx->discard) {
-			tern_stat_add(qp->dev->stats, RX_LATE, len - used);
+			tern_stat_add(s->stats, RX_LATE, len - used);
 			rx->skip = 0;
 			return len;
 		}
@@ -505,7 +505,7 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 			continue;
 		}
 		at.off = offset + used;
-		ret = handle_fpdu(qp, &at);
+		ret = handle_fpdu(s, &at);
 		if (!ret)
 			break;
 		if (ret > 0)
@@ -515,37 +515,37 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 }
 
 /* RFC 5044 7.2, 8: a FIN between FPDUs is a graceful close, in one an error */
-static void check_eof(struct tern_qp *qp)
+static void check_eof(struct tern_stream *s)
 {
-	struct tern_rx *rx = &qp->rx;
+	struct tern_rx *rx = &s->rx;
 
-	if (rx->eof || !tern_sock_fin_seen_locked(qp->sock))
+	if (rx->eof || !tern_sock_fin_seen_locked(s->sock))
 		return;
 	rx->eof = true;
-	if (tern_sock_pending_locked(qp->sock) && !rx->discard)
-		tern_qp_event(qp, QP_EV_RESET);
+	if (tern_sock_pending_locked(s->sock) && !rx->discard)
+		tern_stream_step(s, QP_EV_RESET);
 	else
-		tern_qp_event(qp, QP_EV_PEER_CLOSE);
+		tern_stream_step(s, QP_EV_PEER_CLOSE);
 }
 
 /*
  * RFC 5044 does not mention TCP's urgent pointer, so an urgent byte may or may
  * not belong to an FPDU: end the stream.
  */
-static void refuse_urgent(struct tern_qp *qp)
+static void refuse_urgent(struct tern_stream *s)
 {
-	tern_stat_inc(qp->dev->stats, RX_URGENT);
-	qp->rx.discard = true;
-	tern_qp_error(qp, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
-	tern_qp_async_event(qp, IB_EVENT_QP_FATAL);
+	tern_stat_inc(s->stats, RX_URGENT);
+	s->rx.discard = true;
+	tern_stream_error(s, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
+	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
 }
 
-void tern_rx_run(struct tern_qp *qp)
+void tern_rx_run(struct tern_stream *s)
 {
-	tern_qp_assert_locked(qp);
-	if (tern_sock_take_urgent_locked(qp->sock) && !qp->rx.discard)
-		refuse_urgent(qp);
-	tern_sock_read_locked(qp->sock, rx_actor, qp);
-	tern_rq_publish(&qp->rq);
-	check_eof(qp);
+	tern_stream_assert_locked(s);
+	if (tern_sock_take_urgent_locked(s->sock) && !s->rx.discard)
+		refuse_urgent(s);
+	tern_sock_read_locked(s->sock, rx_actor, s);
+	tern_rq_publish(&s->rq);
+	check_eof(s);
 }

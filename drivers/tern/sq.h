@@ -51,7 +51,7 @@ struct tern_sq_slot {
  * @cqes: completions on their way to the CQ; on the stack they would be zeroed
  *	each time (CONFIG_INIT_STACK_ALL_ZERO)
  *
- * The stream lock, see tern_qp_lock(), guards what changes after creation,
+ * The stream lock, see tern_stream_lock(), guards what changes after creation,
  * apart from @prod.
  */
 struct tern_sq {
@@ -214,7 +214,7 @@ void tern_sq_complete(struct tern_sq *sq);
 /**
  * tern_sq_flush() - complete some entries with an error, in order
  * @sq: of a stream that failed or ended
- * @rung: as for tern_flush()
+ * @rung: as for tern_stream_flush()
  *
  * From then on each post rings. Context: the stream lock is held. Return: true
  * when entries are left.

@@ -5,14 +5,14 @@
  * Nothing here waits.
  */
 #include "cep_impl.h"
-#include "charge.h"
 #include "core/fpdu_rx.h"
 #include "core/fpdu_tx.h"
 #include "core/rdmap.h"
+#include "charge.h"
 #include "device.h"
 #include "event.h"
 #include "peer.h"
-#include "qp.h"
+#include "stream.h"
 #include "trace.h"
 
 /* the longest FPDU that holds a Terminate: markers, pad and CRC around it */
@@ -46,9 +46,7 @@ static void note_frames(struct tern_cep *cep, const struct tern_mpa_msg *own,
 
 	if (peer)
 		s.peer = side(peer);
-	spin_lock_bh(&cep->qp->state_lock);
-	cep->qp->startup = s;
-	spin_unlock_bh(&cep->qp->state_lock);
+	tern_stream_report(cep->stream, &s);
 }
 
 /* ---- bytes that come too early (K7 to K9) ------------------------------- */
@@ -102,7 +100,7 @@ static bool note_terminate(struct tern_cep *cep)
 	spin_lock_bh(&cep->event_lock);
 	cep->terms.received = info.code;
 	spin_unlock_bh(&cep->event_lock);
-	WRITE_ONCE(cep->qp->startup.term_rx, info.code);
+	WRITE_ONCE(cep->stream->setup.report.term_rx, info.code);
 	return true;
 }
 
@@ -169,7 +167,7 @@ static void send_terminate(struct tern_cep *cep, int term)
 	tern_stat_term(cep->dev->stats, term);
 	if (sent) {
 		tern_stat_inc(cep->dev->stats, TX_TERMINATE);
-		WRITE_ONCE(cep->qp->startup.term_tx, term);
+		WRITE_ONCE(cep->stream->setup.report.term_tx, term);
 	}
 	trace_tern_term_tx(cep->qpn, term, tern_term_name(term));
 	spin_lock_bh(&cep->event_lock);
@@ -209,7 +207,7 @@ static int attach(struct tern_cep *cep)
 	params.ord = min_t(u16, params.ord, TERN_MAX_RD_ATOM);
 	params.ird = min_t(u16, params.ird, TERN_MAX_RD_ATOM);
 	tern_sock_grow_rcvbuf(cep->sock);
-	return tern_qp_attach(cep->qp, cep->sock, &params);
+	return tern_stream_attach(cep->stream, cep->sock, &params);
 }
 
 int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)

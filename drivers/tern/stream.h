@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a stream calls of its QP and of its user, the endpoint, and the events
- * that it reports. The calls of a stream itself are declared in qp.h.
+ * A stream: an MPA connection on a socket, with its engines and queues. A QP
+ * embeds one.
  */
 #ifndef TERN_STREAM_H
 #define TERN_STREAM_H
 
+#include <linux/kref.h>
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
-struct tern_qp;
-struct tern_stream_user;
+#include "core/mpa.h"
+#include "core/qp_fsm.h"
+#include "mem.h"
+#include "readq.h"
+#include "rq.h"
+#include "rx.h"
+#include "setup.h"
+#include "sq.h"
+#include "stats.h"
+#include "tx.h"
+#include "tx_sched.h"
+
+struct tern_sock;
+struct tern_stream;
 
 /**
  * struct tern_stream_ops - what only a QP can do for its stream
@@ -17,79 +31,99 @@ struct tern_stream_user;
  * @released: the last reference is gone; Context: any
  */
 struct tern_stream_ops {
-	void (*async_event)(struct tern_qp *qp, enum ib_event_type type);
-	void (*released)(struct tern_qp *qp);
+	void (*async_event)(struct tern_stream *s, enum ib_event_type type);
+	void (*released)(struct tern_stream *s);
 };
 
 /**
- * enum tern_stream_event - what a stream reports to its user
- * @TERN_STREAM_OPEN: responder: the first valid FPDU came (RTR or ULP message)
- * @TERN_STREAM_CLOSING: a close began on either side: the peer's FIN came at an
- *	FPDU boundary, the ULP disconnected, or (with a Terminate triplet) an
- *	error was found. Arms a bound on the drain (core/cm_clock.h); when it runs
- *	out the user calls tern_qp_close(qp, true)
- * @TERN_STREAM_FIN_SENT: all is sent and our FIN follows; the stream waits for
- *	the peer's. Arms a shorter bound; when it runs out the user calls
- *	tern_qp_close(qp, true)
- * @TERN_STREAM_FINISHED: our FIN was sent and nothing more is expected from the
- *	peer: the user takes the socket over and lingers (reads and discards)
- *	until the FIN is acknowledged and the peer's came, or the same bound
- *	runs out, then releases it; CLOSE is reported to iw_cm at once
- * @TERN_STREAM_FAILED: the stream broke: the user resets the socket and
- *	reports CLOSE
+ * struct tern_stream - a stream, with what its engines need of the QP
+ * @ops: what it calls of its QP
+ * @stats: counters of the device
+ * @ctx: the program's context, NULL for a kernel user
+ * @scope: keys that its send queue, and its peer, may name
+ * @recv_scope: keys that its receive entries may name: those of an SRQ are of the SRQ's
+ *	PD
+ * @qpn: its number, the QP's
+ * @ref: references of iw_cm, of doorbells in flight and of work; destroy waits
+ *	until the last is dropped
+ * @idle_lock: the stream lock before there is a socket
+ * @state: guarded by the stream lock; read without it where a stale value is
+ *	good enough
+ * @sock: the connection, set once at attach (release), good until destroy
+ * @setup: who connects it, and how
+ * @params: what MPA agreed on, the depths at most TERN_MAX_RD_ATOM
+ * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
+ * @term_rx: Terminate received, or TERN_TERM_NONE
+ * @term_tx: error found, and sent as a Terminate unless the fence is shut
+ * @sq, @rq: its queues, and where they complete
+ * @tx, @rx, @readq: engines
+ * @sched: when @tx runs
+ */
+struct tern_stream {
+	const struct tern_stream_ops *ops;
+	struct tern_stats __percpu *stats;
+	const struct ib_ucontext *ctx;
+	struct tern_scope scope;
+	struct tern_scope recv_scope;
+	u32 qpn;
+	struct kref ref;
+	struct mutex idle_lock;		/* see above */
+	enum tern_qp_state state;
+	struct tern_sock *sock;
+	struct tern_setup setup;
+	struct tern_mpa_params params;
+	u32 access;
+	int term_rx;
+	int term_tx;
+	struct tern_sq sq;
+	struct tern_rq rq;
+	struct tern_tx tx;
+	struct tern_rx rx;
+	struct tern_readq readq;
+	struct tern_tx_sched sched;
+};
+
+/**
+ * tern_stream_init() - a stream in IDLE, with one reference
+ * @s: zeroed, but for @ops, @stats, @ctx, @scope and @recv_scope
  *
- * OPEN, CLOSING and FIN_SENT come at most once each; the last event is one of
- * FINISHED and FAILED.
+ * Its queues and its number are set up after this. Context: process.
  */
-enum tern_stream_event {
-	TERN_STREAM_OPEN,
-	TERN_STREAM_CLOSING,
-	TERN_STREAM_FIN_SENT,
-	TERN_STREAM_FINISHED,
-	TERN_STREAM_FAILED,
-};
+void tern_stream_init(struct tern_stream *s);
+
+/*
+ * Release what the stream has, its queues excepted: nothing refers to it any more,
+ * and tern_tx_sched_cancel() was called. Context: process.
+ */
+void tern_stream_exit(struct tern_stream *s);
 
 /**
- * struct tern_stream_terms - errors of a stream, triplets or TERN_TERM_NONE
- * @found: what we found wrong, whether a Terminate can be sent or not
- * @sent: the Terminate that TCP took
- * @received: the peer's
+ * tern_stream_attach() - Full Operation begins: IDLE to RTS
+ * @s: bound to its user
+ * @sock: its connection (it takes a reference); callbacks are routed to it
+ * @params: what MPA agreed on, its depths at most TERN_MAX_RD_ATOM
+ *
+ * Responder: before the Reply is sent; nothing is sent until the first valid
+ * FPDU came. Initiator: after the Reply was read; the RTR goes out first.
+ * Context: process, socket lock not held. Return: 0, -ENOMEM, or -EINVAL when
+ * the stream is no longer in IDLE.
  */
-struct tern_stream_terms {
-	int found;
-	int sent;
-	int received;
-};
+int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
+		       const struct tern_mpa_params *params);
 
 /**
- * struct tern_stream_user_ops - the calls from a stream to its user
- * @get: take a reference; Context: any
- * @put: drop one; Context: any
- * @event: an event, with the stream's errors so far. The socket lock may be
- *	held, so the user notes what happened and acts in a context of its own.
- *	Context: any in which a BH-safe lock may be taken
- * @abort: the QP goes away or to ERROR while its connection is starting: abort it at
- *	once. (iw_destroy_cm_id() waits uninterruptibly for the CONNECT_REPLY or
- *	ESTABLISHED event, which is given with an error status.) Context: process, no
- *	lock is held
+ * tern_stream_close() - the ULP, the user or the device ends the stream
+ * @s: attached or not
+ * @abrupt: false: send what is queued, then FIN; true: flush now
+ *
+ * Context: process. The user learns of the end by an event.
  */
-struct tern_stream_user_ops {
-	void (*get)(struct tern_stream_user *user);
-	void (*put)(struct tern_stream_user *user);
-	void (*event)(struct tern_stream_user *user, enum tern_stream_event event,
-		      const struct tern_stream_terms *terms);
-	void (*abort)(struct tern_stream_user *user, struct tern_qp *qp);
-};
+void tern_stream_close(struct tern_stream *s, bool abrupt);
 
-/**
- * struct tern_stream_user - an endpoint, which connects a stream
- * @ops: what the stream calls
- */
-struct tern_stream_user {
-	const struct tern_stream_user_ops *ops;
-};
+/* CQ overflow and other faults of our own; Context: process */
+void tern_stream_fatal(struct tern_stream *s);
 
 /* stop the callbacks for good; Context: process, the stream lock not held */
-void tern_stream_detach(struct tern_qp *qp);
+void tern_stream_detach(struct tern_stream *s);
 
 #endif /* TERN_STREAM_H */

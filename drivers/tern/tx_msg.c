@@ -8,12 +8,12 @@
 #include <linux/random.h>
 
 #include "core/rdmap.h"
-#include "device.h"
 #include "fastreg.h"
 #include "mem.h"
-#include "qp.h"
 #include "sgl.h"
 #include "sq.h"
+#include "state.h"
+#include "stream.h"
 #include "window.h"
 
 /*
@@ -30,34 +30,34 @@
 #define LOCALS_PER_BURST	64
 
 /* an entry fails only after the burst built before it was sent and completed */
-static bool failure_waits(struct tern_qp *qp)
+static bool failure_waits(struct tern_stream *s)
 {
-	qp->tx.yielded = qp->tx.burst.nr;
-	return qp->tx.yielded;
+	s->tx.yielded = s->tx.burst.nr;
+	return s->tx.yielded;
 }
 
-static bool sq_entry_failed(struct tern_qp *qp, enum ib_wc_status status)
+static bool sq_entry_failed(struct tern_stream *s, enum ib_wc_status status)
 {
-	struct tern_tx *tx = &qp->tx;
+	struct tern_tx *tx = &s->tx;
 
-	if (failure_waits(qp))
+	if (failure_waits(s))
 		return false;
-	tern_sq_started(&qp->sq, &tx->wqe);
-	tern_sq_done(&qp->sq, tx->wqe.index, status);
+	tern_sq_started(&s->sq, &tx->wqe);
+	tern_sq_done(&s->sq, tx->wqe.index, status);
 	/* RFC 5040 7.1(1): the Terminate is "sent instead of the request" */
-	tern_qp_error(qp, TERN_TERM_LOCAL, NULL, 0, 0);
+	tern_stream_error(s, TERN_TERM_LOCAL, NULL, 0, 0);
 	return false;
 }
 
 /* the program wrote a bad entry, or a bad producer index */
-static bool sq_broken(struct tern_qp *qp, int err)
+static bool sq_broken(struct tern_stream *s, int err)
 {
-	if (failure_waits(qp))
+	if (failure_waits(s))
 		return false;
-	tern_stat_inc(qp->dev->stats, SQ_BAD_ENTRY);
+	tern_stat_inc(s->stats, SQ_BAD_ENTRY);
 	if (err == -EINVAL)
-		return sq_entry_failed(qp, IB_WC_LOC_QP_OP_ERR);
-	tern_qp_error(qp, TERN_TERM_LOCAL, NULL, 0, 0);
+		return sq_entry_failed(s, IB_WC_LOC_QP_OP_ERR);
+	tern_stream_error(s, TERN_TERM_LOCAL, NULL, 0, 0);
 	return false;
 }
 
@@ -70,11 +70,11 @@ static enum tern_rdmap_opcode send_opcode(const struct tern_wqe *wqe)
 	return inv ? TERN_OP_SEND_INV : TERN_OP_SEND;
 }
 
-static void build_wqe_msg(struct tern_qp *qp)
+static void build_wqe_msg(struct tern_stream *s)
 {
-	struct tern_tx *tx = &qp->tx;
+	struct tern_tx *tx = &s->tx;
 	struct tern_wqe *wqe = &tx->wqe;
-	u8 version = qp->params.version;
+	u8 version = s->params.version;
 
 	if (wqe->opcode == TERN_WR_RDMA_WRITE) {
 		tern_rdmap_build_write(&tx->msg, version, wqe->rkey,
@@ -91,11 +91,11 @@ static void build_wqe_msg(struct tern_qp *qp)
  * names it is scattered to the entry's list. So the peer never learns a local
  * key.
  */
-static void build_read(struct tern_qp *qp)
+static void build_read(struct tern_stream *s)
 {
-	struct tern_tx *tx = &qp->tx;
+	struct tern_tx *tx = &s->tx;
 	struct tern_wqe *wqe = &tx->wqe;
-	struct tern_read_out *out = tern_readq_out_next(&qp->readq);
+	struct tern_read_out *out = tern_readq_out_next(&s->readq);
 
 	out->open = (struct tern_read_open) {
 		.stag = get_random_u32() | 1,
@@ -107,15 +107,15 @@ static void build_read(struct tern_qp *qp)
 	out->inv_stag = wqe->opcode == TERN_WR_READ_WITH_INV ? wqe->ex : 0;
 	memcpy(out->sge, wqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
 	out->sgl = (struct tern_sgl) { .sge = out->sge, .num = wqe->num_sge };
-	tern_readq_out_push(&qp->readq);
-	tern_rdmap_build_read_req(&tx->msg, qp->params.version, tx->read_msn++,
+	tern_readq_out_push(&s->readq);
+	tern_rdmap_build_read_req(&tx->msg, s->params.version, tx->read_msn++,
 				  out->open.stag, 0, wqe->len, wqe->rkey,
 				  wqe->remote_addr);
 }
 
-static bool stall(struct tern_qp *qp)
+static bool stall(struct tern_stream *s)
 {
-	qp->tx.stalled = true;
+	s->tx.stalled = true;
 	return false;
 }
 
@@ -125,19 +125,19 @@ static bool is_read(const struct tern_wqe *wqe)
 	       wqe->opcode == TERN_WR_READ_WITH_INV;
 }
 
-static bool start_read(struct tern_qp *qp)
+static bool start_read(struct tern_stream *s)
 {
-	struct tern_wqe *wqe = &qp->tx.wqe;
+	struct tern_wqe *wqe = &s->tx.wqe;
 
-	if (!qp->readq.ord)
-		return sq_entry_failed(qp, IB_WC_LOC_QP_OP_ERR);
+	if (!s->readq.ord)
+		return sq_entry_failed(s, IB_WC_LOC_QP_OP_ERR);
 	/* after the peer's FIN no Response comes: the flush completes this */
-	if (qp->rx.eof || tern_readq_out_full(&qp->readq))
-		return stall(qp);
-	if (tern_sgl_check(&qp->scope, wqe->sge, wqe->num_sge,
+	if (s->rx.eof || tern_readq_out_full(&s->readq))
+		return stall(s);
+	if (tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_WRITE))
-		return sq_entry_failed(qp, IB_WC_LOC_PROT_ERR);
-	build_read(qp);
+		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
+	build_read(s);
 	return true;
 }
 
@@ -146,23 +146,23 @@ static bool start_read(struct tern_qp *qp)
  * with nothing before it in the burst is checked when it is read:
  * payload_failed() has the same effect then.
  */
-static bool judge_first(const struct tern_qp *qp)
+static bool judge_first(const struct tern_stream *s)
 {
-	const struct tern_tx *tx = &qp->tx;
+	const struct tern_tx *tx = &s->tx;
 
 	return !(tx->wqe.flags & TERN_WR_INLINE) &&
 	       (tx->burst.nr || tx->wqe.len > tx->fpdu.mulpdu - TERN_HDR_MAX);
 }
 
-static bool start_payload(struct tern_qp *qp)
+static bool start_payload(struct tern_stream *s)
 {
-	struct tern_wqe *wqe = &qp->tx.wqe;
+	struct tern_wqe *wqe = &s->tx.wqe;
 
-	if (judge_first(qp) &&
-	    tern_sgl_check(&qp->scope, wqe->sge, wqe->num_sge,
+	if (judge_first(s) &&
+	    tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_READ))
-		return sq_entry_failed(qp, IB_WC_LOC_PROT_ERR);
-	build_wqe_msg(qp);
+		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
+	build_wqe_msg(s);
 	return true;
 }
 
@@ -173,7 +173,7 @@ static bool is_local(const struct tern_wqe *wqe)
 	       wqe->opcode == TERN_WR_REG_MR;
 }
 
-static int bind_window(struct tern_qp *qp, const struct tern_wqe *wqe)
+static int bind_window(struct tern_stream *s, const struct tern_wqe *wqe)
 {
 	struct tern_bind bind = {
 		.key = wqe->rkey,
@@ -182,50 +182,50 @@ static int bind_window(struct tern_qp *qp, const struct tern_wqe *wqe)
 		.len = wqe->length,
 		.access = wqe->access,
 	};
-	int ret = tern_window_bind(&qp->scope, &bind);
+	int ret = tern_window_bind(&s->scope, &bind);
 
 	if (!ret)
-		tern_stat_inc(qp->dev->stats, MW_BIND);
+		tern_stat_inc(s->stats, MW_BIND);
 	return ret;
 }
 
-static int change_memory(struct tern_qp *qp, const struct tern_wqe *wqe)
+static int change_memory(struct tern_stream *s, const struct tern_wqe *wqe)
 {
 	switch (wqe->opcode) {
 	case TERN_WR_LOCAL_INV:
-		return tern_mem_invalidate_local(&qp->scope, wqe->ex);
+		return tern_mem_invalidate_local(&s->scope, wqe->ex);
 	case TERN_WR_BIND_MW:
-		return bind_window(qp, wqe);
+		return bind_window(s, wqe);
 	default:
-		return tern_fastreg_register(&qp->scope, wqe->ex, wqe->rkey,
+		return tern_fastreg_register(&s->scope, wqe->ex, wqe->rkey,
 					     wqe->remote_addr, wqe->access);
 	}
 }
 
 /* execute an entry that puts nothing on the wire, in SQ order */
-static bool run_local(struct tern_qp *qp)
+static bool run_local(struct tern_stream *s)
 {
-	struct tern_wqe *wqe = &qp->tx.wqe;
+	struct tern_wqe *wqe = &s->tx.wqe;
 
-	if (change_memory(qp, wqe))
-		return sq_entry_failed(qp, IB_WC_MW_BIND_ERR);
-	tern_sq_started(&qp->sq, wqe);
-	tern_sq_done(&qp->sq, wqe->index, IB_WC_SUCCESS);
-	qp->tx.burst_head = qp->sq.head;
+	if (change_memory(s, wqe))
+		return sq_entry_failed(s, IB_WC_MW_BIND_ERR);
+	tern_sq_started(&s->sq, wqe);
+	tern_sq_done(&s->sq, wqe->index, IB_WC_SUCCESS);
+	s->tx.burst_head = s->sq.head;
 	/* no burst to wait for: complete it now */
-	if (!qp->tx.burst.nr)
-		tern_sq_sent(&qp->sq, qp->sq.head);
+	if (!s->tx.burst.nr)
+		tern_sq_sent(&s->sq, s->sq.head);
 	return true;
 }
 
 /* start the message of the fetched entry: false when it failed or must wait */
-static bool start_wqe_msg(struct tern_qp *qp)
+static bool start_wqe_msg(struct tern_stream *s)
 {
-	struct tern_tx *tx = &qp->tx;
+	struct tern_tx *tx = &s->tx;
 
-	if (!(is_read(&tx->wqe) ? start_read(qp) : start_payload(qp)))
+	if (!(is_read(&tx->wqe) ? start_read(s) : start_payload(s)))
 		return false;
-	tern_sq_started(&qp->sq, &tx->wqe);
+	tern_sq_started(&s->sq, &tx->wqe);
 	tx->source = TERN_TX_WQE;
 	tx->sgl = (struct tern_sgl) { .sge = tx->wqe.sge, .num = tx->wqe.num_sge };
 	tx->prefer_wqe = false;
@@ -233,56 +233,56 @@ static bool start_wqe_msg(struct tern_qp *qp)
 }
 
 /* a CLOSING stream sends what was posted before; a failed one sends nothing */
-static bool may_start_wqe(const struct tern_qp *qp)
+static bool may_start_wqe(const struct tern_stream *s)
 {
-	if (qp->state == QP_RTS)
+	if (s->state == QP_RTS)
 		return true;
-	return qp->state == QP_CLOSING && qp->sq.head != qp->sq.stop;
+	return s->state == QP_CLOSING && s->sq.head != s->sq.stop;
 }
 
-static bool start_wqe(struct tern_qp *qp)
+static bool start_wqe(struct tern_stream *s)
 {
-	struct tern_tx *tx = &qp->tx;
+	struct tern_tx *tx = &s->tx;
 	int ret;
 
-	while (may_start_wqe(qp)) {
+	while (may_start_wqe(s)) {
 		tx->yielded = tx->locals == LOCALS_PER_BURST;
 		if (tx->yielded)
 			return false;
-		ret = tern_sq_fetch(&qp->sq, &tx->wqe);
+		ret = tern_sq_fetch(&s->sq, &tx->wqe);
 		if (ret == -ENOENT)
 			return false;
 		if (ret)
-			return sq_broken(qp, ret);
-		if (tx->wqe.flags & TERN_WR_FENCE && qp->readq.out_count)
-			return stall(qp);
+			return sq_broken(s, ret);
+		if (tx->wqe.flags & TERN_WR_FENCE && s->readq.out_count)
+			return stall(s);
 		if (!is_local(&tx->wqe))
-			return start_wqe_msg(qp);
+			return start_wqe_msg(s);
 		tx->locals++;
-		if (!run_local(qp))
+		if (!run_local(s))
 			return false;
 	}
 	return false;
 }
 
-static bool start_response(struct tern_qp *qp)
+static bool start_response(struct tern_stream *s)
 {
-	struct tern_tx *tx = &qp->tx;
-	struct tern_read_in *rd = tern_readq_in_first(&qp->readq);
+	struct tern_tx *tx = &s->tx;
+	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
 
 	if (!rd)
 		return false;
-	tern_rdmap_build_read_resp(&tx->msg, qp->params.version, rd->sink_stag,
+	tern_rdmap_build_read_resp(&tx->msg, s->params.version, rd->sink_stag,
 				   rd->sink_to, rd->size);
 	tx->source = TERN_TX_RESPONSE;
 	tx->prefer_wqe = true;
 	return true;
 }
 
-static bool start_rtr(struct tern_qp *qp)
+static bool start_rtr(struct tern_stream *s)
 {
-	struct tern_tx *tx = &qp->tx;
-	u8 version = qp->params.version;
+	struct tern_tx *tx = &s->tx;
+	u8 version = s->params.version;
 	struct tern_read_out *out;
 
 	switch (tx->rtr) {
@@ -294,13 +294,13 @@ static bool start_rtr(struct tern_qp *qp)
 				      tx->send_msn++, 0);
 		break;
 	default:
-		out = tern_readq_out_next(&qp->readq);
+		out = tern_readq_out_next(&s->readq);
 		memset(out, 0, sizeof(*out));
 		out->hidden = true;
 		out->msn = tx->read_msn;
 		out->open.stag = RTR_STAG;
 		out->open.to = RTR_TO;
-		tern_readq_out_push(&qp->readq);
+		tern_readq_out_push(&s->readq);
 		tern_rdmap_build_read_req(&tx->msg, version, tx->read_msn++,
 					  RTR_STAG, RTR_TO, 0, RTR_STAG,
 					  RTR_TO);
@@ -310,13 +310,13 @@ static bool start_rtr(struct tern_qp *qp)
 	return true;
 }
 
-static bool start_terminate(struct tern_qp *qp)
+static bool start_terminate(struct tern_stream *s)
 {
-	struct tern_tx *tx = &qp->tx;
+	struct tern_tx *tx = &s->tx;
 
 	if (tx->term_code == TERN_TERM_NONE || tx->term_sent)
 		return false;
-	tern_rdmap_build_terminate(&tx->msg, qp->params.version, tx->term_code,
+	tern_rdmap_build_terminate(&tx->msg, s->params.version, tx->term_code,
 				   tx->term_hdr_len ? tx->term_hdr : NULL,
 				   tx->term_hdr_len, tx->term_seg_len);
 	tx->source = TERN_TX_TERMINATE;
@@ -327,21 +327,21 @@ static bool start_terminate(struct tern_qp *qp)
  * RFC 5044 7.1.2(4): a responder "MUST receive and validate at least one FPDU
  * before sending any FPDUs".
  */
-bool tern_tx_start_message(struct tern_qp *qp)
+bool tern_tx_start_message(struct tern_stream *s)
 {
-	struct tern_tx *tx = &qp->tx;
+	struct tern_tx *tx = &s->tx;
 
 	tx->stalled = false;
 	tx->yielded = false;
-	if (qp->state == QP_TERMINATE)
-		return start_terminate(qp);
-	if (qp->state != QP_RTS && qp->state != QP_CLOSING)
+	if (s->state == QP_TERMINATE)
+		return start_terminate(s);
+	if (s->state != QP_RTS && s->state != QP_CLOSING)
 		return false;
 	if (tx->rtr)
-		return start_rtr(qp);
-	if (qp->rx.fence)
-		return stall(qp);
+		return start_rtr(s);
+	if (s->rx.fence)
+		return stall(s);
 	if (tx->prefer_wqe)
-		return start_wqe(qp) || start_response(qp);
-	return start_response(qp) || start_wqe(qp);
+		return start_wqe(s) || start_response(s);
+	return start_response(s) || start_wqe(s);
 }

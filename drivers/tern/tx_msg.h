@@ -5,19 +5,19 @@
 
 #include <linux/types.h>
 
-struct tern_qp;
+struct tern_stream;
 
 /**
- * tern_tx_start_message() - set qp->tx.msg and qp->tx.source up
- * @qp: attached, between two messages
+ * tern_tx_start_message() - set s->tx.msg and s->tx.source up
+ * @s: attached, between two messages
  *
  * A Terminate goes first, the RTR before what the ULP sends; Responses and send
  * queue entries take turns. An entry that fails is completed here. Sets
- * qp->tx.stalled when the entry at the head has to wait, and qp->tx.yielded
+ * s->tx.stalled when the entry at the head has to wait, and s->tx.yielded
  * when the burst has to be sent before the next entry, or too many entries sent
  * nothing. Context: the socket lock is held. Return: false when nothing is to
  * be sent now.
  */
-bool tern_tx_start_message(struct tern_qp *qp);
+bool tern_tx_start_message(struct tern_stream *s);
 
 #endif /* TERN_TX_MSG_H */

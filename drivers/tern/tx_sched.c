@@ -10,9 +10,9 @@
 #include <linux/workqueue.h>
 
 #include "cq_ring.h"
-#include "device.h"
-#include "qp.h"
 #include "sock.h"
+#include "state.h"
+#include "stream.h"
 
 /* bursts sent before the socket lock is released to let received data in */
 #define BURSTS_PER_LOCK	4
@@ -46,9 +46,9 @@ void tern_tx_sched_exit(void)
 	destroy_workqueue(wq);
 }
 
-static bool is_flushed(const struct tern_qp *qp)
+static bool is_flushed(const struct tern_stream *s)
 {
-	return qp->state == QP_TERMINATE || qp->state == QP_ERROR;
+	return s->state == QP_TERMINATE || s->state == QP_ERROR;
 }
 
 /*
@@ -56,52 +56,47 @@ static bool is_flushed(const struct tern_qp *qp)
  * further runs, which ignore new posts: a program that fills its ring without a
  * doorbell would keep them going. The stream lock is held.
  */
-static enum tern_tx_result run_locked(struct tern_qp *qp, bool rung)
+static enum tern_tx_result run_locked(struct tern_stream *s, bool rung)
 {
-	bool more = is_flushed(qp) && tern_flush(qp, rung);
-	enum tern_tx_result result = tern_tx_run(qp, BURSTS_PER_LOCK);
+	bool more = is_flushed(s) && tern_stream_flush(s, rung);
+	enum tern_tx_result result = tern_tx_run(s, BURSTS_PER_LOCK);
 
 	return more ? TERN_TX_MORE : result;
 }
 
-void tern_tx_kick(struct tern_qp *qp)
-{
-	queue_work(system_bh_wq, &qp->bh_work);
-}
-
-void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result)
+void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
 {
 	if (result == TERN_TX_MORE)
-		queue_work(system_bh_wq, &qp->bh_work);
+		tern_stream_kick(s);
 	else if (result == TERN_TX_NOMEM)
-		queue_delayed_work(wq, &qp->work, 1);
+		queue_delayed_work(wq, &s->sched.work, 1);
 }
 
-static void run_bh(struct tern_qp *qp, bool rung)
+static void run_bh(struct tern_stream *s, bool rung)
 {
-	/* pairs with the release in tern_qp_attach() */
-	struct tern_sock *s = smp_load_acquire(&qp->sock);
+	/* pairs with the release in tern_stream_attach() */
+	struct tern_sock *sock = smp_load_acquire(&s->sock);
 
-	if (s && tern_sock_trylock_bh(s)) {
-		tern_tx_sched(qp, run_locked(qp, rung));
-		tern_sock_unlock_bh(s);
+	if (sock && tern_sock_trylock_bh(sock)) {
+		tern_tx_sched(s, run_locked(s, rung));
+		tern_sock_unlock_bh(sock);
 		return;
 	}
 	/* a process owns the socket, or there is none: let a worker wait */
-	queue_delayed_work(wq, &qp->work, 0);
+	queue_delayed_work(wq, &s->sched.work, 0);
 }
 
 static void bh_work_fn(struct work_struct *work)
 {
-	struct tern_qp *qp = container_of(work, struct tern_qp, bh_work);
+	struct tern_stream *s = container_of(work, struct tern_stream, sched.bh_work);
 
 	/* a kernel user rings by this work, a program by tern_tx_doorbell() */
-	run_bh(qp, !qp->uctx);
+	run_bh(s, !s->ctx);
 }
 
 static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 {
-	run_bh(container_of(timer, struct tern_qp, linger), true);
+	run_bh(container_of(timer, struct tern_stream, sched.linger), true);
 	return HRTIMER_NORESTART;
 }
 
@@ -110,16 +105,16 @@ static enum hrtimer_restart linger_fn(struct hrtimer *timer)
  * restart the count after a pause, after a message from the peer
  * (judge_segment()), or when the CQ was polled nearly empty.
  */
-static bool is_stream(struct tern_qp *qp)
+static bool is_stream(struct tern_stream *s)
 {
-	u32 backlog, polled = tern_cq_polled(qp->sq.cq, &backlog);
-	u8 n = READ_ONCE(qp->doorbells);
+	u32 backlog, polled = tern_cq_polled(s->sq.cq, &backlog);
+	u8 n = READ_ONCE(s->sched.doorbells);
 
-	if (tern_tx_now() - READ_ONCE(qp->tx.idle_at) > STREAM_PAUSE_NS ||
-	    (polled != READ_ONCE(qp->polled) && backlog < STREAM_BACKLOG))
+	if (tern_tx_now() - READ_ONCE(s->tx.idle_at) > STREAM_PAUSE_NS ||
+	    (polled != READ_ONCE(s->sched.polled) && backlog < STREAM_BACKLOG))
 		n = 0;
-	WRITE_ONCE(qp->polled, polled);
-	WRITE_ONCE(qp->doorbells, min(n + 1, STREAM_DOORBELLS));
+	WRITE_ONCE(s->sched.polled, polled);
+	WRITE_ONCE(s->sched.doorbells, min(n + 1, STREAM_DOORBELLS));
 	return n == STREAM_DOORBELLS;
 }
 
@@ -127,70 +122,70 @@ static bool is_stream(struct tern_qp *qp)
  * Only Writes and Reads wait: a Send wakes a receiver. A failed QP is flushed
  * at once, and a timer as coarse as the tick comes far too late.
  */
-static bool may_linger(const struct tern_qp *qp)
+static bool may_linger(const struct tern_stream *s)
 {
-	return READ_ONCE(qp->state) == QP_RTS && tern_sq_is_one_sided(&qp->sq) &&
+	return READ_ONCE(s->state) == QP_RTS && tern_sq_is_one_sided(&s->sq) &&
 	       hrtimer_resolution <= LINGER_NS;
 }
 
-static void run_later(struct tern_qp *qp)
+static void run_later(struct tern_stream *s)
 {
-	tern_stat_inc(qp->dev->stats, DOORBELL_LATER);
+	tern_stat_inc(s->stats, DOORBELL_LATER);
 	/*
 	 * Posts ring no doorbell until go_idle() or a flush clears the flag.
 	 * The timer starts after the flag is set, and so runs after each post
 	 * that saw the flag, even if the engine clears it at this moment.
 	 */
 	preempt_disable();
-	tern_sq_set_busy(&qp->sq);
-	hrtimer_start(&qp->linger, LINGER_NS, HRTIMER_MODE_REL_SOFT);
+	tern_sq_set_busy(&s->sq);
+	hrtimer_start(&s->sched.linger, LINGER_NS, HRTIMER_MODE_REL_SOFT);
 	preempt_enable();
 }
 
-void tern_tx_doorbell(struct tern_qp *qp)
+void tern_tx_doorbell(struct tern_stream *s)
 {
-	if (may_linger(qp) && is_stream(qp))
-		run_later(qp);
+	if (may_linger(s) && is_stream(s))
+		run_later(s);
 	else
-		tern_tx_run_here(qp);
+		tern_tx_run_here(s);
 }
 
-void tern_tx_run_here(struct tern_qp *qp)
+void tern_tx_run_here(struct tern_stream *s)
 {
 	enum tern_tx_result result;
 	bool rung = true;
 
 	do {
-		tern_qp_lock(qp);
-		result = run_locked(qp, rung);
-		tern_qp_unlock(qp);
+		tern_stream_lock(s);
+		result = run_locked(s, rung);
+		tern_stream_unlock(s);
 		rung = false;
 		cond_resched();
 	} while (result == TERN_TX_MORE && !signal_pending(current));
-	tern_tx_sched(qp, result);
+	tern_tx_sched(s, result);
 }
 
 static void work_fn(struct work_struct *work)
 {
-	tern_tx_run_here(container_of(to_delayed_work(work), struct tern_qp,
-				      work));
+	tern_tx_run_here(container_of(to_delayed_work(work), struct tern_stream,
+				      sched.work));
 }
 
-void tern_tx_sched_init_qp(struct tern_qp *qp)
+void tern_tx_sched_setup(struct tern_stream *s)
 {
-	INIT_WORK(&qp->bh_work, bh_work_fn);
-	INIT_DELAYED_WORK(&qp->work, work_fn);
-	hrtimer_setup(&qp->linger, linger_fn, CLOCK_MONOTONIC,
+	INIT_WORK(&s->sched.bh_work, bh_work_fn);
+	INIT_DELAYED_WORK(&s->sched.work, work_fn);
+	hrtimer_setup(&s->sched.linger, linger_fn, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 }
 
-void tern_tx_sched_exit_qp(struct tern_qp *qp)
+void tern_tx_sched_cancel(struct tern_stream *s)
 {
 	/* the timer queues work; no doorbell can start it any more */
-	hrtimer_cancel(&qp->linger);
+	hrtimer_cancel(&s->sched.linger);
 	/* each work may queue the other: disable both, so that they stay off */
-	disable_work_sync(&qp->bh_work);
-	disable_delayed_work_sync(&qp->work);
+	disable_work_sync(&s->sched.bh_work);
+	disable_delayed_work_sync(&s->sched.work);
 	/* a program may still map the ring, and no timer serves it any more */
-	tern_sq_clear_busy(&qp->sq);
+	tern_sq_clear_busy(&s->sq);
 }

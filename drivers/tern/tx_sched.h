@@ -3,35 +3,54 @@
 #ifndef TERN_TX_SCHED_H
 #define TERN_TX_SCHED_H
 
+#include <linux/hrtimer.h>
+#include <linux/workqueue.h>
+
 #include "tx.h"
 
-struct tern_qp;
+struct tern_stream;
 
+/**
+ * struct tern_tx_sched - when and where the send engine of one stream runs
+ * @bh_work: runs the engine in BH context
+ * @work: runs it in a process, which can wait for the socket
+ * @linger: runs it some microseconds after a doorbell, see tern_tx_doorbell()
+ * @doorbells: length of the run of doorbells, see is_stream(); like @polled a
+ *	hint that no lock guards
+ * @polled: how far the program had polled the CQ of the SQ at the last doorbell
+ */
+struct tern_tx_sched {
+	struct work_struct bh_work;
+	struct delayed_work work;
+	struct hrtimer linger;
+	u8 doorbells;
+	u32 polled;
+};
+
+/* module init and exit; Return: 0 or -ENOMEM */
 int tern_tx_sched_init(void);
 void tern_tx_sched_exit(void);
 
-void tern_tx_sched_init_qp(struct tern_qp *qp);
+/* set up what @s->sched has; Context: any */
+void tern_tx_sched_setup(struct tern_stream *s);
 
 /* cancel what is scheduled, for good; Context: process */
-void tern_tx_sched_exit_qp(struct tern_qp *qp);
-
-/* run the engine soon; Context: any, interrupts on or off */
-void tern_tx_kick(struct tern_qp *qp);
+void tern_tx_sched_cancel(struct tern_stream *s);
 
 /* schedule the next run as @result of the last one says; Context: any */
-void tern_tx_sched(struct tern_qp *qp, enum tern_tx_result result);
+void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result);
 
 /**
- * tern_tx_doorbell() - a program rang: look at all queues of the QP
- * @qp: the program's
+ * tern_tx_doorbell() - a program rang: read all queues of the stream
+ * @s: the program's
  *
  * Runs the engine in the caller; or, while the program batches Writes and Reads, some
  * microseconds later for all that it posts until then without a doorbell. Context:
  * process, may sleep.
  */
-void tern_tx_doorbell(struct tern_qp *qp);
+void tern_tx_doorbell(struct tern_stream *s);
 
 /* run in the caller; Context: process, may sleep */
-void tern_tx_run_here(struct tern_qp *qp);
+void tern_tx_run_here(struct tern_stream *s);
 
 #endif /* TERN_TX_SCHED_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The setup of a stream: bind it to the endpoint that connects it, and keep what
+ * was requested and exchanged (RFC 5044 7.1, RFC 6581 9.1).
+ */
+#include "setup.h"
+
+#include "core/term.h"
+#include "stream.h"
+
+void tern_setup_init(struct tern_setup *setup)
+{
+	spin_lock_init(&setup->lock);
+	setup->report.term_tx = TERN_TERM_NONE;
+	setup->report.term_rx = TERN_TERM_NONE;
+}
+
+void tern_setup_exit(struct tern_setup *setup)
+{
+	if (setup->user)
+		setup->user->ops->put(setup->user);
+}
+
+static bool is_free(const struct tern_stream *s)
+{
+	lockdep_assert_held(&s->setup.lock);
+	return !s->setup.user && READ_ONCE(s->state) == QP_IDLE;
+}
+
+int tern_stream_bind(struct tern_stream *s, struct tern_stream_user *user)
+{
+	int ret = -EISCONN;
+
+	spin_lock_bh(&s->setup.lock);
+	if (is_free(s)) {
+		user->ops->get(user);
+		s->setup.user = user;
+		ret = 0;
+	}
+	spin_unlock_bh(&s->setup.lock);
+	return ret;
+}
+
+void tern_stream_unbind(struct tern_stream *s, struct tern_stream_user *user)
+{
+	bool bound;
+
+	spin_lock_bh(&s->setup.lock);
+	/* an attached stream keeps its user to its end */
+	bound = s->setup.user == user && !s->sock;
+	if (bound)
+		s->setup.user = NULL;
+	spin_unlock_bh(&s->setup.lock);
+	if (bound)
+		user->ops->put(user);
+}
+
+int tern_stream_request(struct tern_stream *s,
+			const struct tern_qp_wishes *request)
+{
+	int ret = -EISCONN;
+
+	spin_lock_bh(&s->setup.lock);
+	if (is_free(s)) {
+		s->setup.request = *request;
+		ret = 0;
+	}
+	spin_unlock_bh(&s->setup.lock);
+	return ret;
+}
+
+void tern_stream_report(struct tern_stream *s, const struct tern_startup *report)
+{
+	spin_lock_bh(&s->setup.lock);
+	s->setup.report = *report;
+	spin_unlock_bh(&s->setup.lock);
+}
+
+void tern_stream_abort_startup(struct tern_stream *s)
+{
+	struct tern_stream_user *user;
+
+	spin_lock_bh(&s->setup.lock);
+	user = s->setup.user;
+	if (user)
+		user->ops->get(user);
+	spin_unlock_bh(&s->setup.lock);
+	if (!user)
+		return;
+	user->ops->abort(user, s);
+	user->ops->put(user);
+}

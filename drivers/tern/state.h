@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The lock and the state machine of a stream, for its engines and its QP. */
+#ifndef TERN_STATE_H
+#define TERN_STATE_H
+
+#include <linux/types.h>
+#include <rdma/ib_verbs.h>
+
+#include "core/qp_fsm.h"
+
+struct tern_stream;
+
+/**
+ * tern_stream_lock() - take the stream lock: the socket lock, or, before there
+ * is a socket, @idle_lock
+ *
+ * It guards all state of the engines, the send queue's slots and @state. The
+ * socket's callbacks hold it when they run. Context: process.
+ */
+void tern_stream_lock(struct tern_stream *s);
+void tern_stream_unlock(struct tern_stream *s);
+void tern_stream_assert_locked(const struct tern_stream *s);
+
+/**
+ * tern_stream_step() - step the state machine and execute its actions
+ * @s: the stream
+ * @event: what happened
+ *
+ * Context: the stream lock is held.
+ */
+void tern_stream_step(struct tern_stream *s, enum tern_qp_event event);
+
+/* responder: the first valid FPDU came; Context: the socket lock is held */
+void tern_stream_opened(struct tern_stream *s);
+
+/* raise an async event of the QP; Context: any */
+void tern_stream_async_event(struct tern_stream *s, enum ib_event_type type);
+
+/**
+ * tern_stream_error() - we found an error: Terminate, flush, async event
+ * @s: attached
+ * @code: triplet to send, TERN_TERM_NONE for none
+ * @seg: headers of the offending segment, or NULL
+ * @seg_hdr_len: bytes at @seg
+ * @seg_len: its ULPDU_Length
+ *
+ * Context: the stream lock is held.
+ */
+void tern_stream_error(struct tern_stream *s, int code, const u8 *seg,
+		       u32 seg_hdr_len, u32 seg_len);
+
+/**
+ * tern_stream_flush() - complete some of the posted entries in error
+ * @s: in TERMINATE or ERROR, or going there
+ * @rung: something was posted, or the flush begins: flush what was posted until
+ *	now. Else only what is left of that.
+ *
+ * Some hundred entries at most, in order. Context: the stream lock is held. Return:
+ * true when more is left: call again soon, with the lock released in between.
+ */
+bool tern_stream_flush(struct tern_stream *s, bool rung);
+
+/* run the send engine soon; Context: any, interrupts on or off */
+void tern_stream_kick(struct tern_stream *s);
+
+#endif /* TERN_STATE_H */
