@@ -19,10 +19,10 @@
 #include "device.h"
 #include "event.h"
 #include "listen.h"
+#include "request.h"
 #include "stream.h"
 #include "table.h"
 #include "trace.h"
-#include "wishes.h"
 
 struct workqueue_struct *tern_cep_wq;
 static LIST_HEAD(all_ceps);
@@ -62,9 +62,9 @@ static void set_wish(struct tern_cep *cep)
 }
 
 /* a responder's QP is known only at accept: check the Request again */
-static int apply_wishes(struct tern_cep *cep)
+static int apply_request(struct tern_cep *cep)
 {
-	int rc = tern_wishes_apply(&cep->stream->setup.request, &cep->settings);
+	int rc = tern_request_apply(&cep->stream->setup.request, &cep->settings);
 
 	if (rc)
 		return rc;
@@ -76,18 +76,18 @@ static int apply_wishes(struct tern_cep *cep)
 }
 
 /* the options do not change while the QP is bound */
-int tern_cep_take_wishes(struct tern_cep *cep)
+int tern_cep_take_request(struct tern_cep *cep)
 {
 	const struct tern_settings device = cep->settings;
 	int rc;
 
 	lockdep_assert_held(&cep->lock);
-	rc = apply_wishes(cep);
+	rc = apply_request(cep);
 	if (rc) {
 		cep->settings = device;
 		set_wish(cep);
 	}
-	cep->p2p_meant = !rc && tern_wishes_p2p(&cep->stream->setup.request);
+	cep->p2p_meant = !rc && tern_request_p2p(&cep->stream->setup.request);
 	return rc;
 }
 

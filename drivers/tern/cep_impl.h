@@ -159,13 +159,13 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event);
 void tern_cep_drop(struct tern_cep *cep);
 
 /**
- * tern_cep_take_wishes() - apply the options of the QP that was just bound
+ * tern_cep_take_request() - apply the options of the QP that was just bound
  *
  * Resets @wish, the depths included. Return: 0, or the error of
- * tern_wishes_apply(), also if the Request does not fit them; on an error the
+ * tern_request_apply(), also if the Request does not fit them; on an error the
  * device's settings stay. Context: @cep->lock is held.
  */
-int tern_cep_take_wishes(struct tern_cep *cep);
+int tern_cep_take_request(struct tern_cep *cep);
 
 /* make the work step @event, or check the socket; Context: any BH-safe */
 void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event);

@@ -64,7 +64,7 @@ static int bind(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
 		return rc;
 	}
 	cep->stream = s;
-	rc = tern_cep_take_wishes(cep);
+	rc = tern_cep_take_request(cep);
 	if (rc)
 		unbind(cep);
 	return rc;

@@ -23,8 +23,8 @@ struct tern_crowd;
  * @gid: the one GID: its upper half is the MAC (or random where the netdev has
  *	none), its lower half the node GUID, which is never zero
  * @settings: settings; their lock guards @gid, too
- * @link: in link.c's list of registered devices
- * @name: copy of the device's name, guarded by link.c's lock
+ * @link: in the list of registered devices (devices.c)
+ * @name: copy of the device's name, guarded by that list's lock
  * @port_up: last reported state of the port; under RTNL
  * @mem: STag table
  * @streams: those of its QPs
@@ -87,15 +87,11 @@ static inline struct tern_device *to_tern_dev(struct ib_device *ibdev)
 #define TERN_VERSION		__stringify(TERN_VERSION_MAJOR) "." \
 				__stringify(TERN_VERSION_MINOR)
 
-/**
- * tern_device_create() - create a device and register it
- * @name: of the device, not a pattern
- * @netdev: checked by the caller
- *
- * Context: process, RTNL not held. Return: 0, -EEXIST for a name in use, or the
- * core's error.
- */
-int tern_device_create(const char *name, struct net_device *netdev);
+/* the part of the operations that reads attributes */
+extern const struct ib_device_ops tern_device_attr_ops;
+
+/* node GUID: from the MAC address, or random where the netdev has none; never 0 */
+__be64 tern_device_guid(const struct net_device *netdev);
 
 /* derive the GID from the MAC address, at the start and when that changed */
 void tern_device_set_gid(struct tern_device *dev);

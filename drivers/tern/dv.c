@@ -13,9 +13,9 @@
 #include "core/mpa.h"
 #include "device.h"
 #include "qp.h"
+#include "request.h"
 #include "sock.h"
 #include "state.h"
-#include "wishes.h"
 
 #define UVERBS_MODULE_NAME tern
 #include <rdma/uverbs_named_ioctl.h>
@@ -68,7 +68,7 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
 	tern_settings_get(&to_tern_dev(ctx->device)->settings, &s);
-	tern_wishes_from(&s, &d.settings);
+	tern_request_from(&s, &d.settings);
 	d.versions = of_type[s.mpa.type].versions;
 	d.mpa_revs = of_type[s.mpa.type].revs;
 	d.choice = of_type[s.mpa.type].choice;
@@ -87,12 +87,12 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_WISH)(struct uverbs_attr_bundle *attrs)
 
 	ret = uverbs_copy_from_or_zero(&w, attrs, TERN_ATTR_DV_WISH_IN);
 	if (!ret)
-		ret = tern_wishes_check(&w);
+		ret = tern_request_check(&w);
 	if (ret)
 		return ret;
 	/* applied again at the connect: the settings may change until then */
 	tern_settings_get(&to_tern_dev(ibqp->device)->settings, &s);
-	ret = tern_wishes_apply(&w, &s);
+	ret = tern_request_apply(&w, &s);
 	return ret ?: tern_stream_request(tern_stream_of(ibqp), &w);
 }
 

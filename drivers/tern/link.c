@@ -18,13 +18,11 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 
+#include "uapi/rdma/tern-abi.h"
 #include "cep.h"
 #include "device.h"
-#include "uapi/rdma/tern-abi.h"
-
-static LIST_HEAD(links);
-/* guards links and each device's @name; never held with RTNL */
-static DEFINE_MUTEX(links_lock);
+#include "devices.h"
+#include "ops.h"
 
 /* ---- the client ----------------------------------------------------------- */
 
@@ -34,10 +32,7 @@ static int client_add(struct ib_device *ibdev)
 
 	if (ibdev->ops.driver_id != (enum rdma_driver_id)TERN_DRIVER_ID)
 		return -EOPNOTSUPP;
-	mutex_lock(&links_lock);
-	strscpy(dev->name, dev_name(&ibdev->dev));
-	list_add_tail(&dev->link, &links);
-	mutex_unlock(&links_lock);
+	tern_device_list(dev);
 	return 0;
 }
 
@@ -45,19 +40,13 @@ static void client_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct tern_device *dev = to_tern_dev(ibdev);
 
-	mutex_lock(&links_lock);
-	list_del(&dev->link);
-	mutex_unlock(&links_lock);
+	tern_device_unlist(dev);
 	tern_cep_abort_device(dev);
 }
 
 static void client_rename(struct ib_device *ibdev, void *client_data)
 {
-	struct tern_device *dev = to_tern_dev(ibdev);
-
-	mutex_lock(&links_lock);
-	strscpy(dev->name, dev_name(&ibdev->dev));
-	mutex_unlock(&links_lock);
+	tern_device_rename(to_tern_dev(ibdev));
 }
 
 static struct ib_client client = {
@@ -66,60 +55,6 @@ static struct ib_client client = {
 	.remove = client_remove,
 	.rename = client_rename,
 };
-
-/* @dev is on the list, so it is registered and its memory is valid */
-static bool get_visible(struct tern_device *dev, struct net *net)
-{
-	lockdep_assert_held(&links_lock);
-	return rdma_dev_access_netns(&dev->ibdev, net) &&
-	       ib_device_try_get(&dev->ibdev);
-}
-
-struct tern_device *tern_link_get(struct net *net, const char *name)
-{
-	struct tern_device *dev, *found = NULL;
-
-	mutex_lock(&links_lock);
-	list_for_each_entry(dev, &links, link) {
-		if (!strcmp(dev->name, name)) {
-			if (get_visible(dev, net))
-				found = dev;
-			break;
-		}
-	}
-	mutex_unlock(&links_lock);
-	return found;
-}
-
-struct tern_device *tern_link_next(struct net *net, int after)
-{
-	struct tern_device *dev, *best = NULL;
-
-	mutex_lock(&links_lock);
-	list_for_each_entry(dev, &links, link) {
-		if ((int)dev->ibdev.index <= after ||
-		    (best && dev->ibdev.index > best->ibdev.index) ||
-		    !get_visible(dev, net))
-			continue;
-		if (best)
-			tern_link_put(best);
-		best = dev;
-	}
-	mutex_unlock(&links_lock);
-	return best;
-}
-
-void tern_link_put(struct tern_device *dev)
-{
-	ib_device_put(&dev->ibdev);
-}
-
-void tern_link_name(struct tern_device *dev, char *name)
-{
-	mutex_lock(&links_lock);
-	strscpy(name, dev->name, IB_DEVICE_NAME_MAX);
-	mutex_unlock(&links_lock);
-}
 
 /* ---- rdma link add ---------------------------------------------------------- */
 

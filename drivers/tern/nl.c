@@ -10,7 +10,7 @@
 
 #include "core/mpa.h"
 #include "device.h"
-#include "link.h"
+#include "devices.h"
 #include "nl_gen.h"
 #include "settings.h"
 
@@ -74,7 +74,7 @@ static int put_dev(struct sk_buff *skb, struct tern_device *dev,
 			  &tern_nl_family, flags, TERN_CMD_DEV_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	tern_link_name(dev, name);
+	tern_device_name(dev, name);
 	strscpy(netdev, dev->netdev->name);
 	tern_settings_get(&dev->settings, &settings);
 	if (nla_put_u32(skb, TERN_A_DEV_INDEX, dev->ibdev.index) ||
@@ -99,8 +99,8 @@ static struct tern_device *get_named(struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "name of the device is missing");
 		return ERR_PTR(-EINVAL);
 	}
-	dev = tern_link_get(genl_info_net(info),
-			    nla_data(info->attrs[TERN_A_DEV_NAME]));
+	dev = tern_device_get(genl_info_net(info),
+			      nla_data(info->attrs[TERN_A_DEV_NAME]));
 	if (dev)
 		return dev;
 	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[TERN_A_DEV_NAME],
@@ -120,7 +120,7 @@ int tern_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (reply)
 		ret = put_dev(reply, dev, info, 0);
-	tern_link_put(dev);
+	tern_device_put(dev);
 	if (!ret)
 		return genlmsg_reply(reply, info);
 	nlmsg_free(reply);
@@ -135,13 +135,13 @@ int tern_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 	/* args[0]: one more than the last index put */
 	while (!ret) {
-		dev = tern_link_next(genl_info_net(info), (int)cb->args[0] - 1);
+		dev = tern_device_next(genl_info_net(info), (int)cb->args[0] - 1);
 		if (!dev)
 			break;
 		ret = put_dev(skb, dev, info, NLM_F_MULTI);
 		if (!ret)
 			cb->args[0] = dev->ibdev.index + 1;
-		tern_link_put(dev);
+		tern_device_put(dev);
 	}
 	return ret && !skb->len ? ret : skb->len;
 }
@@ -282,7 +282,7 @@ int tern_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info)
 	} else {
 		ret = set_device(dev, skb, info);
 	}
-	tern_link_put(dev);
+	tern_device_put(dev);
 	return ret;
 }
 

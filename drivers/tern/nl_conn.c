@@ -9,7 +9,7 @@
 
 #include "conn.h"
 #include "device.h"
-#include "link.h"
+#include "devices.h"
 #include "nl.h"
 
 /* ---- one connection --------------------------------------------------------- */
@@ -97,7 +97,7 @@ static int put_who(struct sk_buff *skb, struct tern_device *dev,
 	u32 role = conn->active ? TERN_ROLE_INITIATOR : TERN_ROLE_RESPONDER;
 	char name[IB_DEVICE_NAME_MAX];
 
-	tern_link_name(dev, name);
+	tern_device_name(dev, name);
 	if (nla_put_u32(skb, TERN_A_CONN_NR, conn->nr) ||
 	    nla_put_string(skb, TERN_A_CONN_DEVICE, name) ||
 	    nla_put_u32(skb, TERN_A_CONN_INDEX, dev->ibdev.index) ||
@@ -151,7 +151,7 @@ static int begin_walk(struct walk *walk, const struct genl_info *info)
 
 	walk->last_dev = INT_MAX;
 	if (name) {
-		dev = tern_link_get(genl_info_net(info), nla_data(name));
+		dev = tern_device_get(genl_info_net(info), nla_data(name));
 		if (!dev) {
 			NL_SET_ERR_MSG_ATTR(info->extack, name,
 					    "no tern device of this name");
@@ -159,7 +159,7 @@ static int begin_walk(struct walk *walk, const struct genl_info *info)
 		}
 		walk->dev = dev->ibdev.index;
 		walk->last_dev = walk->dev;
-		tern_link_put(dev);
+		tern_device_put(dev);
 	}
 	walk->begun = true;
 	return 0;
@@ -168,14 +168,14 @@ static int begin_walk(struct walk *walk, const struct genl_info *info)
 /* with a reference; the walk's device may be gone, then the next one */
 static struct tern_device *walk_device(struct walk *walk, struct net *net)
 {
-	struct tern_device *dev = tern_link_next(net, walk->dev - 1);
+	struct tern_device *dev = tern_device_next(net, walk->dev - 1);
 	int index;
 
 	if (!dev)
 		return NULL;
 	index = dev->ibdev.index;
 	if (index > walk->last_dev) {
-		tern_link_put(dev);
+		tern_device_put(dev);
 		return NULL;
 	}
 	if (index != walk->dev) {
@@ -219,7 +219,7 @@ int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		if (!dev)
 			break;
 		ret = put_conns(skb, info, dev, walk);
-		tern_link_put(dev);
+		tern_device_put(dev);
 		if (!ret) {
 			walk->dev++;
 			walk->conn = 0;

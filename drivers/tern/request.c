@@ -4,7 +4,7 @@
  * 5044 C.1 (versions), RFC 6581 9 (enhanced setup),
  * draft-carrier-rddp-rnic-interop 6.2.
  */
-#include "wishes.h"
+#include "request.h"
 
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -81,14 +81,14 @@ static bool fits(const struct tern_qp_wishes *w)
 static bool contradict(const struct tern_qp_wishes *w)
 {
 	bool enhanced = wants(w, TERN_WISH_ENHANCED, w->enhanced);
-	bool p2p = tern_wishes_p2p(w);
+	bool p2p = tern_request_p2p(w);
 
 	if (p2p && declines(w, TERN_WISH_ENHANCED, w->enhanced))
 		return true;
 	return (p2p || enhanced) && wants(w, TERN_WISH_MPA_REV, w->mpa_rev < 2);
 }
 
-int tern_wishes_check(const struct tern_qp_wishes *w)
+int tern_request_check(const struct tern_qp_wishes *w)
 {
 	if (w->mask & ~TERN_WISH_ALL)
 		return -EOPNOTSUPP;
@@ -118,7 +118,7 @@ static int apply_version(const struct tern_qp_wishes *w,
 /* RFC 5044 C.1: version 0 has revision 0 and markers; RFC 6581 needs more */
 static int check_rdmac(const struct tern_qp_wishes *w)
 {
-	if (w->mask & TERN_WISH_MPA_REV || tern_wishes_p2p(w) ||
+	if (w->mask & TERN_WISH_MPA_REV || tern_request_p2p(w) ||
 	    wants(w, TERN_WISH_ENHANCED, w->enhanced))
 		return -EPFNOSUPPORT;
 	return declines(w, TERN_WISH_MARKERS, w->markers) ? -ENOPROTOOPT : 0;
@@ -132,13 +132,13 @@ static void apply_setup(const struct tern_qp_wishes *w, struct tern_settings *s)
 		s->mpa.enhanced = w->enhanced;
 	if (w->mask & TERN_WISH_P2P)
 		s->mpa.p2p = w->p2p;
-	if (tern_wishes_p2p(w))
+	if (tern_request_p2p(w))
 		s->mpa.enhanced = true;
-	if (tern_wishes_p2p(w) || wants(w, TERN_WISH_ENHANCED, w->enhanced))
+	if (tern_request_p2p(w) || wants(w, TERN_WISH_ENHANCED, w->enhanced))
 		s->mpa.rev = 2;
 }
 
-int tern_wishes_apply(const struct tern_qp_wishes *w, struct tern_settings *s)
+int tern_request_apply(const struct tern_qp_wishes *w, struct tern_settings *s)
 {
 	int ret = apply_version(w, s);
 
@@ -158,7 +158,7 @@ int tern_wishes_apply(const struct tern_qp_wishes *w, struct tern_settings *s)
 	return 0;
 }
 
-void tern_wishes_from(const struct tern_settings *s, struct tern_qp_wishes *w)
+void tern_request_from(const struct tern_settings *s, struct tern_qp_wishes *w)
 {
 	bool rdmac = is_rdmac(s);
 
