@@ -48,8 +48,8 @@ compare()
 }
 
 compare uapi header drivers/tern/uapi/rdma/tern-nl.h
-compare kernel header drivers/tern/nl_gen.h
-compare kernel source drivers/tern/nl_gen.c
+compare kernel header drivers/tern/nl/nl_gen.h
+compare kernel source drivers/tern/nl/nl_gen.c
 if [ -z "$update" ] && [ "$status" = 0 ]; then
 	echo "ynl-check: netlink code is what its spec generates"
 fi

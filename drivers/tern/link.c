@@ -18,10 +18,10 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 
+#include "cm/cep.h"
+#include "device/device.h"
+#include "device/devices.h"
 #include "uapi/rdma/tern-abi.h"
-#include "cep.h"
-#include "device.h"
-#include "devices.h"
 #include "ops.h"
 
 /* ---- the client ----------------------------------------------------------- */

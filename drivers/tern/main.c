@@ -3,11 +3,11 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
-#include "cm.h"
-#include "device.h"
+#include "cm/cm.h"
+#include "device/device.h"
+#include "nl/nl.h"
+#include "stream/tx_sched.h"
 #include "link.h"
-#include "nl.h"
-#include "tx_sched.h"
 
 static int __init tern_init(void)
 {

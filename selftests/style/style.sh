@@ -80,8 +80,8 @@ checkpatch_kernel()
 	mapfile -t plain < <(kernel_code |
 		grep -vE '/(trace|stats|nl_gen)\.[ch]$' || true)
 	run_checkpatch "$common" "${plain[@]}"
-	run_checkpatch "$trace" drivers/tern/trace.h drivers/tern/trace.c
-	run_checkpatch "$xmacro" drivers/tern/stats.h drivers/tern/stats.c
+	run_checkpatch "$trace" drivers/tern/observe/trace.[ch]
+	run_checkpatch "$xmacro" drivers/tern/observe/stats.[ch]
 }
 
 checkpatch_programs()

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Copies of a connection's values for netlink, and of ended ones (Q17). */
+#include "conn.h"
+
+#include <linux/slab.h>
+
+#include "core/fpdu_tx.h"
+#include "device/device.h"
+#include "stream/stream.h"
+#include "cep_impl.h"
+
+/**
+ * struct tern_conn_ring - connections that ended recently
+ * @lock: guards the others
+ * @count: how many ended so far; the last ones are kept
+ * @conns: the n-th that ended is at n % TERN_CONN_ENDED
+ */
+struct tern_conn_ring {
+	spinlock_t lock;	/* see above */
+	unsigned long count;
+	struct tern_conn conns[TERN_CONN_ENDED];
+};
+
+static void (*listener)(struct tern_device *dev, struct net *net,
+			const struct tern_conn *conn);
+
+/* ---- copy the values ---------------------------------------------------- */
+
+static void copy_frame(struct tern_conn_frame *frame, bool there,
+		       const struct tern_mpa_msg *msg)
+{
+	frame->there = there;
+	frame->msg = *msg;
+	frame->msg.pd = NULL;
+}
+
+static void copy_frames(const struct tern_cep *cep, struct tern_conn *conn)
+{
+	const struct tern_mpa_msg *own, *peer;
+
+	own = cep->active ? &cep->request : &cep->reply;
+	peer = cep->active ? &cep->reply : &cep->request;
+	copy_frame(&conn->own, cep->frame_sent, own);
+	copy_frame(&conn->peer, cep->frame_came, peer);
+}
+
+/* the initiator chose its RTR, the responder knows it once it arrives */
+static u8 rtr_of(const struct tern_cep *cep)
+{
+	if (cep->active)
+		return cep->params.rtr;
+	return cep->stream ? READ_ONCE(cep->stream->rx.rtr) : cep->rtr;
+}
+
+static void copy_terms(struct tern_cep *cep, struct tern_conn *conn)
+{
+	struct tern_stream_terms terms = tern_cep_terms(cep);
+
+	conn->term_found = terms.found;
+	conn->term_sent = terms.sent;
+	conn->term_received = terms.received;
+}
+
+static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
+{
+	lockdep_assert_held(&cep->lock);
+	*conn = (struct tern_conn) {
+		.nr = cep->nr,
+		.qpn = cep->qpn,
+		.state = tern_cm_state_name(cep->state),
+		.ended = cep->state == CM_CLOSED,
+		.active = cep->active,
+		.addr = cep->addr,
+		.agreed = cep->agreed,
+		.params = cep->params,
+		.mss = cep->sock ? tern_sock_mss(cep->sock) : 0,
+		.error = cep->status,
+	};
+	conn->params.rtr = rtr_of(cep);
+	if (conn->mss)
+		conn->mulpdu = tern_fpdu_mulpdu(conn->mss,
+						cep->params.tx_markers);
+	copy_frames(cep, conn);
+	copy_terms(cep, conn);
+}
+
+/* ---- ended connections -------------------------------------------------- */
+
+void tern_conn_remember(struct tern_cep *cep)
+{
+	struct tern_conn_ring *ring = cep->dev->ended;
+	struct tern_conn conn;
+
+	copy_values(cep, &conn);
+	spin_lock(&ring->lock);
+	ring->conns[ring->count++ % TERN_CONN_ENDED] = conn;
+	spin_unlock(&ring->lock);
+}
+
+static bool find_ended(struct tern_conn_ring *ring, unsigned long from,
+		       struct tern_conn *conn)
+{
+	const struct tern_conn *c, *found = NULL;
+	unsigned int i;
+
+	spin_lock(&ring->lock);
+	for (i = 0; i < TERN_CONN_ENDED; i++) {
+		c = &ring->conns[i];
+		if (c->nr && c->nr >= from && (!found || c->nr < found->nr))
+			found = c;
+	}
+	if (found)
+		*conn = *found;
+	spin_unlock(&ring->lock);
+	return found;
+}
+
+/* ---- all connections ---------------------------------------------------- */
+
+static struct tern_cep *find_living(struct tern_device *dev, unsigned long from)
+{
+	struct tern_cep *cep;
+
+	xa_lock(&dev->ceps);
+	cep = xa_find(&dev->ceps, &from, ULONG_MAX, XA_PRESENT);
+	if (cep)
+		tern_cep_get(cep);
+	xa_unlock(&dev->ceps);
+	return cep;
+}
+
+/* living ones first: one that ends is remembered before it is unlisted */
+bool tern_conn_next(struct tern_device *dev, unsigned long from,
+		    struct tern_conn *conn)
+{
+	struct tern_cep *cep = find_living(dev, from);
+	bool ended = find_ended(dev->ended, from, conn);
+
+	if (!cep)
+		return ended;
+	if (!ended || cep->nr < conn->nr) {
+		mutex_lock(&cep->lock);
+		copy_values(cep, conn);
+		mutex_unlock(&cep->lock);
+	}
+	tern_cep_put(cep);
+	return true;
+}
+
+/* ---- errors ------------------------------------------------------------- */
+
+void tern_conn_tell(struct tern_cep *cep)
+{
+	struct tern_conn conn;
+
+	if (!listener)
+		return;
+	copy_values(cep, &conn);
+	listener(cep->dev, cep->net, &conn);
+}
+
+void tern_conn_set_listener(void (*hear)(struct tern_device *dev,
+					 struct net *net,
+					 const struct tern_conn *conn))
+{
+	listener = hear;
+}
+
+/* ---- init and exit ------------------------------------------------------ */
+
+int tern_conn_init(struct tern_device *dev)
+{
+	dev->ended = kzalloc_obj(*dev->ended, GFP_KERNEL);
+	if (!dev->ended)
+		return -ENOMEM;
+	spin_lock_init(&dev->ended->lock);
+	return 0;
+}
+
+void tern_conn_exit(struct tern_device *dev)
+{
+	kfree(dev->ended);
+}

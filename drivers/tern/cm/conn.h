@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What users can see of a connection: a copy of its values, taken under the
+ * endpoint's lock, and the copies of those that ended recently.
+ */
+#ifndef TERN_CONN_H
+#define TERN_CONN_H
+
+#include <linux/types.h>
+
+#include "core/mpa.h"
+#include "stream/sock.h"
+
+struct net;
+struct tern_cep;
+struct tern_device;
+
+/* ended connections that a device keeps */
+#define TERN_CONN_ENDED		64
+
+/**
+ * struct tern_conn_frame - an MPA frame
+ * @there: it was sent or received
+ * @msg: without its private data: the pointer is NULL
+ */
+struct tern_conn_frame {
+	bool there;
+	struct tern_mpa_msg msg;
+};
+
+/**
+ * struct tern_conn - values of a connection at one moment
+ * @nr: its number, never 0
+ * @qpn: its QP, 0 if there is none yet
+ * @state: name of the endpoint's state
+ * @ended: only this copy is left
+ * @active: our end is the initiator
+ * @addr: both ends
+ * @own, @peer: the frames
+ * @agreed: @params is valid
+ * @params: what both ends agreed on; its rtr was sent or received
+ * @mss, @mulpdu: TCP's segment size and the MULPDU; 0 without TCP
+ * @term_found: the error that we found, TERN_TERM_NONE for none
+ * @term_sent: the Terminate that TCP took
+ * @term_received: the peer's Terminate
+ * @error: cause of the failure, negative, or 0
+ */
+struct tern_conn {
+	u32 nr;
+	u32 qpn;
+	const char *state;
+	bool ended;
+	bool active;
+	struct tern_sock_addr addr;
+	struct tern_conn_frame own;
+	struct tern_conn_frame peer;
+	bool agreed;
+	struct tern_mpa_params params;
+	u32 mss;
+	u32 mulpdu;
+	int term_found;
+	int term_sent;
+	int term_received;
+	int error;
+};
+
+/**
+ * tern_conn_next() - next connection of a device, ended ones included
+ * @dev: device
+ * @from: lowest number to look for
+ * @conn: result: the first one from there on
+ *
+ * A walk meets each connection that exists all the time once, even if others
+ * begin or end during it. Context: process. Return: false when there is none.
+ */
+bool tern_conn_next(struct tern_device *dev, unsigned long from,
+		    struct tern_conn *conn);
+
+/* @cep ends: keep a copy; Context: process, its lock is held */
+void tern_conn_remember(struct tern_cep *cep);
+
+/* @cep ended with an error: tell the listener; Context: as above */
+void tern_conn_tell(struct tern_cep *cep);
+
+/* set the listener for errors, while there is no device */
+void tern_conn_set_listener(void (*hear)(struct tern_device *dev,
+					 struct net *net,
+					 const struct tern_conn *conn));
+
+/* a device's ring of ended connections; Return: 0 or -ENOMEM */
+int tern_conn_init(struct tern_device *dev);
+void tern_conn_exit(struct tern_device *dev);
+
+#endif /* TERN_CONN_H */

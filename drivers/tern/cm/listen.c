@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Accept connections (RFC 5044 7.1) and give each to an endpoint of the device
+ * that has its local address.
+ *
+ * Locks: listeners_lock guards the list of listeners and their use. The
+ * lock of a listener nests inside it and guards the ids while connections are
+ * handed out. The lock of an id guards its endpoints; it is BH-safe, and only
+ * the endpoints' event lock nests inside it. cancel_delayed_work_sync() is
+ * called with listeners_lock alone, which the accept work never takes.
+ */
+#include "listen.h"
+
+#include <linux/inetdevice.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/net_namespace.h>
+
+#include "device/device.h"
+#include "stream/charge.h"
+#include "cep_impl.h"
+#include "rdma_id.h"
+
+/* connections to accept before other work gets its turn on the workqueue */
+#define ACCEPT_BUDGET	64
+#define ACCEPT_AGAIN	msecs_to_jiffies(100)
+/* for connections not accepted yet; the ULP's backlog bounds its requests */
+#define TCP_BACKLOG	256
+
+/**
+ * struct tern_listener - a TCP listener that devices share
+ * @node: in listeners
+ * @net: its netns, without a reference: the netns' exit closes the listener
+ * @addr: local address
+ * @v6only: no IPv4 connections
+ * @lock: guards @ids and @sock
+ * @ids: struct tern_listen_id
+ * @sock: NULL once its netns has ended
+ * @accept_work: accepts connections
+ */
+struct tern_listener {
+	struct list_head node;
+	struct net *net;
+	struct sockaddr_storage addr;
+	bool v6only;
+	struct mutex lock;	/* see above */
+	struct list_head ids;
+	struct tern_listen_sock *sock;
+	struct delayed_work accept_work;
+};
+
+/**
+ * struct tern_listen_id - iw_cm's listening id of one device
+ * @ref: one for iw_cm, one for each endpoint in startup
+ * @iw: the id, with a reference
+ * @dev: its device
+ * @listener: NULL if the id binds nothing
+ * @node: in @listener's list
+ * @lock: guards what follows
+ * @ceps: endpoints in startup
+ * @dead: the id is destroyed
+ */
+struct tern_listen_id {
+	struct kref ref;
+	struct iw_cm_id *iw;
+	struct tern_device *dev;
+	struct tern_listener *listener;
+	struct list_head node;
+	spinlock_t lock;	/* see above */
+	struct list_head ceps;
+	bool dead;
+};
+
+static LIST_HEAD(listeners);
+static DEFINE_MUTEX(listeners_lock);
+
+/* ---- addresses ---------------------------------------------------------- */
+
+bool tern_is_wildcard(const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET)
+		return ipv4_is_zeronet(((struct sockaddr_in *)addr)->sin_addr.s_addr);
+	return ipv6_addr_any(&((struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
+static bool owns_ipv4(struct net_device *netdev, __be32 addr)
+{
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+	bool found = false;
+
+	if (ipv4_is_loopback(addr) && netdev->flags & IFF_LOOPBACK)
+		return true;
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(netdev);
+	if (in_dev)
+		in_dev_for_each_ifa_rcu(ifa, in_dev)
+			found |= ifa->ifa_local == addr;
+	rcu_read_unlock();
+	return found;
+}
+
+static bool owns_ipv6(struct net_device *netdev, const struct in6_addr *addr)
+{
+	bool found = false;
+
+#if IS_ENABLED(CONFIG_IPV6)
+	/* the netdev may change its netns at any time */
+	rcu_read_lock();
+	found = ipv6_chk_addr(dev_net(netdev), addr, netdev, 1);
+	rcu_read_unlock();
+#endif
+	return found;
+}
+
+static bool owns(const struct tern_device *dev,
+		 const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET)
+		return owns_ipv4(dev->netdev,
+				 ((struct sockaddr_in *)addr)->sin_addr.s_addr);
+	return owns_ipv6(dev->netdev, &((struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
+static bool same_addr(const struct sockaddr_storage *a,
+		      const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in *a4 = (void *)a, *b4 = (void *)b;
+	const struct sockaddr_in6 *a6 = (void *)a, *b6 = (void *)b;
+
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET)
+		return a4->sin_port == b4->sin_port &&
+		       a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	return a6->sin6_port == b6->sin6_port &&
+	       a6->sin6_scope_id == b6->sin6_scope_id &&
+	       ipv6_addr_equal(&a6->sin6_addr, &b6->sin6_addr);
+}
+
+/* ---- ids ---------------------------------------------------------------- */
+
+static void free_id(struct kref *ref)
+{
+	struct tern_listen_id *lid = container_of(ref, struct tern_listen_id,
+						  ref);
+
+	lid->iw->rem_ref(lid->iw);
+	kfree(lid);
+}
+
+static void put_lid(struct tern_listen_id *lid)
+{
+	kref_put(&lid->ref, free_id);
+}
+
+static struct tern_listen_id *new_id(struct iw_cm_id *iw)
+{
+	struct tern_listen_id *lid = kzalloc_obj(*lid, GFP_KERNEL_ACCOUNT);
+
+	if (!lid)
+		return NULL;
+	kref_init(&lid->ref);
+	spin_lock_init(&lid->lock);
+	INIT_LIST_HEAD(&lid->ceps);
+	lid->dev = to_tern_dev(iw->device);
+	iw->add_ref(iw);
+	lid->iw = iw;
+	return lid;
+}
+
+struct iw_cm_id *tern_listen_iw(struct tern_listen_id *lid)
+{
+	return READ_ONCE(lid->dead) ? NULL : lid->iw;
+}
+
+void tern_listen_leave(struct tern_cep *cep)
+{
+	struct tern_listen_id *lid = cep->listen;
+
+	lockdep_assert_held(&cep->lock);
+	cep->listen = NULL;
+	spin_lock_bh(&lid->lock);
+	list_del_init(&cep->listen_node);
+	spin_unlock_bh(&lid->lock);
+	put_lid(lid);
+}
+
+/* skip startups that the ULP knows of: the ULP ends them */
+static void kill_id(struct tern_listen_id *lid)
+{
+	struct tern_cep *cep;
+
+	spin_lock_bh(&lid->lock);
+	WRITE_ONCE(lid->dead, true);
+	list_for_each_entry(cep, &lid->ceps, listen_node)
+		if (READ_ONCE(cep->state) != CM_ULP_WAIT)
+			tern_cep_post(cep, CM_EV_ABORT);
+	spin_unlock_bh(&lid->lock);
+}
+
+/* ---- connections -------------------------------------------------------- */
+
+static void turn_away(struct tern_sock *sock)
+{
+	tern_sock_abort(sock);
+	tern_sock_release(sock);
+	tern_sock_put(sock);
+}
+
+/* not by its work: that could run after many more newcomers */
+static void crowd_out(struct tern_cep *cep)
+{
+	if (!cep)
+		return;
+	tern_cep_crowd_out(cep);
+	tern_cep_put(cep);
+}
+
+static void begin(struct tern_listen_id *lid, struct tern_sock *sock,
+		  const struct tern_sock_addr *addr)
+{
+	struct tern_cep *cep, *other;
+
+	cep = tern_cep_create(lid->dev, lid->listener->net);
+	if (!cep)
+		return turn_away(sock);
+	/* others may drop the list's reference after the unlock */
+	tern_cep_get(cep);
+	cep->sock = sock;
+	cep->addr = *addr;
+	kref_get(&lid->ref);
+	cep->listen = lid;
+	if (lid->iw->tos_set)
+		tern_sock_set_tos(sock, lid->iw->tos);
+	tern_sock_set_keepalive(sock, cep->settings.keepalive_s);
+	spin_lock_bh(&lid->lock);
+	list_add_tail(&cep->listen_node, &lid->ceps);
+	spin_unlock_bh(&lid->lock);
+	other = tern_crowd_let_in(cep);
+	tern_cep_step(cep, CM_EV_INBOUND);
+	tern_cep_own_sock(cep);
+	mutex_unlock(&cep->lock);
+	tern_cep_put(cep);
+	crowd_out(other);
+}
+
+static struct tern_listen_id *find_id(struct tern_listener *l,
+				      const struct sockaddr_storage *local)
+{
+	struct tern_listen_id *lid;
+
+	lockdep_assert_held(&l->lock);
+	list_for_each_entry(lid, &l->ids, node)
+		if (owns(lid->dev, local))
+			return lid;
+	return NULL;
+}
+
+static void hand_out(struct tern_listener *l, struct tern_sock *sock)
+{
+	struct tern_listen_id *lid;
+	struct tern_sock_addr addr;
+
+	if (tern_sock_names(sock, &addr))
+		return turn_away(sock);
+	lid = find_id(l, &addr.local);
+	if (!lid)
+		return turn_away(sock);
+	begin(lid, sock, &addr);
+}
+
+/* Return: how long to wait before the next run, or -1 for the next callback */
+static long take_some(struct tern_listener *l)
+{
+	struct tern_sock *sock;
+	int n;
+
+	lockdep_assert_held(&l->lock);
+	for (n = 0; n < ACCEPT_BUDGET; n++) {
+		sock = tern_listen_sock_accept(l->sock);
+		if (PTR_ERR(sock) == -ECONNABORTED)
+			continue;
+		if (PTR_ERR(sock) == -EAGAIN)
+			return -1;
+		if (IS_ERR(sock))
+			return ACCEPT_AGAIN;
+		hand_out(l, sock);
+	}
+	return 0;
+}
+
+/* charge sockets and endpoints to the cgroup of the listener */
+static long accept_some(struct tern_listener *l)
+{
+	struct mem_cgroup *old;
+	long again;
+
+	lockdep_assert_held(&l->lock);
+	if (!l->sock)
+		return -1;
+	old = tern_listen_sock_charge(l->sock);
+	again = take_some(l);
+	tern_charge_end(old);
+	return again;
+}
+
+static void accept_work(struct work_struct *work)
+{
+	struct tern_listener *l = container_of(to_delayed_work(work),
+					       struct tern_listener,
+					       accept_work);
+	long again;
+
+	mutex_lock(&l->lock);
+	again = accept_some(l);
+	mutex_unlock(&l->lock);
+	if (again >= 0)
+		queue_delayed_work(tern_cep_wq, &l->accept_work, again);
+}
+
+/* softirq */
+static void listener_ready(void *arg)
+{
+	struct tern_listener *l = arg;
+
+	mod_delayed_work(tern_cep_wq, &l->accept_work, 0);
+}
+
+/* ---- listeners ---------------------------------------------------------- */
+
+static struct tern_listener *find_listener(const struct net *net,
+					   const struct iw_cm_id *iw)
+{
+	struct tern_listener *l;
+
+	lockdep_assert_held(&listeners_lock);
+	list_for_each_entry(l, &listeners, node)
+		if (l->net == net && l->sock && l->v6only == iw->afonly &&
+		    same_addr(&l->addr, &iw->local_addr))
+			return l;
+	return NULL;
+}
+
+static void join(struct tern_listener *l, struct tern_listen_id *lid)
+{
+	lockdep_assert_held(&l->lock);
+	lid->listener = l;
+	list_add_tail(&lid->node, &l->ids);
+}
+
+/* @lid is its first id */
+static struct tern_listener *new_listener(struct net *net,
+					  struct tern_listen_id *lid,
+					  int backlog)
+{
+	struct tern_listener *l = kzalloc_obj(*l, GFP_KERNEL_ACCOUNT);
+	const struct iw_cm_id *iw = lid->iw;
+	struct tern_listen_sock *sock;
+
+	lockdep_assert_held(&listeners_lock);
+	if (!l)
+		return ERR_PTR(-ENOMEM);
+	l->net = net;
+	l->addr = iw->local_addr;
+	l->v6only = iw->afonly;
+	mutex_init(&l->lock);
+	INIT_LIST_HEAD(&l->ids);
+	INIT_DELAYED_WORK(&l->accept_work, accept_work);
+	/* keep accept_work out until @lid is in the list */
+	mutex_lock(&l->lock);
+	sock = tern_listen_sock_open(net, &l->addr, l->v6only, backlog,
+				     listener_ready, l);
+	if (!IS_ERR(sock)) {
+		l->sock = sock;
+		join(l, lid);
+	}
+	mutex_unlock(&l->lock);
+	if (IS_ERR(sock)) {
+		cancel_delayed_work_sync(&l->accept_work);
+		kfree(l);
+		return ERR_CAST(sock);
+	}
+	list_add_tail(&l->node, &listeners);
+	return l;
+}
+
+/* on return @accept_work neither runs nor is queued */
+static void close_listener(struct tern_listener *l)
+{
+	struct tern_listen_sock *sock;
+
+	lockdep_assert_held(&listeners_lock);
+	mutex_lock(&l->lock);
+	sock = l->sock;
+	l->sock = NULL;
+	mutex_unlock(&l->lock);
+	if (sock)
+		tern_listen_sock_close(sock);
+	cancel_delayed_work_sync(&l->accept_work);
+}
+
+static void free_listener(struct tern_listener *l)
+{
+	close_listener(l);
+	list_del(&l->node);
+	mutex_destroy(&l->lock);
+	kfree(l);
+}
+
+static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
+{
+	struct tern_listener *l;
+
+	mutex_lock(&listeners_lock);
+	l = find_listener(net, lid->iw);
+	if (l) {
+		tern_listen_sock_backlog(l->sock, backlog);
+		mutex_lock(&l->lock);
+		join(l, lid);
+		mutex_unlock(&l->lock);
+	} else {
+		l = new_listener(net, lid, backlog);
+	}
+	mutex_unlock(&listeners_lock);
+	return PTR_ERR_OR_ZERO(l);
+}
+
+/*
+ * rdma_cm creates a wildcard server on each device, and one failure fails them
+ * all: on a device of another netns, succeed without binding. The id holds its
+ * netns.
+ */
+static int bind_or_not(struct tern_listen_id *lid, int backlog)
+{
+	if (tern_rdma_id_is_local(lid->iw))
+		return bind_id(lid, tern_rdma_id_net(lid->iw), backlog);
+	return tern_is_wildcard(&lid->iw->local_addr) ? 0 : -EADDRNOTAVAIL;
+}
+
+int tern_listen_create(struct iw_cm_id *id, int backlog)
+{
+	struct tern_listen_id *lid = new_id(id);
+	int rc;
+
+	if (!lid)
+		return -ENOMEM;
+	rc = bind_or_not(lid, max(backlog, TCP_BACKLOG));
+	if (rc)
+		put_lid(lid);
+	else
+		id->provider_data = lid;
+	return rc;
+}
+
+void tern_listen_destroy(struct iw_cm_id *id)
+{
+	struct tern_listen_id *lid = id->provider_data;
+	struct tern_listener *l;
+
+	if (!lid)
+		return;
+	id->provider_data = NULL;
+	mutex_lock(&listeners_lock);
+	l = lid->listener;
+	if (l) {
+		mutex_lock(&l->lock);
+		list_del(&lid->node);
+		mutex_unlock(&l->lock);
+		if (list_empty(&l->ids))
+			free_listener(l);
+	}
+	mutex_unlock(&listeners_lock);
+	kill_id(lid);
+	put_lid(lid);
+}
+
+void tern_listen_abort_net(struct net *net)
+{
+	struct tern_listener *l;
+
+	mutex_lock(&listeners_lock);
+	list_for_each_entry(l, &listeners, node)
+		if (l->net == net)
+			close_listener(l);
+	mutex_unlock(&listeners_lock);
+}

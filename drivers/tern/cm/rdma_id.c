@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * iw_cm passes neither the netns of an id nor the QP that its user created for
+ * it, but a context. For rdma_cm, the only user of iw_cm, the context is its
+ * own id.
+ */
+#include "rdma_id.h"
+
+#include <linux/fdtable.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/sched.h>
+#include <net/net_namespace.h>
+#include <rdma/rdma_cm.h>
+
+#include "device/device.h"
+#include "stream/stream.h"
+
+/* descriptors to check with the table's spinlock held */
+#define FDS_AT_ONCE	1024
+
+/* NULL if it is not rdma_cm's: both ids name the device while iw_cm calls us */
+static const struct rdma_cm_id *rdma_id(const struct iw_cm_id *iw)
+{
+	const struct rdma_cm_id *id = iw->context;
+
+	return WARN_ON_ONCE(!id || id->device != iw->device) ? NULL : id;
+}
+
+/* ---- netns -------------------------------------------------------------- */
+
+/*
+ * Not the caller's netns: when a device appears, a worker creates the servers
+ * on it.
+ */
+struct net *tern_rdma_id_net(const struct iw_cm_id *iw)
+{
+	const struct rdma_cm_id *id = rdma_id(iw);
+
+	return id ? id->route.addr.dev_addr.net : NULL;
+}
+
+/*
+ * rdma_cm checks this, except for a wildcard server, which it creates on each
+ * device, and for a connection to the host itself, which it gives to the first
+ * device that is up.
+ */
+bool tern_rdma_id_is_local(const struct iw_cm_id *iw)
+{
+	const struct net *net = tern_rdma_id_net(iw);
+	bool is_local;
+
+	rcu_read_lock();
+	is_local = net && net_eq(net, dev_net(to_tern_dev(iw->device)->netdev));
+	rcu_read_unlock();
+	return is_local;
+}
+
+/* ---- QPs ---------------------------------------------------------------- */
+
+/**
+ * struct fd_search - search for an open file
+ * @file: private data to look for
+ * @end: descriptor at which the search pauses
+ */
+struct fd_search {
+	const void *file;
+	unsigned int end;
+};
+
+/* Return: 0 to go on, the next descriptor to pause there, or -1 if found */
+static int look_at(const void *arg, struct file *file, unsigned int fd)
+{
+	const struct fd_search *search = arg;
+
+	if (file->private_data == search->file)
+		return -1;
+	return fd < search->end ? 0 : fd + 1;
+}
+
+/*
+ * Each opening of a uverbs device is one ib_uverbs_file, which its context
+ * names as long as it lives. Any process with a descriptor of it may use its
+ * objects: threads, children, and receivers of the descriptor over a socket.
+ */
+static bool has_open(struct task_struct *task, const struct ib_ucontext *ctx)
+{
+	struct fd_search search = { .file = ctx->ufile };
+	int next = 0;
+
+	might_sleep();
+	do {
+		search.end = next + FDS_AT_ONCE;
+		next = iterate_fd(task->files, next, look_at, &search);
+		cond_resched();
+	} while (next > 0);
+	return next < 0;
+}
+
+/*
+ * The program names the number; id->qp is set for kernel users only, and is a QP of
+ * the id's device, where the number is its alone.
+ */
+bool tern_rdma_id_may_have(const struct iw_cm_id *iw,
+			   const struct tern_stream *s)
+{
+	const struct rdma_cm_id *id = rdma_id(iw);
+
+	if (!id)
+		return false;
+	if (id->qp)
+		return id->qp->qp_num == s->qpn;
+	return s->ctx && has_open(current, s->ctx);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The send queue: an entry from its post to its completion. RFC 5040 5.5(15):
+ * operations "MUST be Completed at the Local Peer in the order that they were
+ * submitted".
+ */
+#ifndef TERN_SQ_H
+#define TERN_SQ_H
+
+#include <rdma/ib_verbs.h>
+
+#include "cq.h"
+#include "queue.h"
+
+/**
+ * struct tern_sq_slot - a send queue entry between its start and its completion
+ * @wr_id: the user's
+ * @opcode: enum tern_wr_opcode
+ * @flags: enum tern_wr_flags
+ * @status: enum ib_wc_status, valid when @done
+ * @done: may complete when all entries before it have
+ * @len: bytes, for byte_len of Reads
+ */
+struct tern_sq_slot {
+	u64 wr_id;
+	u8 opcode;
+	u8 status;
+	bool done;
+	u32 flags;
+	u32 len;
+};
+
+/**
+ * struct tern_sq - send queue
+ * @q: the ring
+ * @cq: where it completes
+ * @qpn: of the QP, for completions
+ * @kernel: a kernel user posts here
+ * @lock: guards @prod (kernel users' posts); interrupts off
+ * @prod: kernel users: next index to fill
+ * @slots: entries in progress, by index & (q.size - 1)
+ * @head: next entry to start
+ * @sent: TCP took the entries before this index
+ * @tail: oldest entry without a completion
+ * @stop: in CLOSING: entries from this index on are flushed, not sent
+ * @max_wr, @max_sge, @max_inline: granted
+ * @sig_all: every entry is signalled
+ * @failed: the flush found an entry that failed: none after it succeeds
+ * @vendor_err: the peer's Terminate, for entries that fail; 0 means none
+ * @flush_left: entries never started that the flush may still find
+ * @cqes: completions on their way to the CQ; on the stack they would be zeroed
+ *	each time (CONFIG_INIT_STACK_ALL_ZERO)
+ *
+ * The stream lock, see tern_stream_lock(), guards what changes after creation,
+ * apart from @prod.
+ */
+struct tern_sq {
+	struct tern_queue q;
+	struct tern_cq *cq;
+	u32 qpn;
+	bool kernel;
+	spinlock_t lock;		/* see above */
+	u32 prod;
+	struct tern_sq_slot *slots;
+	u32 head;
+	u32 sent;
+	u32 tail;
+	u32 stop;
+	u32 max_wr;
+	u32 max_sge;
+	u32 max_inline;
+	bool sig_all;
+	bool failed;
+	u32 vendor_err;
+	u32 flush_left;
+	struct tern_cqe cqes[TERN_CQE_BATCH];
+};
+
+/**
+ * struct tern_wqe - the send queue entry being sent: a private, validated copy
+ * @len: payload bytes
+ * @length: BIND_MW: bytes of the window
+ * @sge: where the payload is
+ * @num_sge: elements
+ * @inl: inline payload
+ */
+struct tern_wqe {
+	u64 wr_id;
+	u64 remote_addr;
+	u32 index;
+	u8 opcode;
+	u32 flags;
+	u32 rkey;
+	u32 ex;
+	u32 access;
+	u32 len;
+	u64 length;
+	u32 num_sge;
+	u32 inline_len;
+	struct tern_sge sge[TERN_MAX_SGE];
+	u8 inl[TERN_MAX_INLINE];
+};
+
+/**
+ * tern_sq_init() - set up the send queue of a QP
+ * @sq: zeroed; @sq->qpn is set later
+ * @ctx: the program's context, NULL for a kernel user
+ * @init: what the user asks for, checked
+ *
+ * Context: process. Return: 0 or as tern_queue_create().
+ */
+int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
+		 const struct ib_qp_init_attr *init);
+
+/* undo tern_sq_init(); Context: process, may sleep */
+void tern_sq_exit(struct tern_sq *sq);
+
+/*
+ * TERN_RING_BUSY (enum tern_ring_flags): the engine runs, or will run, and
+ * reads the queue before it ends. Posts need no doorbell until
+ * tern_sq_clear_busy().
+ */
+static inline void tern_sq_set_busy(struct tern_sq *sq)
+{
+	WRITE_ONCE(sq->q.hdr->flags, TERN_RING_BUSY);
+}
+
+/* from here on each post rings; the caller reads the queue again after this */
+static inline void tern_sq_clear_busy(struct tern_sq *sq)
+{
+	WRITE_ONCE(sq->q.hdr->flags, 0);
+	smp_mb(); /* flags before prod */
+}
+
+/**
+ * tern_sq_go_idle() - the engine has nothing to send: make the next post ring
+ * @sq: the queue
+ *
+ * Context: the stream lock is held. Return: true when the queue is idle; false
+ * when an entry was posted before that: the queue stays busy and the engine
+ * runs on.
+ */
+bool tern_sq_go_idle(struct tern_sq *sq);
+
+/**
+ * tern_sq_must_ring() - does a kernel user's post need a doorbell?
+ * @sq: entries were posted to it
+ *
+ * Context: any, interrupts on or off.
+ */
+bool tern_sq_must_ring(const struct tern_sq *sq);
+
+/**
+ * tern_sq_is_one_sided() - is the last entry posted a Write or a Read?
+ * @sq: the queue
+ *
+ * A Send, unlike these, is meant to wake its receiver. The answer is a hint:
+ * the program can write the ring. Context: any.
+ */
+bool tern_sq_is_one_sided(const struct tern_sq *sq);
+
+/**
+ * tern_sq_fetch() - copy the next entry out of the ring, once, and check it
+ * @sq: the queue
+ * @wqe: private copy
+ *
+ * The entry stays at sq.head until tern_sq_started(). Context: the stream lock
+ * is held. Return: 0; -ENOENT when there is none; -EINVAL when it is malformed
+ * (@wqe->wr_id, @opcode and @index are valid); -EOVERFLOW when the program's
+ * index is out of range.
+ */
+int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe);
+
+/* entries posted and not started; -EOVERFLOW as for tern_sq_fetch() */
+int tern_sq_pending(const struct tern_sq *sq);
+
+/**
+ * tern_sq_started() - the entry at sq.head is in progress now
+ * @sq: the queue
+ * @wqe: its copy
+ *
+ * Context: the stream lock is held.
+ */
+void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe);
+
+/**
+ * tern_sq_done() - an entry has its result
+ * @sq: the queue
+ * @index: of the entry, sq.tail <= @index < sq.head
+ * @status: result
+ */
+void tern_sq_done(struct tern_sq *sq, u32 index, enum ib_wc_status status);
+
+/* tern_sq_done() for the oldest entry in progress, if there is one */
+void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status);
+
+/**
+ * tern_sq_sent() - TCP took all bytes of some entries
+ * @sq: the queue
+ * @head: they are those before this index
+ *
+ * All of them are done, except Reads, which wait for their Response.
+ */
+void tern_sq_sent(struct tern_sq *sq, u32 head);
+
+/**
+ * tern_sq_complete() - write the completions that are due, in order
+ * @sq: the queue
+ *
+ * Context: the stream lock is held.
+ */
+void tern_sq_complete(struct tern_sq *sq);
+
+/**
+ * tern_sq_flush() - complete some entries with an error, in order
+ * @sq: of a stream that failed or ended
+ * @rung: as for tern_stream_flush()
+ *
+ * From then on each post rings. Context: the stream lock is held. Return: true
+ * when entries are left.
+ */
+bool tern_sq_flush(struct tern_sq *sq, bool rung);
+
+/**
+ * tern_sq_post() - kernel users' post_send, up to the doorbell
+ * @sq: the queue
+ * @wr: what to post
+ * @bad_wr: set on failure
+ *
+ * Context: any, interrupts on or off. Return: 0; -ENOMEM when full, -EINVAL or
+ * -EOPNOTSUPP for a bad request, with *@bad_wr set; the earlier requests stay
+ * posted.
+ */
+int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
+		 const struct ib_send_wr **bad_wr);
+
+#endif /* TERN_SQ_H */

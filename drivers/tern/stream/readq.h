@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * RDMA Reads in flight, both ways: where the send and receive engines meet.
+ * Inbound Requests wait here for the send engine (IRD slots), outbound ones for
+ * their Response (ORD). The socket lock guards all of it.
+ */
+#ifndef TERN_READQ_H
+#define TERN_READQ_H
+
+#include "core/ddp.h"
+#include "mem/sgl.h"
+#include "uapi/rdma/tern-abi.h"
+
+/**
+ * struct tern_read_in - a Read Request of the peer
+ * @sink_stag, @sink_to: where the Response goes
+ * @src_stag, @src_to: our memory
+ * @size: bytes
+ * @msn: its number on queue 1, for a Terminate
+ */
+struct tern_read_in {
+	u32 sink_stag;
+	u64 sink_to;
+	u32 src_stag;
+	u64 src_to;
+	u32 size;
+	u32 msn;
+};
+
+/**
+ * struct tern_read_out - a Read of ours that waits for its Response
+ * @open: what core/ddp matches
+ * @slot: its send queue index
+ * @hidden: the RTR Read: no entry, no completion
+ * @msn: of the Request on queue 1
+ * @inv_stag: local STag to invalidate when the data is there, 0 for none
+ * @sge: where the data goes
+ * @sgl: the part of @sge that is still to be filled
+ */
+struct tern_read_out {
+	struct tern_read_open open;
+	u32 slot;
+	bool hidden;
+	u32 msn;
+	u32 inv_stag;
+	struct tern_sge sge[TERN_MAX_SGE];
+	struct tern_sgl sgl;
+};
+
+/**
+ * struct tern_readq - both queues of one stream
+ * @in: inbound slots, @ird of them (one more for an RTR Read); oldest at @in_head
+ * @in_rtr: an RTR Read is among @in
+ * @out: outbound, @ord of them (one more for an RTR Read); oldest at @out_head
+ */
+struct tern_readq {
+	struct tern_read_in *in;
+	u32 ird;
+	u32 in_head;
+	u32 in_count;
+	bool in_rtr;
+	struct tern_read_out *out;
+	u32 ord;
+	u32 out_head;
+	u32 out_count;
+};
+
+/**
+ * tern_readq_init() - allocate the slots of a stream
+ * @rq: zeroed
+ * @ird: inbound slots the peer was told
+ * @ord: outbound Reads the peer takes
+ *
+ * One more slot in each direction is for an RTR Read (Q7). Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int tern_readq_init(struct tern_readq *rq, u32 ird, u32 ord);
+void tern_readq_exit(struct tern_readq *rq);
+
+/* true when all IRD slots are taken */
+bool tern_readq_in_full(const struct tern_readq *rq);
+void tern_readq_in_push(struct tern_readq *rq, const struct tern_read_in *rd);
+/* the oldest inbound Read or NULL */
+struct tern_read_in *tern_readq_in_first(struct tern_readq *rq);
+void tern_readq_in_pop(struct tern_readq *rq);
+
+/* true when all ORD slots are taken: no other Read of the ULP may start */
+static inline bool tern_readq_out_full(const struct tern_readq *rq)
+{
+	return rq->out_count >= rq->ord;
+}
+
+/* the slot to fill in; tern_readq_out_push() adds it to the queue */
+struct tern_read_out *tern_readq_out_next(struct tern_readq *rq);
+void tern_readq_out_push(struct tern_readq *rq);
+/* the oldest outbound Read or NULL */
+struct tern_read_out *tern_readq_out_first(struct tern_readq *rq);
+void tern_readq_out_pop(struct tern_readq *rq);
+/* the @n-th oldest, @n < out_count */
+struct tern_read_out *tern_readq_out_at(struct tern_readq *rq, u32 n);
+
+#endif /* TERN_READQ_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The receive engine: takes FPDUs out of the TCP receive queue. */
+#ifndef TERN_RX_H
+#define TERN_RX_H
+
+#include <linux/types.h>
+
+#include "core/ddp.h"
+#include "core/fpdu_rx.h"
+#include "mem/sgl.h"
+
+struct tern_stream;
+
+/**
+ * struct tern_rx - receive engine of one stream; guarded by the socket lock
+ * @fpdu: framing
+ * @ddp: MSN, MO and message state
+ * @cur, @seg: the current FPDU; on the stack they would be zeroed each time
+ * @skip: bytes of a handled FPDU still to be consumed from the queue
+ * @fence: responder: no valid FPDU came yet
+ * @rtr_accept: see struct tern_mpa_params
+ * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
+ * @sgl: where the next byte of the Send under reassembly goes
+ * @too_long: the message does not fit into its receive entry
+ * @discard: drop what comes: an error was reported, or the stream was closed
+ * @eof: the peer's FIN was handled
+ * @reply: a Read Request was queued or a Read completed: run the send engine
+ */
+struct tern_rx {
+	struct tern_fpdu_rx fpdu;
+	struct tern_ddp_rx ddp;
+	struct tern_fpdu cur;
+	struct tern_seg seg;
+	u32 skip;
+	bool fence;
+	u8 rtr_accept;
+	u8 rtr;
+	struct tern_sgl sgl;
+	bool too_long;
+	bool discard;
+	bool eof;
+	bool reply;
+};
+
+void tern_rx_init(struct tern_stream *s);
+
+/**
+ * tern_rx_run() - process every whole FPDU in the receive queue
+ * @s: attached
+ *
+ * Sets @s->rx.reply when the send engine has something new to do. Context: the
+ * socket lock is held; does not sleep.
+ */
+void tern_rx_run(struct tern_stream *s);
+
+#endif /* TERN_RX_H */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A stream: an MPA connection on a socket, with its engines and queues. A QP
+ * embeds one.
+ */
+#ifndef TERN_STREAM_H
+#define TERN_STREAM_H
+
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <rdma/ib_verbs.h>
+
+#include "core/mpa.h"
+#include "core/qp_fsm.h"
+#include "mem/mem.h"
+#include "observe/stats.h"
+#include "queue/rq.h"
+#include "queue/sq.h"
+#include "readq.h"
+#include "rx.h"
+#include "setup.h"
+#include "tx.h"
+#include "tx_sched.h"
+
+struct tern_sock;
+struct tern_stream;
+
+/**
+ * struct tern_stream_ops - what only a QP can do for its stream
+ * @async_event: raise an async event of the QP; Context: any
+ * @released: the last reference is gone; Context: any
+ */
+struct tern_stream_ops {
+	void (*async_event)(struct tern_stream *s, enum ib_event_type type);
+	void (*released)(struct tern_stream *s);
+};
+
+/**
+ * struct tern_stream - a stream, with what its engines need of the QP
+ * @ops: what it calls of its QP
+ * @stats: counters of the device
+ * @ctx: the program's context, NULL for a kernel user
+ * @scope: keys that its send queue, and its peer, may name
+ * @recv_scope: keys that its receive entries may name: those of an SRQ are of the SRQ's
+ *	PD
+ * @qpn: its number, the QP's
+ * @ref: references of iw_cm, of doorbells in flight and of work; destroy waits
+ *	until the last is dropped
+ * @idle_lock: the stream lock before there is a socket
+ * @state: guarded by the stream lock; read without it where a stale value is
+ *	good enough
+ * @sock: the connection, set once at attach (release), good until destroy
+ * @setup: who connects it, and how
+ * @params: what MPA agreed on, the depths at most TERN_MAX_RD_ATOM
+ * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
+ * @term_rx: Terminate received, or TERN_TERM_NONE
+ * @term_tx: error found, and sent as a Terminate unless the fence is shut
+ * @sq, @rq: its queues, and where they complete
+ * @tx, @rx, @readq: engines
+ * @sched: when @tx runs
+ */
+struct tern_stream {
+	const struct tern_stream_ops *ops;
+	struct tern_stats __percpu *stats;
+	const struct ib_ucontext *ctx;
+	struct tern_scope scope;
+	struct tern_scope recv_scope;
+	u32 qpn;
+	struct kref ref;
+	struct mutex idle_lock;		/* see above */
+	enum tern_qp_state state;
+	struct tern_sock *sock;
+	struct tern_setup setup;
+	struct tern_mpa_params params;
+	u32 access;
+	int term_rx;
+	int term_tx;
+	struct tern_sq sq;
+	struct tern_rq rq;
+	struct tern_tx tx;
+	struct tern_rx rx;
+	struct tern_readq readq;
+	struct tern_tx_sched sched;
+};
+
+/**
+ * tern_stream_init() - a stream in IDLE, with one reference
+ * @s: zeroed, but for @ops, @stats, @ctx, @scope and @recv_scope
+ *
+ * Its queues and its number are set up after this. Context: process.
+ */
+void tern_stream_init(struct tern_stream *s);
+
+/*
+ * Release what the stream has, its queues excepted: nothing refers to it any more,
+ * and tern_tx_sched_cancel() was called. Context: process.
+ */
+void tern_stream_exit(struct tern_stream *s);
+
+/**
+ * tern_stream_attach() - Full Operation begins: IDLE to RTS
+ * @s: bound to its user
+ * @sock: its connection (it takes a reference); callbacks are routed to it
+ * @params: what MPA agreed on, its depths at most TERN_MAX_RD_ATOM
+ *
+ * Responder: before the Reply is sent; nothing is sent until the first valid
+ * FPDU came. Initiator: after the Reply was read; the RTR goes out first.
+ * Context: process, socket lock not held. Return: 0, -ENOMEM, or -EINVAL when
+ * the stream is no longer in IDLE.
+ */
+int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
+		       const struct tern_mpa_params *params);
+
+/**
+ * tern_stream_close() - the ULP, the user or the device ends the stream
+ * @s: attached or not
+ * @abrupt: false: send what is queued, then FIN; true: flush now
+ *
+ * Context: process. The user learns of the end by an event.
+ */
+void tern_stream_close(struct tern_stream *s, bool abrupt);
+
+/* CQ overflow and other faults of our own; Context: process */
+void tern_stream_fatal(struct tern_stream *s);
+
+/* stop the callbacks for good; Context: process, the stream lock not held */
+void tern_stream_detach(struct tern_stream *s);
+
+#endif /* TERN_STREAM_H */

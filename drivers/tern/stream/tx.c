@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The send engine: builds FPDUs of the message in progress into a burst, hands
+ * it to TCP and completes what was sent (RFC 5041 5.2, RFC 5044 4 and 5.1).
+ */
+#include "tx.h"
+
+#include "core/rdmap.h"
+#include "mem/mem.h"
+#include "mem/sgl.h"
+#include "observe/trace.h"
+#include "queue/sq.h"
+#include "sock.h"
+#include "state.h"
+#include "stream.h"
+#include "tx_msg.h"
+
+void tern_tx_init(struct tern_stream *s, u32 mss)
+{
+	struct tern_tx *tx = &s->tx;
+
+	tern_fpdu_tx_init(&tx->fpdu, s->params.crc, s->params.tx_markers,
+			  mss);
+	tx->send_msn = 1;
+	tx->read_msn = 1;
+	tx->term_code = TERN_TERM_NONE;
+	tx->rtr = s->params.rtr;
+}
+
+void tern_tx_exit(struct tern_stream *s)
+{
+	tern_burst_exit(&s->tx.burst);
+}
+
+/* ---- building FPDUs ----------------------------------------------------- */
+
+static int read_response(struct tern_stream *s, u32 done, u8 *dst, u32 len)
+{
+	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
+	struct tern_mem_view view;
+	struct tern_mem_map map;
+	struct tern_mem *mem;
+	int term;
+
+	mem = tern_mem_enter(s->scope.keys, rd->src_stag, &map);
+	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
+	term = tern_mem_check(&view, TERN_USE_READ_SRC, rd->src_to + done, len);
+	if (term == TERN_TERM_NONE)
+		tern_mem_read(&map, rd->src_to + done, dst, len);
+	tern_mem_leave(mem);
+	return term;
+}
+
+/* copy payload of the message, from @done on; TERN_TERM_NONE or the error */
+static int read_payload(struct tern_stream *s, u32 done, u8 *dst, u32 len)
+{
+	struct tern_tx *tx = &s->tx;
+	struct tern_wqe *wqe = &tx->wqe;
+
+	if (tx->source == TERN_TX_RESPONSE)
+		return read_response(s, done, dst, len);
+	if (wqe->flags & TERN_WR_INLINE) {
+		memcpy(dst, wqe->inl + done, len);
+		return TERN_TERM_NONE;
+	}
+	if (tern_sgl_read(&s->scope, &tx->sgl, dst, len))
+		return TERN_TERM_LOCAL;
+	return TERN_TERM_NONE;
+}
+
+static int emit_payload(struct tern_stream *s, struct tern_burst_pos *pos,
+			u32 done)
+{
+	struct tern_tx *tx = &s->tx;
+	u8 marker[TERN_MARKER_SIZE];
+	u32 run;
+
+	while ((run = tern_fpdu_tx_run(&tx->fpdu))) {
+		u32 room;
+		u8 *dst = tern_burst_at(&tx->burst, pos, &room);
+		int term;
+
+		run = min(run, room);
+		term = read_payload(s, done, dst, run);
+		if (term != TERN_TERM_NONE)
+			return term;
+		tern_burst_advance(&tx->burst, pos, run);
+		tern_burst_write(&tx->burst, pos, marker,
+				 tern_fpdu_tx_payload(&tx->fpdu, dst, run,
+						      marker));
+		done += run;
+	}
+	return TERN_TERM_NONE;
+}
+
+/*
+ * The source of a Response became invalid while the Response was sent. RFC 5040
+ * 4.8: the copied Read Request header "is updated to reflect the current
+ * location of the RDMA Read operation that is in process" (RDMAP-032).
+ */
+static void response_failed(struct tern_stream *s, int term, u32 done)
+{
+	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
+	struct tern_tx_msg msg;
+
+	tern_rdmap_build_read_req(&msg, s->params.version, rd->msn,
+				  rd->sink_stag, rd->sink_to + done,
+				  rd->size - done, rd->src_stag,
+				  rd->src_to + done);
+	msg.hdr[0] |= TERN_DDP_LAST;
+	tern_stream_error(s, term, msg.hdr, msg.hdr_len, msg.hdr_len);
+}
+
+static void payload_failed(struct tern_stream *s, int term, u32 done)
+{
+	struct tern_tx *tx = &s->tx;
+	enum tern_tx_source source = tx->source;
+
+	/* the rest of the message is not sent: a Terminate follows */
+	tx->source = TERN_TX_NONE;
+	if (source == TERN_TX_RESPONSE) {
+		response_failed(s, term, done);
+		return;
+	}
+	tern_sq_done(&s->sq, tx->wqe.index, IB_WC_LOC_PROT_ERR);
+	tern_stream_error(s, term, NULL, 0, 0);
+}
+
+/* add an FPDU of the message in progress to the burst: 0, -ENOMEM or -EFAULT */
+static int emit_fpdu(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+	struct tern_fpdu_tx saved = tx->fpdu;
+	u8 head[TERN_FPDU_TX_HEAD], tail[TERN_FPDU_TX_TAIL];
+	u32 size = tern_fpdu_tx_size(&tx->fpdu, &tx->msg);
+	u32 done = tx->msg.sent;
+	struct tern_burst_pos pos;
+	int term;
+
+	if (tern_burst_reserve(&tx->burst, size, &pos))
+		return -ENOMEM;
+	tern_burst_write(&tx->burst, &pos, head,
+			 tern_fpdu_tx_begin(&tx->fpdu, &tx->msg, head));
+	term = emit_payload(s, &pos, done);
+	if (term != TERN_TERM_NONE) {
+		tern_burst_trim(&tx->burst, size);
+		tx->fpdu = saved;
+		payload_failed(s, term, done);
+		return -EFAULT;
+	}
+	tern_burst_write(&tx->burst, &pos, tail,
+			 tern_fpdu_tx_end(&tx->fpdu, tail));
+	tern_stat_inc(s->stats, TX_FPDU);
+	trace_tern_fpdu_tx(s->qpn, tx->msg.hdr[1] & TERN_RDMAP_OPCODE_MASK,
+			   tx->fpdu.ulpdu_len, tern_tx_msg_done(&tx->msg));
+	return 0;
+}
+
+static void message_done(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+
+	switch (tx->source) {
+	case TERN_TX_WQE:
+		tx->burst_head = tx->wqe.index + 1;
+		break;
+	case TERN_TX_RESPONSE:
+		tern_readq_in_pop(&s->readq);
+		break;
+	case TERN_TX_TERMINATE:
+		tx->term_sent = true;
+		tern_stat_inc(s->stats, TX_TERMINATE);
+		trace_tern_term_tx(s->qpn, tx->term_code,
+				   tern_term_name(tx->term_code));
+		break;
+	default:
+		break;
+	}
+	tx->source = TERN_TX_NONE;
+}
+
+/*
+ * Fill the burst; it may stay empty. Return: 0 when nothing more is due, 1 when
+ * more may be, or -ENOMEM.
+ */
+static int fill_burst(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+	struct tern_burst *b = &tx->burst;
+	int ret;
+
+	tx->burst_head = s->sq.sent;
+	tx->locals = 0;
+	tx->fpdu.mulpdu = tern_fpdu_mulpdu(tern_sock_mss_locked(s->sock),
+					   s->params.tx_markers);
+	for (;;) {
+		if (tx->source == TERN_TX_NONE && !tern_tx_start_message(s))
+			return tx->yielded;
+		if (b->nr && b->len + tern_fpdu_tx_size(&tx->fpdu, &tx->msg) >
+		    TERN_BURST_BYTES)
+			return 1;
+		ret = emit_fpdu(s);
+		if (ret == -EFAULT)
+			continue;
+		if (ret)
+			return b->nr ? 1 : ret;
+		if (tern_tx_msg_done(&tx->msg))
+			message_done(s);
+	}
+}
+
+/* ---- sending ------------------------------------------------------------ */
+
+static void burst_done(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+
+	tern_stat_add(s->stats, TX_BYTES, tx->burst.len);
+	tern_stat_inc(s->stats, TX_BURST);
+	tern_burst_reset(&tx->burst);
+	/* after a flush nothing is left to complete */
+	if (s->state == QP_RTS || s->state == QP_CLOSING)
+		tern_sq_sent(&s->sq, tx->burst_head);
+	if (tx->term_sent)
+		tern_stream_step(s, QP_EV_TERM_SENT);
+}
+
+/* 0 when no burst is left, -EAGAIN when TCP is full, or the socket's error */
+static int send_burst(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+	struct tern_burst *b = &tx->burst;
+	bool more = tx->source != TERN_TX_NONE;
+	int n;
+
+	if (!b->nr)
+		return 0;
+	while (b->sent < b->len) {
+		n = tern_sock_send_locked(s->sock, b->bv, b->nr, b->sent,
+					  b->len - b->sent, more);
+		if (n < 0)
+			return n;
+		b->sent += n;
+	}
+	burst_done(s);
+	return 0;
+}
+
+static bool drained(const struct tern_stream *s)
+{
+	const struct tern_tx *tx = &s->tx;
+
+	if (tx->source != TERN_TX_NONE || s->readq.in_count)
+		return false;
+	/* after the peer's FIN no Response comes */
+	return s->rx.eof || (!tx->stalled && !s->readq.out_count);
+}
+
+/*
+ * Nothing is due. A stalled entry needs no doorbell: the event that it waits
+ * for runs the engine.
+ */
+static bool go_idle(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+
+	if (s->state == QP_CLOSING && drained(s)) {
+		tern_stream_step(s, QP_EV_DRAINED);
+		return true;
+	}
+	if (s->state != QP_RTS || tx->stalled)
+		return true;
+	/* reading the clock costs: skip it unless batching may begin */
+	if (READ_ONCE(s->sched.doorbells))
+		WRITE_ONCE(tx->idle_at, tern_tx_now());
+	return tern_sq_go_idle(&s->sq);
+}
+
+/* FIN_WAIT and ERROR send nothing; IDLE has no stream */
+static bool may_send(const struct tern_stream *s)
+{
+	return s->state == QP_RTS || s->state == QP_CLOSING ||
+	       s->state == QP_TERMINATE;
+}
+
+/* each pass counts against @bursts, even if an entry failed or sent nothing */
+static enum tern_tx_result send_all(struct tern_stream *s, u32 *bursts)
+{
+	struct tern_tx *tx = &s->tx;
+	enum tern_qp_state state;
+	int ret, more;
+
+	do {
+		/* after a burst of an earlier run, more may be due by now */
+		more = 1;
+		if (!tx->burst.nr) {
+			if (!tern_sock_writable_locked(s->sock)) {
+				tern_stat_inc(s->stats, TX_FULL);
+				return TERN_TX_IDLE;
+			}
+			more = fill_burst(s);
+			if (more < 0)
+				return TERN_TX_NOMEM;
+		}
+		state = s->state;
+		ret = send_burst(s);
+		if (ret == -EAGAIN)
+			return TERN_TX_IDLE;
+		if (ret) {
+			tern_stream_step(s, QP_EV_RESET);
+			return TERN_TX_IDLE;
+		}
+		--*bursts;
+		/* TCP may have delivered data that changed the state */
+		if (!more && s->state == state && go_idle(s))
+			return TERN_TX_IDLE;
+		/* the peer's Terminate may have come */
+		if (!may_send(s))
+			return TERN_TX_IDLE;
+	} while (*bursts);
+	return TERN_TX_MORE;
+}
+
+enum tern_tx_result tern_tx_run(struct tern_stream *s, u32 bursts)
+{
+	struct tern_tx *tx = &s->tx;
+	enum tern_tx_result result;
+
+	tern_stream_assert_locked(s);
+	if (tx->active) {
+		tx->again = true;
+		return TERN_TX_IDLE;
+	}
+	if (!may_send(s))
+		return TERN_TX_IDLE;
+	tx->active = true;
+	if (s->state == QP_RTS)
+		tern_sq_set_busy(&s->sq);
+	do {
+		tx->again = false;
+		result = send_all(s, &bursts);
+		if (result != TERN_TX_IDLE || !tx->again || !may_send(s))
+			break;
+		result = TERN_TX_MORE;
+	} while (bursts);
+	tx->active = false;
+	return result;
+}

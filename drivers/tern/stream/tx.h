@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The send engine: builds bursts of FPDUs and hands them to TCP. */
+#ifndef TERN_TX_H
+#define TERN_TX_H
+
+#include <linux/timekeeping.h>
+#include <linux/types.h>
+
+#include "core/ddp.h"
+#include "core/fpdu_tx.h"
+#include "mem/sgl.h"
+#include "queue/sq.h"
+#include "burst.h"
+
+struct tern_stream;
+
+enum tern_tx_source {
+	TERN_TX_NONE,		/* between two messages */
+	TERN_TX_WQE,		/* a send queue entry */
+	TERN_TX_RESPONSE,	/* the oldest inbound Read */
+	TERN_TX_TERMINATE,
+	TERN_TX_RTR,
+};
+
+/**
+ * struct tern_tx - send engine of one stream; all of it guarded by the socket
+ * lock
+ * @fpdu: framing
+ * @msg: message in progress
+ * @source: where @msg comes from
+ * @wqe: copy of the entry, with @source TERN_TX_WQE
+ * @sgl: the part of its payload that is still to be read
+ * @send_msn, @read_msn: next MSN of queues 0 and 1
+ * @active: the engine is running: a nested call only sets @again
+ * @again: look again before the end
+ * @stalled: the entry at the head of the SQ waits for an event of the stream,
+ *	which will run the engine
+ * @yielded: the burst ends here and more is due: too many entries sent nothing,
+ *	or the next one fails, and has to complete after the burst
+ * @locals: entries of this burst that sent nothing
+ * @idle_at: when the program was last told to ring, tern_tx_now(); a hint
+ * @burst: FPDUs built and not yet taken by TCP
+ * @burst_head: SQ entries before this index are done when @burst is sent
+ * @prefer_wqe: the last message was a Response: an SQ entry is next
+ * @term_code: Terminate to be sent, TERN_TERM_NONE for none
+ * @term_hdr, @term_hdr_len, @term_seg_len: headers of the offending segment
+ * @term_sent: the one Terminate went out
+ * @rtr: RTR to be sent first
+ */
+struct tern_tx {
+	struct tern_fpdu_tx fpdu;
+	struct tern_tx_msg msg;
+	enum tern_tx_source source;
+	struct tern_wqe wqe;
+	struct tern_sgl sgl;
+	u32 send_msn;
+	u32 read_msn;
+	bool active;
+	bool again;
+	bool stalled;
+	bool yielded;
+	u32 locals;
+	u32 idle_at;
+	struct tern_burst burst;
+	u32 burst_head;
+	bool prefer_wqe;
+	int term_code;
+	u8 term_hdr[TERN_HDR_MAX + 2];
+	u32 term_hdr_len;
+	u32 term_seg_len;
+	bool term_sent;
+	u8 rtr;
+};
+
+void tern_tx_init(struct tern_stream *s, u32 mss);
+
+/* free what is left of a burst; Context: the engine does not run any more */
+void tern_tx_exit(struct tern_stream *s);
+
+/**
+ * enum tern_tx_result - why tern_tx_run() ended
+ * @TERN_TX_IDLE: nothing is due, or an event will run it again
+ * @TERN_TX_MORE: the budget was used up: call again soon
+ * @TERN_TX_NOMEM: no memory for a fragment: call again later
+ */
+enum tern_tx_result {
+	TERN_TX_IDLE,
+	TERN_TX_MORE,
+	TERN_TX_NOMEM,
+};
+
+/**
+ * tern_tx_run() - send what is due
+ * @s: attached
+ * @bursts: send at most this many
+ *
+ * A nested call (TCP may deliver received data inside our own sendmsg) only
+ * makes the running call look again. Context: the socket lock is held; does not
+ * sleep.
+ */
+enum tern_tx_result tern_tx_run(struct tern_stream *s, u32 bursts);
+
+/* ns, for spans of up to 4 s */
+static inline u32 tern_tx_now(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+#endif /* TERN_TX_H */

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * When and where the send engine runs: in the process that rings, in softirq or
+ * in a worker; and while a program batches, a few microseconds after the
+ * doorbell.
+ */
+#include "tx_sched.h"
+
+#include <linux/sched/signal.h>
+#include <linux/workqueue.h>
+
+#include "queue/cq.h"
+#include "sock.h"
+#include "state.h"
+#include "stream.h"
+
+/* bursts sent before the socket lock is released to let received data in */
+#define BURSTS_PER_LOCK	4
+
+/* batching begins after this many doorbells that do not restart the count */
+#define STREAM_DOORBELLS	8
+/* a program that leaves this many completions does not wait for them */
+#define STREAM_BACKLOG		2
+/* batching ends when nothing was to be sent for this long */
+#define STREAM_PAUSE_NS		(50 * NSEC_PER_USEC)
+/* the delay while batching: some dozen posts, and less than a packet costs */
+#define LINGER_NS		(5 * NSEC_PER_USEC)
+
+/*
+ * For runs that have to wait for a socket, which system_bh_wq cannot. Each
+ * queue has its own work item: one item must not be on a BH queue and on
+ * another.
+ */
+static struct workqueue_struct *wq;
+
+int tern_tx_sched_init(void)
+{
+	/* NFS and NVMe write back through this device under memory pressure */
+	wq = alloc_workqueue("tern-tx", WQ_MEM_RECLAIM | WQ_HIGHPRI |
+			     WQ_PERCPU, 0);
+	return wq ? 0 : -ENOMEM;
+}
+
+void tern_tx_sched_exit(void)
+{
+	destroy_workqueue(wq);
+}
+
+static bool is_flushed(const struct tern_stream *s)
+{
+	return s->state == QP_TERMINATE || s->state == QP_ERROR;
+}
+
+/*
+ * @rung: something may have been posted. What the flush leaves is done in
+ * further runs, which ignore new posts: a program that fills its ring without a
+ * doorbell would keep them going. The stream lock is held.
+ */
+static enum tern_tx_result run_locked(struct tern_stream *s, bool rung)
+{
+	bool more = is_flushed(s) && tern_stream_flush(s, rung);
+	enum tern_tx_result result = tern_tx_run(s, BURSTS_PER_LOCK);
+
+	return more ? TERN_TX_MORE : result;
+}
+
+void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
+{
+	if (result == TERN_TX_MORE)
+		tern_stream_kick(s);
+	else if (result == TERN_TX_NOMEM)
+		queue_delayed_work(wq, &s->sched.work, 1);
+}
+
+static void run_bh(struct tern_stream *s, bool rung)
+{
+	/* pairs with the release in tern_stream_attach() */
+	struct tern_sock *sock = smp_load_acquire(&s->sock);
+
+	if (sock && tern_sock_trylock_bh(sock)) {
+		tern_tx_sched(s, run_locked(s, rung));
+		tern_sock_unlock_bh(sock);
+		return;
+	}
+	/* a process owns the socket, or there is none: let a worker wait */
+	queue_delayed_work(wq, &s->sched.work, 0);
+}
+
+static void bh_work_fn(struct work_struct *work)
+{
+	struct tern_stream *s = container_of(work, struct tern_stream, sched.bh_work);
+
+	/* a kernel user rings by this work, a program by tern_tx_doorbell() */
+	run_bh(s, !s->ctx);
+}
+
+static enum hrtimer_restart linger_fn(struct hrtimer *timer)
+{
+	run_bh(container_of(timer, struct tern_stream, sched.linger), true);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * Is the program batching? Never delay a post that it may be waiting on:
+ * restart the count after a pause, after a message from the peer
+ * (judge_segment()), or when the CQ was polled nearly empty.
+ */
+static bool is_stream(struct tern_stream *s)
+{
+	u32 backlog, polled = tern_cq_polled(s->sq.cq, &backlog);
+	u8 n = READ_ONCE(s->sched.doorbells);
+
+	if (tern_tx_now() - READ_ONCE(s->tx.idle_at) > STREAM_PAUSE_NS ||
+	    (polled != READ_ONCE(s->sched.polled) && backlog < STREAM_BACKLOG))
+		n = 0;
+	WRITE_ONCE(s->sched.polled, polled);
+	WRITE_ONCE(s->sched.doorbells, min(n + 1, STREAM_DOORBELLS));
+	return n == STREAM_DOORBELLS;
+}
+
+/*
+ * Only Writes and Reads wait: a Send wakes a receiver. A failed QP is flushed
+ * at once, and a timer as coarse as the tick comes far too late.
+ */
+static bool may_linger(const struct tern_stream *s)
+{
+	return READ_ONCE(s->state) == QP_RTS && tern_sq_is_one_sided(&s->sq) &&
+	       hrtimer_resolution <= LINGER_NS;
+}
+
+static void run_later(struct tern_stream *s)
+{
+	tern_stat_inc(s->stats, DOORBELL_LATER);
+	/*
+	 * Posts ring no doorbell until go_idle() or a flush clears the flag.
+	 * The timer starts after the flag is set, and so runs after each post
+	 * that saw the flag, even if the engine clears it at this moment.
+	 */
+	preempt_disable();
+	tern_sq_set_busy(&s->sq);
+	hrtimer_start(&s->sched.linger, LINGER_NS, HRTIMER_MODE_REL_SOFT);
+	preempt_enable();
+}
+
+void tern_tx_doorbell(struct tern_stream *s)
+{
+	if (may_linger(s) && is_stream(s))
+		run_later(s);
+	else
+		tern_tx_run_here(s);
+}
+
+void tern_tx_run_here(struct tern_stream *s)
+{
+	enum tern_tx_result result;
+	bool rung = true;
+
+	do {
+		tern_stream_lock(s);
+		result = run_locked(s, rung);
+		tern_stream_unlock(s);
+		rung = false;
+		cond_resched();
+	} while (result == TERN_TX_MORE && !signal_pending(current));
+	tern_tx_sched(s, result);
+}
+
+static void work_fn(struct work_struct *work)
+{
+	tern_tx_run_here(container_of(to_delayed_work(work), struct tern_stream,
+				      sched.work));
+}
+
+void tern_tx_sched_setup(struct tern_stream *s)
+{
+	INIT_WORK(&s->sched.bh_work, bh_work_fn);
+	INIT_DELAYED_WORK(&s->sched.work, work_fn);
+	hrtimer_setup(&s->sched.linger, linger_fn, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+void tern_tx_sched_cancel(struct tern_stream *s)
+{
+	/* the timer queues work; no doorbell can start it any more */
+	hrtimer_cancel(&s->sched.linger);
+	/* each work may queue the other: disable both, so that they stay off */
+	disable_work_sync(&s->sched.bh_work);
+	disable_delayed_work_sync(&s->sched.work);
+	/* a program may still map the ring, and no timer serves it any more */
+	tern_sq_clear_busy(&s->sq);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The contexts of programs, and the ABI version that they are told. */
+#include "ucontext.h"
+#include "device/device.h"
+#include "uapi/rdma/tern-abi.h"
+
+int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+{
+	struct tern_uresp_ucontext resp = {
+		.abi_version = TERN_ABI_VERSION,
+		.max_inline = TERN_MAX_INLINE,
+	};
+	struct tern_ucontext *uctx = to_tern_uctx(ibctx);
+	struct tern_device *dev = to_tern_dev(ibctx->device);
+	int ret;
+
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	if (!atomic_add_unless(&dev->num_ctx, 1, TERN_MAX_CTX))
+		return -ENOMEM;
+	uctx->dev = dev;
+	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (ret)
+		atomic_dec(&dev->num_ctx);
+	return ret;
+}
+
+void tern_dealloc_ucontext(struct ib_ucontext *ibctx)
+{
+	atomic_dec(&to_tern_dev(ibctx->device)->num_ctx);
+}
+
+void tern_disassociate_ucontext(struct ib_ucontext *ibctx)
+{
+}
