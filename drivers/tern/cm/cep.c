@@ -286,7 +286,7 @@ static void put_stream(struct tern_cep *cep)
 	cep->stream = NULL;
 }
 
-static void unbind(struct tern_cep *cep)
+static void unbind_stream(struct tern_cep *cep)
 {
 	tern_stream_unbind(cep->stream, &cep->user);
 	put_stream(cep);
@@ -330,7 +330,7 @@ static void put_id(struct tern_cep *cep)
 	tern_cep_unwatch_program(cep);
 }
 
-static void reset(struct tern_cep *cep)
+static void reset_socket(struct tern_cep *cep)
 {
 	if (!cep->sock)
 		return;
@@ -342,7 +342,7 @@ static void (*const actions[])(struct tern_cep *cep) = {
 	tern_cep_own_sock,
 	tern_startup_deny,
 	send_fin,
-	unbind,
+	unbind_stream,
 	abort_stream,
 	reply_ok,
 	reply_err,
@@ -352,7 +352,7 @@ static void (*const actions[])(struct tern_cep *cep) = {
 	tern_event_close,
 	put_id,
 	put_stream,
-	reset,
+	reset_socket,
 	tern_cep_drop,
 };
 
@@ -413,7 +413,7 @@ static void note_status(struct tern_cep *cep, enum tern_cm_event event)
 }
 
 /* true if the step ends the connection for its users */
-static bool ends(enum tern_cm_state from, enum tern_cm_state to)
+static bool ends_connection(enum tern_cm_state from, enum tern_cm_state to)
 {
 	return from != CM_LINGER && (to == CM_LINGER || to == CM_CLOSED);
 }
@@ -466,7 +466,7 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 		count_crowded(cep);
 	note_status(cep, event);
 	WRITE_ONCE(cep->state, step.next);
-	if (cep->status && ends(from, step.next))
+	if (cep->status && ends_connection(from, step.next))
 		tern_conn_tell(cep);
 	tern_cep_set_timer(cep, step.timer);
 	if (from == CM_ULP_WAIT)

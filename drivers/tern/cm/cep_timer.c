@@ -16,7 +16,7 @@
 #include "listen.h"
 
 /* checks per span of a close without progress */
-#define LOOKS_PER_SPAN	4
+#define CHECKS_PER_SPAN	4
 /*
  * A program may take this many times longer to answer a Request than we wait for a
  * Reply: longer than any known initiator waits. Bounds the lifetime of requests
@@ -81,19 +81,19 @@ static u64 close_span(const struct tern_cep *cep)
  * Check at least every second: the conditions of is_orphan() and is_leaving()
  * raise no event, and neither does an acknowledgment from the peer.
  */
-static long look_in(struct tern_cep *cep)
+static long check_in(struct tern_cep *cep)
 {
 	long delay = resend_in(cep);
 
 	if (!cep->clock.limit)
 		return delay;
-	return min_t(u64, delay, close_span(cep) / LOOKS_PER_SPAN + 1);
+	return min_t(u64, delay, close_span(cep) / CHECKS_PER_SPAN + 1);
 }
 
 static void arm_timer(struct tern_cep *cep)
 {
 	s64 left = cep->clock.due - get_jiffies_64();
-	long delay = clamp_t(s64, left, 0, look_in(cep));
+	long delay = clamp_t(s64, left, 0, check_in(cep));
 
 	tern_cep_get(cep);
 	/* if it was armed, its reference serves the new run */
@@ -172,7 +172,7 @@ void tern_cep_count_close(struct tern_cep *cep)
  * iw_cm may have dropped the request along with its listening id. If the
  * program destroyed the id itself, it has some time left to accept.
  */
-static void hurry_if_forlorn(struct tern_cep *cep)
+static void hurry_without_listener(struct tern_cep *cep)
 {
 	u64 soon = get_jiffies_64() + msecs_to_jiffies(cep->settings.reply_ms);
 
@@ -186,7 +186,7 @@ bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event)
 		return false;
 	if (!cep->timed)
 		return true;
-	hurry_if_forlorn(cep);
+	hurry_without_listener(cep);
 	if (cep->clock.limit)
 		tern_cm_clock_look(&cep->clock, get_jiffies_64(),
 				   close_span(cep), octets_moved(cep));

@@ -27,7 +27,7 @@ static int check_param(const struct iw_cm_conn_param *param, u16 room)
 	return 0;
 }
 
-static void unbind(struct tern_cep *cep)
+static void unbind_stream(struct tern_cep *cep)
 {
 	lockdep_assert_held(&cep->lock);
 	tern_stream_unbind(cep->stream, &cep->user);
@@ -49,7 +49,7 @@ static struct tern_stream *find_stream(struct tern_device *dev,
 }
 
 /* take the endpoint's reference on its stream, and the stream's on it */
-static int bind(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
+static int bind_stream(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
 {
 	struct tern_stream *s = find_stream(cep->dev, id, qpn);
 	int rc;
@@ -66,7 +66,7 @@ static int bind(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
 	cep->stream = s;
 	rc = tern_cep_take_request(cep);
 	if (rc)
-		unbind(cep);
+		unbind_stream(cep);
 	return rc;
 }
 
@@ -80,8 +80,8 @@ static void take_id(struct tern_cep *cep, struct iw_cm_id *id)
 
 /* ---- connect ------------------------------------------------------------ */
 
-static void set_up(struct tern_cep *cep, struct iw_cm_id *id,
-		   const struct iw_cm_conn_param *param)
+static void set_up_initiator(struct tern_cep *cep, struct iw_cm_id *id,
+			     const struct iw_cm_conn_param *param)
 {
 	cep->active = true;
 	cep->addr.local = id->local_addr;
@@ -103,18 +103,18 @@ static void set_up(struct tern_cep *cep, struct iw_cm_id *id,
 		tern_mpa_fall_back(&cep->wish);
 }
 
-static int start(struct tern_cep *cep, struct iw_cm_id *id,
-		 const struct iw_cm_conn_param *param)
+static int start_connect(struct tern_cep *cep, struct iw_cm_id *id,
+			 const struct iw_cm_conn_param *param)
 {
 	int rc;
 
-	rc = bind(cep, id, param->qpn);
+	rc = bind_stream(cep, id, param->qpn);
 	if (rc)
 		return rc;
-	set_up(cep, id, param);
+	set_up_initiator(cep, id, param);
 	rc = tern_startup_connect(cep);
 	if (rc) {
-		unbind(cep);
+		unbind_stream(cep);
 		return rc;
 	}
 	take_id(cep, id);
@@ -123,7 +123,7 @@ static int start(struct tern_cep *cep, struct iw_cm_id *id,
 }
 
 /* the id holds its netns, whose exit later finds the endpoint listed */
-static int begin(struct iw_cm_id *id, const struct iw_cm_conn_param *param)
+static int begin_connect(struct iw_cm_id *id, const struct iw_cm_conn_param *param)
 {
 	struct tern_cep *cep = tern_cep_create(to_tern_dev(id->device),
 					       tern_rdma_id_net(id));
@@ -134,7 +134,7 @@ static int begin(struct iw_cm_id *id, const struct iw_cm_conn_param *param)
 	/* drop may put the list's reference: keep one for the unlock */
 	tern_cep_get(cep);
 	tern_stat_inc(cep->dev->stats, CM_CONNECT);
-	rc = start(cep, id, param);
+	rc = start_connect(cep, id, param);
 	if (rc)
 		tern_cep_drop(cep);
 	mutex_unlock(&cep->lock);
@@ -158,20 +158,20 @@ int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		tern_stat_inc(to_tern_dev(id->device)->stats, CM_DENIED);
 		return -EADDRNOTAVAIL;
 	}
-	return begin(id, param);
+	return begin_connect(id, param);
 }
 
 /* ---- accept and reject -------------------------------------------------- */
 
-static int accept(struct tern_cep *cep, const struct iw_cm_id *id,
-		  const struct iw_cm_conn_param *param)
+static int accept_request(struct tern_cep *cep, const struct iw_cm_id *id,
+			  const struct iw_cm_conn_param *param)
 {
 	int rc;
 
 	rc = check_param(param, tern_startup_room(&cep->request));
 	if (rc)
 		return rc;
-	rc = bind(cep, id, param->qpn);
+	rc = bind_stream(cep, id, param->qpn);
 	if (rc)
 		return rc;
 	cep->wish.ird = param->ird;
@@ -179,18 +179,18 @@ static int accept(struct tern_cep *cep, const struct iw_cm_id *id,
 	rc = tern_startup_accept(cep, param->private_data,
 				 param->private_data_len);
 	if (rc)
-		unbind(cep);
+		unbind_stream(cep);
 	return rc;
 }
 
-static void confirm(struct tern_cep *cep, struct iw_cm_id *id)
+static void confirm_accept(struct tern_cep *cep, struct iw_cm_id *id)
 {
 	tern_stat_inc(cep->dev->stats, CM_ACCEPT);
 	take_id(cep, id);
 	tern_cep_step(cep, cep->params.p2p ? CM_EV_ACCEPT_P2P : CM_EV_ACCEPT);
 }
 
-static void deny(struct tern_cep *cep, const void *pd, u8 pd_len)
+static void deny_request(struct tern_cep *cep, const void *pd, u8 pd_len)
 {
 	tern_startup_reject(cep, pd, pd_len);
 	tern_cep_step(cep, CM_EV_REJECT);
@@ -208,11 +208,11 @@ int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	/* K7: bytes after the Request, or its end, count before the answer */
 	tern_startup_look(cep);
 	if (cep->state == CM_ULP_WAIT) {
-		rc = accept(cep, id, param);
+		rc = accept_request(cep, id, param);
 		if (rc)
-			deny(cep, NULL, 0);
+			deny_request(cep, NULL, 0);
 		else
-			confirm(cep, id);
+			confirm_accept(cep, id);
 	}
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
@@ -229,7 +229,7 @@ int tern_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 	mutex_lock(&cep->lock);
 	tern_startup_look(cep);
 	if (cep->state == CM_ULP_WAIT)
-		deny(cep, pdata, pdata_len);
+		deny_request(cep, pdata, pdata_len);
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
 	return 0;

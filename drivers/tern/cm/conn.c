@@ -159,11 +159,11 @@ void tern_conn_tell(struct tern_cep *cep)
 	listener(cep->dev, cep->net, &conn);
 }
 
-void tern_conn_set_listener(void (*hear)(struct tern_device *dev,
-					 struct net *net,
-					 const struct tern_conn *conn))
+void tern_conn_set_listener(void (*notify)(struct tern_device *dev,
+					   struct net *net,
+					   const struct tern_conn *conn))
 {
-	listener = hear;
+	listener = notify;
 }
 
 /* ---- init and exit ------------------------------------------------------ */

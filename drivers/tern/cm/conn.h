@@ -83,9 +83,9 @@ void tern_conn_remember(struct tern_cep *cep);
 void tern_conn_tell(struct tern_cep *cep);
 
 /* set the listener for errors, while there is no device */
-void tern_conn_set_listener(void (*hear)(struct tern_device *dev,
-					 struct net *net,
-					 const struct tern_conn *conn));
+void tern_conn_set_listener(void (*notify)(struct tern_device *dev,
+					   struct net *net,
+					   const struct tern_conn *conn));
 
 /* a device's ring of ended connections; Return: 0 or -ENOMEM */
 int tern_conn_init(struct tern_device *dev);

@@ -114,7 +114,7 @@ void tern_event_reply(struct tern_cep *cep, int status)
 	}
 }
 
-static void tell(struct tern_cep *cep, struct iw_cm_event *event)
+static void raise_event(struct tern_cep *cep, struct iw_cm_event *event)
 {
 	lockdep_assert_held(&cep->lock);
 	event->local_addr = cep->addr.local;
@@ -131,14 +131,14 @@ void tern_event_established(struct tern_cep *cep, int status)
 		.ord = up_depth(cep->params.ird),
 	};
 
-	tell(cep, &event);
+	raise_event(cep, &event);
 }
 
 void tern_event_disconnect(struct tern_cep *cep)
 {
 	struct iw_cm_event event = { .event = IW_CM_EVENT_DISCONNECT };
 
-	tell(cep, &event);
+	raise_event(cep, &event);
 }
 
 void tern_event_close(struct tern_cep *cep)
@@ -149,5 +149,5 @@ void tern_event_close(struct tern_cep *cep)
 		.status = cep->status,
 	};
 
-	tell(cep, &event);
+	raise_event(cep, &event);
 }

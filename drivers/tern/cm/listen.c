@@ -217,8 +217,8 @@ static void crowd_out(struct tern_cep *cep)
 	tern_cep_put(cep);
 }
 
-static void begin(struct tern_listen_id *lid, struct tern_sock *sock,
-		  const struct tern_sock_addr *addr)
+static void begin_endpoint(struct tern_listen_id *lid, struct tern_sock *sock,
+			   const struct tern_sock_addr *addr)
 {
 	struct tern_cep *cep, *other;
 
@@ -267,7 +267,7 @@ static void hand_out(struct tern_listener *l, struct tern_sock *sock)
 	lid = find_id(l, &addr.local);
 	if (!lid)
 		return turn_away(sock);
-	begin(lid, sock, &addr);
+	begin_endpoint(lid, sock, &addr);
 }
 
 /* Return: how long to wait before the next run, or -1 for the next callback */

@@ -20,7 +20,7 @@
 
 /* ---- what programs can read (struct tern_qp_report) --------------------- */
 
-static struct tern_mpa_side side(const struct tern_mpa_msg *msg)
+static struct tern_mpa_side side_of(const struct tern_mpa_msg *msg)
 {
 	return (struct tern_mpa_side) {
 		.there = 1,
@@ -37,7 +37,7 @@ static void note_frames(struct tern_cep *cep, const struct tern_mpa_msg *own,
 			const struct tern_mpa_msg *peer)
 {
 	struct tern_startup s = {
-		.own = side(own),
+		.own = side_of(own),
 		.initiator = own == &cep->request,
 		.retried = cep->retried,
 		.term_tx = TERN_TERM_NONE,
@@ -45,7 +45,7 @@ static void note_frames(struct tern_cep *cep, const struct tern_mpa_msg *own,
 	};
 
 	if (peer)
-		s.peer = side(peer);
+		s.peer = side_of(peer);
 	tern_stream_report(cep->stream, &s);
 }
 
@@ -197,7 +197,7 @@ void tern_startup_deny(struct tern_cep *cep)
 
 /* ---- the stream begins -------------------------------------------------- */
 
-static int attach(struct tern_cep *cep)
+static int attach_stream(struct tern_cep *cep)
 {
 	struct tern_mpa_params params = cep->params;
 
@@ -217,7 +217,7 @@ int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)
 	tern_mpa_accept(&cep->wish, &cep->request, &cep->reply, &cep->params);
 	cep->reply.pd = pd;
 	cep->reply.pd_len = pd_len;
-	rc = attach(cep);
+	rc = attach_stream(cep);
 	if (rc)
 		return rc;
 	cep->agreed = true;
@@ -263,7 +263,7 @@ int tern_startup_connect(struct tern_cep *cep)
 	return rc;
 }
 
-static void lose(struct tern_cep *cep, int rc)
+static void connection_lost(struct tern_cep *cep, int rc)
 {
 	if (!cep->status)
 		cep->status = rc;
@@ -276,7 +276,7 @@ static void lose(struct tern_cep *cep, int rc)
  * one. @plain: a Reply or a FIN proves that the peer takes no enhanced Request;
  * a RST may also come from a host that had no room, or restarted.
  */
-static void retry(struct tern_cep *cep, bool plain)
+static void retry_plain(struct tern_cep *cep, bool plain)
 {
 	struct tern_sock *old = cep->sock;
 	struct mem_cgroup *charged;
@@ -304,7 +304,7 @@ static void retry(struct tern_cep *cep, bool plain)
 	tern_charge_end(charged);
 	tern_sock_put(old);
 	if (rc)
-		lose(cep, rc);
+		connection_lost(cep, rc);
 }
 
 static bool may_retry(const struct tern_cep *cep)
@@ -350,7 +350,7 @@ static void accepted(struct tern_cep *cep)
 		return tern_cep_step(cep, CM_EV_BAD);
 	}
 	cep->agreed = true;
-	rc = attach(cep);
+	rc = attach_stream(cep);
 	if (rc)
 		return fail_attach(cep, rc);
 	remember_plain(cep);
@@ -379,7 +379,7 @@ static void got_reply(struct tern_cep *cep)
 		return rejected(cep);
 	case TERN_MPA_RETRY:
 		if (may_retry(cep))
-			return retry(cep, true);
+			return retry_plain(cep, true);
 		fallthrough;
 	default:
 		bad_frame(cep);
@@ -388,7 +388,7 @@ static void got_reply(struct tern_cep *cep)
 
 /* ---- passive ------------------------------------------------------------ */
 
-static void refuse(struct tern_cep *cep)
+static void refuse_request(struct tern_cep *cep)
 {
 	tern_startup_reject(cep, NULL, 0);
 	tern_cep_step(cep, CM_EV_REFUSED);
@@ -412,14 +412,14 @@ static void got_request(struct tern_cep *cep)
 		return bad_frame(cep);
 	if (cep->request.pd_len > TERN_UP_PD_MAX) {
 		tern_stat_inc(cep->dev->stats, CM_PD_TOO_LONG);
-		return refuse(cep);
+		return refuse_request(cep);
 	}
 	if (!tern_crowd_ask(cep)) {
 		tern_stat_inc(cep->dev->stats, CM_HALF_OPEN);
-		return refuse(cep);
+		return refuse_request(cep);
 	}
 	if (tern_event_request(cep))
-		return refuse(cep);
+		return refuse_request(cep);
 	tern_cep_step(cep, CM_EV_REQUEST);
 }
 
@@ -435,12 +435,12 @@ static bool look_connecting(struct tern_cep *cep)
 	case TERN_SOCK_OPEN:
 		rc = send_request(cep);
 		if (rc)
-			lose(cep, rc);
+			connection_lost(cep, rc);
 		else
 			tern_cep_step(cep, CM_EV_TCP_OPEN);
 		return true;
 	default:
-		lose(cep, tern_sock_error(cep->sock));
+		connection_lost(cep, tern_sock_error(cep->sock));
 		return true;
 	}
 }
@@ -452,9 +452,9 @@ static void frame_lost(struct tern_cep *cep, int rc)
 
 	if (cep->state == CM_REPLY_WAIT && closed && !cep->frame_len &&
 	    may_retry(cep))
-		retry(cep, !rc);
+		retry_plain(cep, !rc);
 	else if (rc)
-		lose(cep, rc);
+		connection_lost(cep, rc);
 	else if (cep->frame_len)
 		bad_frame(cep);
 	else

@@ -19,14 +19,14 @@ static_assert((int)TERN_ABI_RTR_WRITE == (int)TERN_MPA_RTR_WRITE &&
 	      (int)TERN_ABI_RTR_SEND == (int)TERN_MPA_RTR_SEND);
 static_assert(sizeof_field(struct tern_mpa_wish, rtr) == TERN_WISH_RTR_TYPES);
 
-static bool wants(const struct tern_qp_wishes *w, u32 wish, u8 value)
+static bool asks_for(const struct tern_qp_wishes *w, u32 option, u8 value)
 {
-	return w->mask & wish && value;
+	return w->mask & option && value;
 }
 
-static bool declines(const struct tern_qp_wishes *w, u32 wish, u8 value)
+static bool declines(const struct tern_qp_wishes *w, u32 option, u8 value)
 {
-	return w->mask & wish && !value;
+	return w->mask & option && !value;
 }
 
 static bool is_rdmac(const struct tern_settings *s)
@@ -38,9 +38,9 @@ static bool is_rdmac(const struct tern_settings *s)
 
 static bool knows_versions(const struct tern_qp_wishes *w)
 {
-	if (wants(w, TERN_WISH_VERSION, w->version > 1))
+	if (asks_for(w, TERN_WISH_VERSION, w->version > 1))
 		return false;
-	return !wants(w, TERN_WISH_MPA_REV, w->mpa_rev < 1 || w->mpa_rev > 2);
+	return !asks_for(w, TERN_WISH_MPA_REV, w->mpa_rev < 1 || w->mpa_rev > 2);
 }
 
 static bool is_order(const u8 *rtr)
@@ -61,15 +61,15 @@ static bool is_order(const u8 *rtr)
 	return true;
 }
 
-static bool fits(const struct tern_qp_wishes *w)
+static bool is_in_range(const struct tern_qp_wishes *w)
 {
 	if (memchr_inv(w->reserved0, 0, sizeof(w->reserved0)) ||
 	    memchr_inv(w->reserved1, 0, sizeof(w->reserved1)))
 		return false;
-	if (wants(w, TERN_WISH_MARKERS, w->markers > 1) ||
-	    wants(w, TERN_WISH_CRC, w->crc > 1) ||
-	    wants(w, TERN_WISH_ENHANCED, w->enhanced > 1) ||
-	    wants(w, TERN_WISH_P2P, w->p2p > 1))
+	if (asks_for(w, TERN_WISH_MARKERS, w->markers > 1) ||
+	    asks_for(w, TERN_WISH_CRC, w->crc > 1) ||
+	    asks_for(w, TERN_WISH_ENHANCED, w->enhanced > 1) ||
+	    asks_for(w, TERN_WISH_P2P, w->p2p > 1))
 		return false;
 	if (w->mask & TERN_WISH_RTR && !is_order(w->rtr))
 		return false;
@@ -80,19 +80,19 @@ static bool fits(const struct tern_qp_wishes *w)
 /* peer-to-peer needs the enhanced setup, which needs revision 2 (RFC 6581 9) */
 static bool contradict(const struct tern_qp_wishes *w)
 {
-	bool enhanced = wants(w, TERN_WISH_ENHANCED, w->enhanced);
+	bool enhanced = asks_for(w, TERN_WISH_ENHANCED, w->enhanced);
 	bool p2p = tern_request_p2p(w);
 
 	if (p2p && declines(w, TERN_WISH_ENHANCED, w->enhanced))
 		return true;
-	return (p2p || enhanced) && wants(w, TERN_WISH_MPA_REV, w->mpa_rev < 2);
+	return (p2p || enhanced) && asks_for(w, TERN_WISH_MPA_REV, w->mpa_rev < 2);
 }
 
 int tern_request_check(const struct tern_qp_wishes *w)
 {
 	if (w->mask & ~TERN_WISH_ALL)
 		return -EOPNOTSUPP;
-	if (!fits(w))
+	if (!is_in_range(w))
 		return -EINVAL;
 	if (!knows_versions(w))
 		return -EPFNOSUPPORT;
@@ -119,7 +119,7 @@ static int apply_version(const struct tern_qp_wishes *w,
 static int check_rdmac(const struct tern_qp_wishes *w)
 {
 	if (w->mask & TERN_WISH_MPA_REV || tern_request_p2p(w) ||
-	    wants(w, TERN_WISH_ENHANCED, w->enhanced))
+	    asks_for(w, TERN_WISH_ENHANCED, w->enhanced))
 		return -EPFNOSUPPORT;
 	return declines(w, TERN_WISH_MARKERS, w->markers) ? -ENOPROTOOPT : 0;
 }
@@ -134,7 +134,7 @@ static void apply_setup(const struct tern_qp_wishes *w, struct tern_settings *s)
 		s->mpa.p2p = w->p2p;
 	if (tern_request_p2p(w))
 		s->mpa.enhanced = true;
-	if (tern_request_p2p(w) || wants(w, TERN_WISH_ENHANCED, w->enhanced))
+	if (tern_request_p2p(w) || asks_for(w, TERN_WISH_ENHANCED, w->enhanced))
 		s->mpa.rev = 2;
 }
 

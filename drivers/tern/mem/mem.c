@@ -125,7 +125,7 @@ struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag)
 }
 
 /* copy what @stag opens now; @mem is the entry of its index, or NULL */
-static void look(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
+static void copy_map(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
 {
 	unsigned int seq;
 
@@ -143,7 +143,7 @@ static void look(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
 
 void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map)
 {
-	look(tern_mem_lookup(t, stag), stag, map);
+	copy_map(tern_mem_lookup(t, stag), stag, map);
 }
 
 /*
@@ -167,7 +167,7 @@ struct tern_mem *tern_mem_enter(struct tern_mem_table *t, u32 stag,
 		read_lock_bh(&mem->copying);
 		__release(&mem->copying);
 	}
-	look(mem, stag, map);
+	copy_map(mem, stag, map);
 	return mem;
 }
 

@@ -31,8 +31,8 @@ static bool is_kva(const struct tern_scope *scope, const struct tern_sge *sge)
 }
 
 /* check the whole element, so that no later byte of it can wrap */
-static int judge(const struct tern_mem_map *map, const struct tern_scope *scope,
-		 const struct tern_sge *sge, u32 use)
+static int check_map(const struct tern_mem_map *map, const struct tern_scope *scope,
+		     const struct tern_sge *sge, u32 use)
 {
 	struct tern_mem_view view;
 
@@ -51,7 +51,7 @@ static int check_one(const struct tern_scope *scope,
 	if (!sge->length || is_kva(scope, sge))
 		return 0;
 	tern_mem_find(scope->keys, sge->lkey, &map);
-	return judge(&map, scope, sge, use);
+	return check_map(&map, scope, sge, use);
 }
 
 int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
@@ -79,7 +79,7 @@ static int read_one(const struct tern_scope *scope, const struct tern_sge *sge,
 		return 0;
 	}
 	mem = tern_mem_enter(scope->keys, sge->lkey, &map);
-	ret = judge(&map, scope, sge, TERN_USE_LOCAL_READ);
+	ret = check_map(&map, scope, sge, TERN_USE_LOCAL_READ);
 	if (!ret)
 		tern_mem_read(&map, sge->addr + off, dst, len);
 	tern_mem_leave(mem);
@@ -127,7 +127,7 @@ static int write_one(const struct tern_scope *scope, const struct tern_sge *sge,
 		return 0;
 	}
 	mem = tern_mem_enter(scope->keys, sge->lkey, &map);
-	ret = judge(&map, scope, sge, TERN_USE_LOCAL_WRITE);
+	ret = check_map(&map, scope, sge, TERN_USE_LOCAL_WRITE);
 	if (!ret)
 		tern_mem_write(&map, sge->addr + off, src, len);
 	tern_mem_leave(mem);

@@ -250,8 +250,8 @@ static void notify(struct tern_device *dev, struct net *net,
 }
 
 /* notify the connection's netns, and init_net if the device is visible there */
-static void hear(struct tern_device *dev, struct net *net,
-		 const struct tern_conn *conn)
+static void notify_error(struct tern_device *dev, struct net *net,
+			 const struct tern_conn *conn)
 {
 	notify(dev, net, conn);
 	if (!net_eq(net, &init_net) &&
@@ -261,7 +261,7 @@ static void hear(struct tern_device *dev, struct net *net,
 
 void tern_nl_conn_init(void)
 {
-	tern_conn_set_listener(hear);
+	tern_conn_set_listener(notify_error);
 }
 
 void tern_nl_conn_exit(void)

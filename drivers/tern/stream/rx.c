@@ -389,8 +389,8 @@ static void open_fence(struct tern_stream *s, const struct tern_fpdu *f, int ter
 	tern_stream_opened(s);
 }
 
-static int judge_segment(struct tern_stream *s, const struct tern_fpdu *f,
-			 const struct tern_skb_cursor *at)
+static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f,
+			  const struct tern_skb_cursor *at)
 {
 	struct tern_rx *rx = &s->rx;
 	struct tern_seg *seg = &rx->seg;
@@ -406,7 +406,7 @@ static int judge_segment(struct tern_stream *s, const struct tern_fpdu *f,
 	if (term != TERN_TERM_NONE)
 		return term;
 	trace_tern_fpdu_rx(s->qpn, seg->opcode, f->ulpdu_len, seg->last);
-	/* the program may have waited for this: see is_stream() */
+	/* the program may have waited for this: see is_batching() */
 	if (seg->opcode != TERN_OP_READ_REQ && seg->opcode != TERN_OP_READ_RESP)
 		WRITE_ONCE(s->sched.doorbells, 0);
 	term = handle_message(s, &src);
@@ -465,7 +465,7 @@ static int handle_fpdu(struct tern_stream *s, const struct tern_skb_cursor *at)
 	if (term == TERN_TERM_NONE) {
 		tern_stat_inc(s->stats, RX_FPDU);
 		tern_stat_add(s->stats, RX_BYTES, f->total);
-		term = judge_segment(s, f, at);
+		term = handle_segment(s, f, at);
 		open_fence(s, f, term);
 	}
 	if (term != TERN_TERM_NONE) {

@@ -124,7 +124,7 @@ void tern_sock_clear_owner(struct tern_sock *s, const void *owner)
 /* ---- lifetime ----------------------------------------------------------- */
 
 /* nothing is in flight, so no ACK will call write_space: a timer does */
-static void retry(struct work_struct *work)
+static void retry_write(struct work_struct *work)
 {
 	struct tern_sock *s = container_of(to_delayed_work(work),
 					   struct tern_sock, retry_work);
@@ -226,7 +226,7 @@ struct tern_sock *tern_sock_wrap(struct socket *sock)
 		goto err_close;
 	kref_init(&s->ref);
 	INIT_WORK(&s->release_work, release_work);
-	INIT_DELAYED_WORK(&s->retry_work, retry);
+	INIT_DELAYED_WORK(&s->retry_work, retry_write);
 	s->sock = sock;
 	s->sk = sk;
 	sock_hold(sk);

@@ -64,7 +64,7 @@ bool tern_stream_flush(struct tern_stream *s, bool rung)
 	return more;
 }
 
-static void tell_user(struct tern_stream *s, enum tern_stream_event event)
+static void report_event(struct tern_stream *s, enum tern_stream_event event)
 {
 	/* the Terminate may be in a burst that still waits for TCP */
 	bool sent = s->tx.term_sent && !s->tx.burst.nr;
@@ -80,7 +80,7 @@ static void tell_user(struct tern_stream *s, enum tern_stream_event event)
 
 void tern_stream_opened(struct tern_stream *s)
 {
-	tell_user(s, TERN_STREAM_OPEN);
+	report_event(s, TERN_STREAM_OPEN);
 }
 
 /* true when TCP has no part of an FPDU without the rest: a FIN may follow */
@@ -109,15 +109,15 @@ static void end_stream(struct tern_stream *s, u32 actions)
 {
 	if (actions & QP_ACT_FAILED ||
 	    (actions & QP_ACT_END && !at_boundary(s)))
-		tell_user(s, TERN_STREAM_FAILED);
+		report_event(s, TERN_STREAM_FAILED);
 	else if (actions & (QP_ACT_FINISHED | QP_ACT_END))
-		tell_user(s, TERN_STREAM_FINISHED);
+		report_event(s, TERN_STREAM_FINISHED);
 }
 
-static void act(struct tern_stream *s, u32 actions)
+static void run_actions(struct tern_stream *s, u32 actions)
 {
 	if (actions & QP_ACT_CLOSING)
-		tell_user(s, TERN_STREAM_CLOSING);
+		report_event(s, TERN_STREAM_CLOSING);
 	if (actions & QP_ACT_FLUSH) {
 		s->rx.discard = true;
 		cut_message(s);
@@ -132,7 +132,7 @@ static void act(struct tern_stream *s, u32 actions)
 	if (actions & QP_ACT_FIN && at_boundary(s))
 		tern_sock_shutdown_locked(s->sock);
 	if (actions & QP_ACT_FIN_SENT)
-		tell_user(s, TERN_STREAM_FIN_SENT);
+		report_event(s, TERN_STREAM_FIN_SENT);
 	if (actions & QP_ACT_KICK)
 		tern_stream_kick(s);
 	end_stream(s, actions);
@@ -153,7 +153,7 @@ void tern_stream_step(struct tern_stream *s, enum tern_qp_event event)
 	if (from == QP_RTS && step.next == QP_CLOSING)
 		s->sq.stop = s->sq.head + max(tern_sq_pending(&s->sq), 0);
 	WRITE_ONCE(s->state, step.next);
-	act(s, step.actions);
+	run_actions(s, step.actions);
 }
 
 void tern_stream_error(struct tern_stream *s, int code, const u8 *seg,

@@ -73,7 +73,7 @@ struct tern_stream *tern_stream_next(struct tern_stream_table *table, u32 qpn)
 	return s;
 }
 
-static void release(struct kref *ref)
+static void release_stream(struct kref *ref)
 {
 	struct tern_stream *s = container_of(ref, struct tern_stream, ref);
 
@@ -87,5 +87,5 @@ void tern_stream_get(struct tern_stream *s)
 
 void tern_stream_put(struct tern_stream *s)
 {
-	kref_put(&s->ref, release);
+	kref_put(&s->ref, release_stream);
 }

@@ -246,7 +246,7 @@ static int send_burst(struct tern_stream *s)
 	return 0;
 }
 
-static bool drained(const struct tern_stream *s)
+static bool is_drained(const struct tern_stream *s)
 {
 	const struct tern_tx *tx = &s->tx;
 
@@ -264,7 +264,7 @@ static bool go_idle(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
 
-	if (s->state == QP_CLOSING && drained(s)) {
+	if (s->state == QP_CLOSING && is_drained(s)) {
 		tern_stream_step(s, QP_EV_DRAINED);
 		return true;
 	}

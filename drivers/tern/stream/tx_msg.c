@@ -113,7 +113,7 @@ static void build_read(struct tern_stream *s)
 				  wqe->remote_addr);
 }
 
-static bool stall(struct tern_stream *s)
+static bool stall_queue(struct tern_stream *s)
 {
 	s->tx.stalled = true;
 	return false;
@@ -133,7 +133,7 @@ static bool start_read(struct tern_stream *s)
 		return sq_entry_failed(s, IB_WC_LOC_QP_OP_ERR);
 	/* after the peer's FIN no Response comes: the flush completes this */
 	if (s->rx.eof || tern_readq_out_full(&s->readq))
-		return stall(s);
+		return stall_queue(s);
 	if (tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_WRITE))
 		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
@@ -146,7 +146,7 @@ static bool start_read(struct tern_stream *s)
  * with nothing before it in the burst is checked when it is read:
  * payload_failed() has the same effect then.
  */
-static bool judge_first(const struct tern_stream *s)
+static bool must_check_first(const struct tern_stream *s)
 {
 	const struct tern_tx *tx = &s->tx;
 
@@ -158,7 +158,7 @@ static bool start_payload(struct tern_stream *s)
 {
 	struct tern_wqe *wqe = &s->tx.wqe;
 
-	if (judge_first(s) &&
+	if (must_check_first(s) &&
 	    tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_READ))
 		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
@@ -255,7 +255,7 @@ static bool start_wqe(struct tern_stream *s)
 		if (ret)
 			return sq_broken(s, ret);
 		if (tx->wqe.flags & TERN_WR_FENCE && s->readq.out_count)
-			return stall(s);
+			return stall_queue(s);
 		if (!is_local(&tx->wqe))
 			return start_wqe_msg(s);
 		tx->locals++;
@@ -340,7 +340,7 @@ bool tern_tx_start_message(struct tern_stream *s)
 	if (tx->rtr)
 		return start_rtr(s);
 	if (s->rx.fence)
-		return stall(s);
+		return stall_queue(s);
 	if (tx->prefer_wqe)
 		return start_wqe(s) || start_response(s);
 	return start_response(s) || start_wqe(s);

@@ -18,11 +18,11 @@
 #define BURSTS_PER_LOCK	4
 
 /* batching begins after this many doorbells that do not restart the count */
-#define STREAM_DOORBELLS	8
+#define BATCH_DOORBELLS	8
 /* a program that leaves this many completions does not wait for them */
-#define STREAM_BACKLOG		2
+#define BATCH_BACKLOG		2
 /* batching ends when nothing was to be sent for this long */
-#define STREAM_PAUSE_NS		(50 * NSEC_PER_USEC)
+#define BATCH_PAUSE_NS		(50 * NSEC_PER_USEC)
 /* the delay while batching: some dozen posts, and less than a packet costs */
 #define LINGER_NS		(5 * NSEC_PER_USEC)
 
@@ -103,19 +103,19 @@ static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 /*
  * Is the program batching? Never delay a post that it may be waiting on:
  * restart the count after a pause, after a message from the peer
- * (judge_segment()), or when the CQ was polled nearly empty.
+ * (handle_segment()), or when the CQ was polled nearly empty.
  */
-static bool is_stream(struct tern_stream *s)
+static bool is_batching(struct tern_stream *s)
 {
 	u32 backlog, polled = tern_cq_polled(s->sq.cq, &backlog);
 	u8 n = READ_ONCE(s->sched.doorbells);
 
-	if (tern_tx_now() - READ_ONCE(s->tx.idle_at) > STREAM_PAUSE_NS ||
-	    (polled != READ_ONCE(s->sched.polled) && backlog < STREAM_BACKLOG))
+	if (tern_tx_now() - READ_ONCE(s->tx.idle_at) > BATCH_PAUSE_NS ||
+	    (polled != READ_ONCE(s->sched.polled) && backlog < BATCH_BACKLOG))
 		n = 0;
 	WRITE_ONCE(s->sched.polled, polled);
-	WRITE_ONCE(s->sched.doorbells, min(n + 1, STREAM_DOORBELLS));
-	return n == STREAM_DOORBELLS;
+	WRITE_ONCE(s->sched.doorbells, min(n + 1, BATCH_DOORBELLS));
+	return n == BATCH_DOORBELLS;
 }
 
 /*
@@ -144,7 +144,7 @@ static void run_later(struct tern_stream *s)
 
 void tern_tx_doorbell(struct tern_stream *s)
 {
-	if (may_linger(s) && is_stream(s))
+	if (may_linger(s) && is_batching(s))
 		run_later(s);
 	else
 		tern_tx_run_here(s);

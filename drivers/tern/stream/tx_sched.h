@@ -15,7 +15,7 @@ struct tern_stream;
  * @bh_work: runs the engine in BH context
  * @work: runs it in a process, which can wait for the socket
  * @linger: runs it some microseconds after a doorbell, see tern_tx_doorbell()
- * @doorbells: length of the run of doorbells, see is_stream(); like @polled a
+ * @doorbells: length of the run of doorbells, see is_batching(); like @polled a
  *	hint that no lock guards
  * @polled: how far the program had polled the CQ of the SQ at the last doorbell
  */

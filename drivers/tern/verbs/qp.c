@@ -74,7 +74,7 @@ static int create_queues(struct tern_stream *s,
 	return ret;
 }
 
-static void tell_cap(const struct tern_stream *s, struct ib_qp_cap *cap)
+static void fill_cap(const struct tern_stream *s, struct ib_qp_cap *cap)
 {
 	cap->max_send_wr = s->sq.max_wr;
 	cap->max_send_sge = s->sq.max_sge;
@@ -83,7 +83,7 @@ static void tell_cap(const struct tern_stream *s, struct ib_qp_cap *cap)
 	cap->max_recv_sge = s->rq.own.max_sge;
 }
 
-static int tell_program(const struct tern_stream *s, struct ib_udata *udata)
+static int respond(const struct tern_stream *s, struct ib_udata *udata)
 {
 	struct tern_uresp_create_qp resp = {
 		.qpn = s->qpn,
@@ -152,10 +152,10 @@ int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret)
 		goto err_queues;
 	set_number(qp, qpn);
-	ret = udata ? tell_program(s, udata) : 0;
+	ret = udata ? respond(s, udata) : 0;
 	if (ret)
 		goto err_qpn;
-	tell_cap(s, &init->cap);
+	fill_cap(s, &init->cap);
 	ret = tern_stream_enter(&dev->streams, s);
 	if (ret)
 		goto err_qpn;
@@ -332,7 +332,7 @@ int tern_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->port_num = 1;
 	attr->max_rd_atomic = s->params.ord;
 	attr->max_dest_rd_atomic = s->params.ird;
-	tell_cap(s, &attr->cap);
+	fill_cap(s, &attr->cap);
 
 	memset(init, 0, sizeof(*init));
 	init->qp_type = ibqp->qp_type;
