@@ -28,11 +28,3 @@ void tern_settings_get(struct tern_device_settings *ds, struct tern_settings *s)
 	*s = ds->now;
 	spin_unlock_bh(&ds->lock);
 }
-
-void tern_settings_set(struct tern_device_settings *ds,
-		       const struct tern_settings *s)
-{
-	spin_lock_bh(&ds->lock);
-	ds->now = *s;
-	spin_unlock_bh(&ds->lock);
-}

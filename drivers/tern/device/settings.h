@@ -56,8 +56,4 @@ void tern_settings_init(struct tern_device_settings *ds);
 /* copy the settings; Context: any BH-safe */
 void tern_settings_get(struct tern_device_settings *ds, struct tern_settings *s);
 
-/* replace them; nl.c checked the new ones; Context: any BH-safe */
-void tern_settings_set(struct tern_device_settings *ds,
-		       const struct tern_settings *s);
-
 #endif /* TERN_SETTINGS_H */

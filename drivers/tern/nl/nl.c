@@ -21,9 +21,6 @@ static_assert((int)TERN_MPA_NONPERMISSIVE == (int)TERN_RNIC_TYPE_NON_PERMISSIVE 
 	      (int)TERN_MPA_PERMISSIVE == (int)TERN_RNIC_TYPE_PERMISSIVE &&
 	      (int)TERN_MPA_RDMAC == (int)TERN_RNIC_TYPE_RDMAC);
 
-/* one change at a time: it reads, edits and writes all settings */
-static DEFINE_MUTEX(set_lock);
-
 /* ---- answers ------------------------------------------------------------------ */
 
 static int put_rtr(struct sk_buff *skb, const struct tern_settings *s)
@@ -252,19 +249,20 @@ static int check_admin(struct sk_buff *skb, struct tern_device *dev,
 static int set_device(struct tern_device *dev, struct sk_buff *skb,
 		      struct genl_info *info)
 {
+	struct tern_device_settings *ds = &dev->settings;
 	struct tern_settings settings;
 	int ret;
 
 	ret = check_admin(skb, dev, info->extack);
 	if (ret)
 		return ret;
-	mutex_lock(&set_lock);
-	tern_settings_get(&dev->settings, &settings);
+	spin_lock_bh(&ds->lock);
+	settings = ds->now;
 	ret = parse_settings(info->attrs[TERN_A_DEV_SETTINGS], &settings,
 			     info->extack);
 	if (!ret)
-		tern_settings_set(&dev->settings, &settings);
-	mutex_unlock(&set_lock);
+		ds->now = settings;
+	spin_unlock_bh(&ds->lock);
 	return ret;
 }
 
