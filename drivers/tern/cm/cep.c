@@ -128,9 +128,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	tern_crowd_join(cep);
 	INIT_WORK(&cep->work, work_fn);
 	tern_cep_timer_init(cep);
-	cep->terms = (struct tern_stream_terms) {
-		TERN_TERM_NONE, TERN_TERM_NONE, TERN_TERM_NONE
-	};
+	cep->terms = TERN_NO_TERMS;
 	tern_settings_get(&dev->settings, &cep->settings);
 	set_wish(cep);
 	/* an abort that finds the endpoint waits for its first step */

@@ -52,15 +52,6 @@ static u8 rtr_of(const struct tern_cep *cep)
 	return cep->stream ? READ_ONCE(cep->stream->rx.rtr) : cep->rtr;
 }
 
-static void copy_terms(struct tern_cep *cep, struct tern_conn *conn)
-{
-	struct tern_stream_terms terms = tern_cep_terms(cep);
-
-	conn->term_found = terms.found;
-	conn->term_sent = terms.sent;
-	conn->term_received = terms.received;
-}
-
 static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 {
 	lockdep_assert_held(&cep->lock);
@@ -74,6 +65,7 @@ static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 		.agreed = cep->agreed,
 		.params = cep->params,
 		.mss = cep->sock ? tern_sock_mss(cep->sock) : 0,
+		.terms = tern_cep_terms(cep),
 		.error = cep->status,
 	};
 	conn->params.rtr = rtr_of(cep);
@@ -81,7 +73,6 @@ static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 		conn->mulpdu = tern_fpdu_mulpdu(conn->mss,
 						cep->params.tx_markers);
 	copy_frames(cep, conn);
-	copy_terms(cep, conn);
 }
 
 /* ---- ended connections -------------------------------------------------- */

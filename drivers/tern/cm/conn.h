@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "core/mpa.h"
+#include "stream/setup.h"
 #include "stream/sock.h"
 
 struct net;
@@ -40,9 +41,7 @@ struct tern_conn_frame {
  * @agreed: @params is valid
  * @params: what both ends agreed on; its rtr was sent or received
  * @mss, @mulpdu: TCP's segment size and the MULPDU; 0 without TCP
- * @term_found: the error that we found, TERN_TERM_NONE for none
- * @term_sent: the Terminate that TCP took
- * @term_received: the peer's Terminate
+ * @terms: its errors
  * @error: cause of the failure, negative, or 0
  */
 struct tern_conn {
@@ -58,9 +57,7 @@ struct tern_conn {
 	struct tern_mpa_params params;
 	u32 mss;
 	u32 mulpdu;
-	int term_found;
-	int term_sent;
-	int term_received;
+	struct tern_stream_terms terms;
 	int error;
 };
 

@@ -40,13 +40,22 @@ static void note_frames(struct tern_cep *cep, const struct tern_mpa_msg *own,
 		.own = side_of(own),
 		.initiator = own == &cep->request,
 		.retried = cep->retried,
-		.term_tx = TERN_TERM_NONE,
-		.term_rx = TERN_TERM_NONE,
+		.terms = TERN_NO_TERMS,
 	};
 
 	if (peer)
 		s.peer = side_of(peer);
 	tern_stream_report(cep->stream, &s);
+}
+
+/* no stream is attached yet that could report them */
+static void set_terms(struct tern_cep *cep,
+		      const struct tern_stream_terms *terms)
+{
+	spin_lock_bh(&cep->event_lock);
+	cep->terms = *terms;
+	spin_unlock_bh(&cep->event_lock);
+	tern_stream_report_terms(cep->stream, terms);
 }
 
 /* ---- bytes that come too early (K7 to K9) ------------------------------- */
@@ -77,6 +86,7 @@ static bool is_terminate(const struct tern_fpdu *f)
 static bool note_terminate(struct tern_cep *cep)
 {
 	const u32 hdr = sizeof(struct tern_ddp_untagged);
+	struct tern_stream_terms terms;
 	struct tern_term_info info;
 	struct tern_fpdu_rx rx;
 	u8 buf[TERMINATE_FPDU];
@@ -97,10 +107,9 @@ static bool note_terminate(struct tern_cep *cep)
 		return false;
 	tern_stat_inc(cep->dev->stats, RX_TERMINATE);
 	trace_tern_term_rx(cep->qpn, info.code, tern_term_name(info.code));
-	spin_lock_bh(&cep->event_lock);
-	cep->terms.received = info.code;
-	spin_unlock_bh(&cep->event_lock);
-	WRITE_ONCE(cep->stream->setup.report.term_rx, info.code);
+	terms = tern_cep_terms(cep);
+	terms.received = info.code;
+	set_terms(cep, &terms);
 	return true;
 }
 
@@ -152,6 +161,7 @@ static int send_request(struct tern_cep *cep)
 /* in place of the RTR, as our first and last FPDU (RFC 6581 9.3) */
 static void send_terminate(struct tern_cep *cep, int term)
 {
+	struct tern_stream_terms terms;
 	struct tern_tx_msg msg;
 	struct tern_fpdu_tx tx;
 	u8 buf[TERMINATE_FPDU];
@@ -165,15 +175,13 @@ static void send_terminate(struct tern_cep *cep, int term)
 	len += tern_fpdu_tx_end(&tx, buf + len);
 	sent = !tern_sock_send(cep->sock, buf, len);
 	tern_stat_term(cep->dev->stats, term);
-	if (sent) {
+	if (sent)
 		tern_stat_inc(cep->dev->stats, TX_TERMINATE);
-		WRITE_ONCE(cep->stream->setup.report.term_tx, term);
-	}
 	trace_tern_term_tx(cep->qpn, term, tern_term_name(term));
-	spin_lock_bh(&cep->event_lock);
-	cep->terms.found = term;
-	cep->terms.sent = sent ? term : TERN_TERM_NONE;
-	spin_unlock_bh(&cep->event_lock);
+	terms = tern_cep_terms(cep);
+	terms.found = term;
+	terms.sent = sent ? term : TERN_TERM_NONE;
+	set_terms(cep, &terms);
 }
 
 void tern_startup_reject(struct tern_cep *cep, const void *pd, u16 pd_len)

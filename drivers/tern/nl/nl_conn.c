@@ -86,9 +86,9 @@ static int put_outcome(struct sk_buff *skb, const struct tern_conn *conn)
 		return -EMSGSIZE;
 	if (conn->error && nla_put_u32(skb, TERN_A_CONN_ERROR, -conn->error))
 		return -EMSGSIZE;
-	return put_term(skb, TERN_A_CONN_TERM_SENT, conn->term_sent) ?:
-	       put_term(skb, TERN_A_CONN_TERM_RECEIVED, conn->term_received) ?:
-	       put_term(skb, TERN_A_CONN_TERM_FOUND, conn->term_found);
+	return put_term(skb, TERN_A_CONN_TERM_SENT, conn->terms.sent) ?:
+	       put_term(skb, TERN_A_CONN_TERM_RECEIVED, conn->terms.received) ?:
+	       put_term(skb, TERN_A_CONN_TERM_FOUND, conn->terms.found);
 }
 
 static int put_who(struct sk_buff *skb, struct tern_device *dev,

@@ -280,7 +280,7 @@ static void handle_terminate(struct tern_stream *s, const struct tern_fpdu *f,
 			    &info))
 		info.code = TERN_TERM_RO_UNSPEC;
 	trace_tern_term_rx(s->qpn, info.code, tern_term_name(info.code));
-	s->term_rx = info.code;
+	s->terms.received = info.code;
 	s->sq.vendor_err = info.code;
 	s->rx.discard = true;
 	out = find_failed_read(s, &info);

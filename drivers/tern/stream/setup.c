@@ -5,14 +5,12 @@
  */
 #include "setup.h"
 
-#include "core/term.h"
 #include "stream.h"
 
 void tern_setup_init(struct tern_setup *setup)
 {
 	spin_lock_init(&setup->lock);
-	setup->report.term_tx = TERN_TERM_NONE;
-	setup->report.term_rx = TERN_TERM_NONE;
+	setup->report.terms = TERN_NO_TERMS;
 }
 
 void tern_setup_exit(struct tern_setup *setup)
@@ -73,6 +71,14 @@ void tern_stream_report(struct tern_stream *s, const struct tern_startup *report
 {
 	spin_lock_bh(&s->setup.lock);
 	s->setup.report = *report;
+	spin_unlock_bh(&s->setup.lock);
+}
+
+void tern_stream_report_terms(struct tern_stream *s,
+			      const struct tern_stream_terms *terms)
+{
+	spin_lock_bh(&s->setup.lock);
+	s->setup.report.terms = *terms;
 	spin_unlock_bh(&s->setup.lock);
 }
 

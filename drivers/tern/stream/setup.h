@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "core/term.h"
 #include "uapi/rdma/tern-abi.h"
 
 struct tern_stream;
@@ -54,6 +55,9 @@ struct tern_stream_terms {
 	int received;
 };
 
+#define TERN_NO_TERMS ((struct tern_stream_terms) { \
+	TERN_TERM_NONE, TERN_TERM_NONE, TERN_TERM_NONE })
+
 /**
  * struct tern_stream_user_ops - the calls from a stream to its user
  * @get: take a reference; Context: any
@@ -87,15 +91,14 @@ struct tern_stream_user {
  * @own, @peer: the frames, raw
  * @initiator: @own is the Request
  * @retried: it is the plain attempt after an enhanced one
- * @term_tx, @term_rx: Terminate in place of our, or the peer's, first FPDU
+ * @terms: Terminates in place of our, or the peer's, first FPDU
  */
 struct tern_startup {
 	struct tern_mpa_side own;
 	struct tern_mpa_side peer;
 	bool initiator;
 	bool retried;
-	int term_tx;
-	int term_rx;
+	struct tern_stream_terms terms;
 };
 
 /**
@@ -140,8 +143,10 @@ void tern_stream_unbind(struct tern_stream *s, struct tern_stream_user *user);
 int tern_stream_request(struct tern_stream *s,
 			const struct tern_qp_wishes *request);
 
-/* write a new report; Context: any in which a BH-safe lock may be taken */
+/* write a new report, or its @terms; Context: any in which a BH-safe lock may be taken */
 void tern_stream_report(struct tern_stream *s, const struct tern_startup *report);
+void tern_stream_report_terms(struct tern_stream *s,
+			      const struct tern_stream_terms *terms);
 
 /* end a startup in progress; Context: process, no lock is held */
 void tern_stream_abort_startup(struct tern_stream *s);

@@ -66,16 +66,10 @@ bool tern_stream_flush(struct tern_stream *s, bool rung)
 
 static void report_event(struct tern_stream *s, enum tern_stream_event event)
 {
-	/* the Terminate may be in a burst that still waits for TCP */
-	bool sent = s->tx.term_sent && !s->tx.burst.nr;
-	struct tern_stream_terms terms = {
-		.found = s->term_tx,
-		.sent = sent ? s->term_tx : TERN_TERM_NONE,
-		.received = s->term_rx,
-	};
+	struct tern_stream_user *user = s->setup.user;
 
-	if (s->setup.user)
-		s->setup.user->ops->event(s->setup.user, event, &terms);
+	if (user)
+		user->ops->event(user, event, &s->terms);
 }
 
 void tern_stream_opened(struct tern_stream *s)
@@ -163,7 +157,7 @@ void tern_stream_error(struct tern_stream *s, int code, const u8 *seg,
 
 	if (tx->term_code != TERN_TERM_NONE)
 		return;
-	s->term_tx = code;
+	s->terms.found = code;
 	/* Q4: while the fence is shut no FPDU may go out, nor a Terminate */
 	if (s->rx.fence) {
 		tern_stat_inc(s->stats, TERM_WITHHELD);

@@ -50,8 +50,7 @@ void tern_stream_init(struct tern_stream *s)
 	kref_init(&s->ref);
 	mutex_init(&s->idle_lock);
 	s->state = QP_IDLE;
-	s->term_rx = TERN_TERM_NONE;
-	s->term_tx = TERN_TERM_NONE;
+	s->terms = TERN_NO_TERMS;
 	s->tx.term_code = TERN_TERM_NONE;
 	tern_setup_init(&s->setup);
 	tern_tx_sched_setup(s);

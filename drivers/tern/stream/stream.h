@@ -53,8 +53,7 @@ struct tern_stream_ops {
  * @setup: who connects it, and how
  * @params: what MPA agreed on, the depths at most TERN_MAX_RD_ATOM
  * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
- * @term_rx: Terminate received, or TERN_TERM_NONE
- * @term_tx: error found, and sent as a Terminate unless the fence is shut
+ * @terms: its errors
  * @sq, @rq: its queues, and where they complete
  * @tx, @rx, @readq: engines
  * @sched: when @tx runs
@@ -73,8 +72,7 @@ struct tern_stream {
 	struct tern_setup setup;
 	struct tern_mpa_params params;
 	u32 access;
-	int term_rx;
-	int term_tx;
+	struct tern_stream_terms terms;
 	struct tern_sq sq;
 	struct tern_rq rq;
 	struct tern_tx tx;

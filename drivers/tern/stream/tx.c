@@ -221,8 +221,10 @@ static void burst_done(struct tern_stream *s)
 	/* after a flush nothing is left to complete */
 	if (s->state == QP_RTS || s->state == QP_CLOSING)
 		tern_sq_sent(&s->sq, tx->burst_head);
-	if (tx->term_sent)
+	if (tx->term_sent) {
+		s->terms.sent = tx->term_code;
 		tern_stream_step(s, QP_EV_TERM_SENT);
+	}
 }
 
 /* 0 when no burst is left, -EAGAIN when TCP is full, or the socket's error */

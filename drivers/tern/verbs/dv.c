@@ -120,17 +120,17 @@ static void report_startup(struct tern_stream *s, struct tern_qp_report *r)
 /* Terminates of the stream, or of a startup that led to no stream */
 static void report_terms(struct tern_stream *s, struct tern_qp_report *r)
 {
-	int tx = s->tx.term_sent ? s->term_tx : TERN_TERM_NONE;
-	int rx = s->term_rx;
+	const struct tern_stream_terms *t = s->sock ? &s->terms :
+						      &s->setup.report.terms;
 
-	if (!s->sock) {
-		tx = READ_ONCE(s->setup.report.term_tx);
-		rx = READ_ONCE(s->setup.report.term_rx);
+	if (t->sent != TERN_TERM_NONE) {
+		r->flags |= TERN_REPORT_TERM_TX;
+		r->term_tx = t->sent;
 	}
-	set_flag(r, TERN_REPORT_TERM_TX, tx != TERN_TERM_NONE);
-	set_flag(r, TERN_REPORT_TERM_RX, rx != TERN_TERM_NONE);
-	r->term_tx = tx != TERN_TERM_NONE ? tx : 0;
-	r->term_rx = rx != TERN_TERM_NONE ? rx : 0;
+	if (t->received != TERN_TERM_NONE) {
+		r->flags |= TERN_REPORT_TERM_RX;
+		r->term_rx = t->received;
+	}
 }
 
 static void report_stream(struct tern_stream *s, struct tern_qp_report *r)
