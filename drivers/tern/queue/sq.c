@@ -399,6 +399,8 @@ static bool awaits_response(const struct tern_sq_slot *slot)
 
 void tern_sq_sent(struct tern_sq *sq, u32 head)
 {
+	if ((s32)(head - sq->sent) <= 0)
+		return;
 	for (; sq->sent != head; sq->sent++) {
 		struct tern_sq_slot *slot = slot_of(sq, sq->sent);
 
@@ -517,6 +519,7 @@ bool tern_sq_flush(struct tern_sq *sq, bool rung)
 	if (rung)
 		sq->flush_left = sq->q.size;
 	tern_sq_clear_busy(sq);
+	sq->sent = sq->head;
 	n -= flush_started(sq, n);
 	if (!n && sq->tail != sq->head)
 		return true;

@@ -40,7 +40,8 @@ struct tern_sq_slot {
  * @prod: kernel users: next index to fill
  * @slots: entries in progress, by index & (q.size - 1)
  * @head: next entry to start
- * @sent: TCP took the entries before this index
+ * @sent: the send engine is done with the entries before this index: TCP took them, or
+ *	the stream is flushed
  * @tail: oldest entry without a completion
  * @stop: in CLOSING: entries from this index on are flushed, not sent
  * @max_wr, @max_sge, @max_inline: granted
@@ -199,7 +200,8 @@ void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status);
  * @sq: the queue
  * @head: they are those before this index
  *
- * All of them are done, except Reads, which wait for their Response.
+ * All of them are done, except Reads, which wait for their Response. Does nothing for
+ * entries that a flush took from the engine.
  */
 void tern_sq_sent(struct tern_sq *sq, u32 head);
 

@@ -282,7 +282,6 @@ static void handle_terminate(struct tern_stream *s, const struct tern_fpdu *f,
 	trace_tern_term_rx(s->qpn, info.code, tern_term_name(info.code));
 	s->terms.received = info.code;
 	s->sq.vendor_err = info.code;
-	s->rx.discard = true;
 	out = find_failed_read(s, &info);
 	if (out)
 		tern_sq_done(&s->sq, out->slot, term_status(info.code));
@@ -341,11 +340,8 @@ static enum ib_event_type error_event(int term)
  */
 static void rx_error(struct tern_stream *s, int term, const struct tern_fpdu *f)
 {
-	struct tern_rx *rx = &s->rx;
-
 	count_error(s, term);
-	rx->discard = true;
-	if (rx->too_long)
+	if (s->rx.too_long)
 		tern_rq_fail(&s->rq, IB_WC_LOC_LEN_ERR);
 	if (f && TERN_TERM_LAYER(term) != 2)
 		tern_stream_error(s, term, f->hdr, f->hdr_len, f->ulpdu_len);
@@ -380,7 +376,7 @@ static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 static void open_fence(struct tern_stream *s, const struct tern_fpdu *f, int term)
 {
 	/* F69: a Terminate does not open the fence */
-	if (!s->rx.fence || s->rx.discard)
+	if (!s->rx.fence || tern_stream_is_over(s))
 		return;
 	s->rx.fence = false;
 	if (term == TERN_TERM_NONE)
@@ -492,7 +488,7 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 	int ret;
 
 	while (used < len) {
-		if (rx->discard) {
+		if (tern_stream_is_over(s)) {
 			tern_stat_add(s->stats, RX_LATE, len - used);
 			rx->skip = 0;
 			return len;
@@ -522,7 +518,7 @@ static void check_eof(struct tern_stream *s)
 	if (rx->eof || !tern_sock_fin_seen_locked(s->sock))
 		return;
 	rx->eof = true;
-	if (tern_sock_pending_locked(s->sock) && !rx->discard)
+	if (tern_sock_pending_locked(s->sock) && !tern_stream_is_over(s))
 		tern_stream_step(s, QP_EV_RESET);
 	else
 		tern_stream_step(s, QP_EV_PEER_CLOSE);
@@ -535,7 +531,6 @@ static void check_eof(struct tern_stream *s)
 static void refuse_urgent(struct tern_stream *s)
 {
 	tern_stat_inc(s->stats, RX_URGENT);
-	s->rx.discard = true;
 	tern_stream_error(s, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
 	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
 }
@@ -543,7 +538,7 @@ static void refuse_urgent(struct tern_stream *s)
 void tern_rx_run(struct tern_stream *s)
 {
 	tern_stream_assert_locked(s);
-	if (tern_sock_take_urgent_locked(s->sock) && !s->rx.discard)
+	if (tern_sock_take_urgent_locked(s->sock) && !tern_stream_is_over(s))
 		refuse_urgent(s);
 	tern_sock_read_locked(s->sock, rx_actor, s);
 	tern_rq_publish(&s->rq);

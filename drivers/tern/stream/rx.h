@@ -22,7 +22,6 @@ struct tern_stream;
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
  * @sgl: where the next byte of the Send under reassembly goes
  * @too_long: the message does not fit into its receive entry
- * @discard: drop what comes: an error was reported, or the stream was closed
  * @eof: the peer's FIN was handled
  * @reply: a Read Request was queued or a Read completed: run the send engine
  */
@@ -37,7 +36,6 @@ struct tern_rx {
 	u8 rtr;
 	struct tern_sgl sgl;
 	bool too_long;
-	bool discard;
 	bool eof;
 	bool reply;
 };

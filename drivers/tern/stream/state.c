@@ -113,7 +113,6 @@ static void run_actions(struct tern_stream *s, u32 actions)
 	if (actions & QP_ACT_CLOSING)
 		report_event(s, TERN_STREAM_CLOSING);
 	if (actions & QP_ACT_FLUSH) {
-		s->rx.discard = true;
 		cut_message(s);
 		if (tern_stream_flush(s, true))
 			tern_stream_kick(s);

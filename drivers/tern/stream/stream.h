@@ -81,6 +81,17 @@ struct tern_stream {
 	struct tern_tx_sched sched;
 };
 
+/*
+ * The stream failed or ended: what was posted is flushed, and what arrives is
+ * discarded. Context: the stream lock is held; without it this is a hint.
+ */
+static inline bool tern_stream_is_over(const struct tern_stream *s)
+{
+	enum tern_qp_state state = READ_ONCE(s->state);
+
+	return state == QP_TERMINATE || state == QP_ERROR;
+}
+
 /**
  * tern_stream_init() - a stream in IDLE, with one reference
  * @s: zeroed, but for @ops, @stats, @ctx, @scope and @recv_scope

@@ -218,9 +218,7 @@ static void burst_done(struct tern_stream *s)
 	tern_stat_add(s->stats, TX_BYTES, tx->burst.len);
 	tern_stat_inc(s->stats, TX_BURST);
 	tern_burst_reset(&tx->burst);
-	/* after a flush nothing is left to complete */
-	if (s->state == QP_RTS || s->state == QP_CLOSING)
-		tern_sq_sent(&s->sq, tx->burst_head);
+	tern_sq_sent(&s->sq, tx->burst_head);
 	if (tx->term_sent) {
 		s->terms.sent = tx->term_code;
 		tern_stream_step(s, QP_EV_TERM_SENT);

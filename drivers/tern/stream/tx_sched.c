@@ -46,11 +46,6 @@ void tern_tx_sched_exit(void)
 	destroy_workqueue(wq);
 }
 
-static bool is_flushed(const struct tern_stream *s)
-{
-	return s->state == QP_TERMINATE || s->state == QP_ERROR;
-}
-
 /*
  * @rung: something may have been posted. What the flush leaves is done in
  * further runs, which ignore new posts: a program that fills its ring without a
@@ -58,7 +53,7 @@ static bool is_flushed(const struct tern_stream *s)
  */
 static enum tern_tx_result run_locked(struct tern_stream *s, bool rung)
 {
-	bool more = is_flushed(s) && tern_stream_flush(s, rung);
+	bool more = tern_stream_is_over(s) && tern_stream_flush(s, rung);
 	enum tern_tx_result result = tern_tx_run(s, BURSTS_PER_LOCK);
 
 	return more ? TERN_TX_MORE : result;
