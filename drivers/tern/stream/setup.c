@@ -9,7 +9,6 @@
 
 void tern_setup_init(struct tern_setup *setup)
 {
-	spin_lock_init(&setup->lock);
 	setup->report.terms = TERN_NO_TERMS;
 }
 
@@ -21,7 +20,7 @@ void tern_setup_exit(struct tern_setup *setup)
 
 static bool is_free(const struct tern_stream *s)
 {
-	lockdep_assert_held(&s->setup.lock);
+	lockdep_assert_held(&s->lock);
 	return !s->setup.user && READ_ONCE(s->state) == QP_IDLE;
 }
 
@@ -29,13 +28,13 @@ int tern_stream_bind(struct tern_stream *s, struct tern_stream_user *user)
 {
 	int ret = -EISCONN;
 
-	spin_lock_bh(&s->setup.lock);
+	spin_lock_bh(&s->lock);
 	if (is_free(s)) {
 		user->ops->get(user);
 		s->setup.user = user;
 		ret = 0;
 	}
-	spin_unlock_bh(&s->setup.lock);
+	spin_unlock_bh(&s->lock);
 	return ret;
 }
 
@@ -43,12 +42,12 @@ void tern_stream_unbind(struct tern_stream *s, struct tern_stream_user *user)
 {
 	bool bound;
 
-	spin_lock_bh(&s->setup.lock);
+	spin_lock_bh(&s->lock);
 	/* an attached stream keeps its user to its end */
 	bound = s->setup.user == user && !s->sock;
 	if (bound)
 		s->setup.user = NULL;
-	spin_unlock_bh(&s->setup.lock);
+	spin_unlock_bh(&s->lock);
 	if (bound)
 		user->ops->put(user);
 }
@@ -58,39 +57,39 @@ int tern_stream_request(struct tern_stream *s,
 {
 	int ret = -EISCONN;
 
-	spin_lock_bh(&s->setup.lock);
+	spin_lock_bh(&s->lock);
 	if (is_free(s)) {
 		s->setup.request = *request;
 		ret = 0;
 	}
-	spin_unlock_bh(&s->setup.lock);
+	spin_unlock_bh(&s->lock);
 	return ret;
 }
 
 void tern_stream_report(struct tern_stream *s, const struct tern_startup *report)
 {
-	spin_lock_bh(&s->setup.lock);
+	spin_lock_bh(&s->lock);
 	s->setup.report = *report;
-	spin_unlock_bh(&s->setup.lock);
+	spin_unlock_bh(&s->lock);
 }
 
 void tern_stream_report_terms(struct tern_stream *s,
 			      const struct tern_stream_terms *terms)
 {
-	spin_lock_bh(&s->setup.lock);
+	spin_lock_bh(&s->lock);
 	s->setup.report.terms = *terms;
-	spin_unlock_bh(&s->setup.lock);
+	spin_unlock_bh(&s->lock);
 }
 
 void tern_stream_abort_startup(struct tern_stream *s)
 {
 	struct tern_stream_user *user;
 
-	spin_lock_bh(&s->setup.lock);
+	spin_lock_bh(&s->lock);
 	user = s->setup.user;
 	if (user)
 		user->ops->get(user);
-	spin_unlock_bh(&s->setup.lock);
+	spin_unlock_bh(&s->lock);
 	if (!user)
 		return;
 	user->ops->abort(user, s);

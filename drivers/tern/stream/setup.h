@@ -6,7 +6,6 @@
 #ifndef TERN_SETUP_H
 #define TERN_SETUP_H
 
-#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include "core/term.h"
@@ -102,15 +101,14 @@ struct tern_startup {
 };
 
 /**
- * struct tern_setup - who connects a stream, and how
- * @lock: guards the others, and the rights that modify_qp sets; BH-safe
+ * struct tern_setup - who connects a stream, and how; it changes under the stream's
+ * lock, struct tern_stream @lock, and is read without it where it cannot change
  * @user: the endpoint that connects or has connected the stream, with a reference
  * @request: options in place of the device's settings; they do not change while
  *	a @user is set
  * @report: the last startup, written by @user
  */
 struct tern_setup {
-	spinlock_t lock;	/* see above */
 	struct tern_stream_user *user;
 	struct tern_qp_wishes request;
 	struct tern_startup report;

@@ -18,23 +18,28 @@ void tern_stream_lock(struct tern_stream *s)
 	/* pairs with the release in switch_lock() */
 	struct tern_sock *sock = smp_load_acquire(&s->sock);
 
+	might_sleep();
 	if (!sock) {
-		mutex_lock(&s->idle_lock);
+		spin_lock_bh(&s->lock);
 		sock = s->sock;
-		if (!sock)
+		if (!sock) {
+			__release(&s->lock); /* for sparse */
 			return;
-		mutex_unlock(&s->idle_lock);
+		}
+		spin_unlock_bh(&s->lock);
 	}
 	tern_sock_lock(sock);
 }
 
-/* @sock cannot have changed: tern_stream_attach() sets it with both locks held */
+/* @sock cannot have changed: switch_lock() sets it with both locks held */
 void tern_stream_unlock(struct tern_stream *s)
 {
-	if (s->sock)
+	if (s->sock) {
 		tern_sock_unlock(s->sock);
-	else
-		mutex_unlock(&s->idle_lock);
+	} else {
+		__acquire(&s->lock); /* for sparse */
+		spin_unlock_bh(&s->lock);
+	}
 }
 
 void tern_stream_assert_locked(const struct tern_stream *s)
@@ -42,7 +47,7 @@ void tern_stream_assert_locked(const struct tern_stream *s)
 	if (s->sock)
 		lockdep_assert(lockdep_sock_is_held(s->sock->sk));
 	else
-		lockdep_assert_held(&s->idle_lock);
+		lockdep_assert_held(&s->lock);
 }
 
 /* ---- states ------------------------------------------------------------- */

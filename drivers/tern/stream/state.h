@@ -12,10 +12,11 @@ struct tern_stream;
 
 /**
  * tern_stream_lock() - take the stream lock: the socket lock, or, before there
- * is a socket, @idle_lock
+ * is a socket, @lock
  *
  * It guards all state of the engines, the send queue's slots and @state. The
- * socket's callbacks hold it when they run. Context: process.
+ * socket's callbacks hold it when they run. Context: process; the holder does not
+ * sleep.
  */
 void tern_stream_lock(struct tern_stream *s);
 void tern_stream_unlock(struct tern_stream *s);

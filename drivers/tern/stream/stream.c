@@ -48,7 +48,7 @@ static const struct tern_sock_ops stream_ops = {
 void tern_stream_init(struct tern_stream *s)
 {
 	kref_init(&s->ref);
-	mutex_init(&s->idle_lock);
+	spin_lock_init(&s->lock);
 	s->state = QP_IDLE;
 	s->terms = TERN_NO_TERMS;
 	s->tx.term_code = TERN_TERM_NONE;
@@ -64,60 +64,73 @@ void tern_stream_exit(struct tern_stream *s)
 		tern_sock_put(s->sock);
 	}
 	tern_readq_exit(&s->readq);
-	mutex_destroy(&s->idle_lock);
 }
 
-static int init_engines(struct tern_stream *s, struct tern_sock *sock,
-			const struct tern_mpa_params *params)
+static int create_readq(struct tern_sock *sock,
+			const struct tern_mpa_params *params,
+			struct tern_readq *readq)
 {
 	/* a worker may run this: charge the cgroup of the program's socket */
 	struct mem_cgroup *old = tern_sock_charge(sock);
-	int ret = tern_readq_init(&s->readq, params->ird, params->ord);
+	int ret = tern_readq_init(readq, params->ird, params->ord);
 
 	tern_charge_end(old);
-	if (ret)
-		return ret;
+	return ret;
+}
+
+static void init_engines(struct tern_stream *s, struct tern_sock *sock,
+			 const struct tern_mpa_params *params)
+{
 	s->params = *params;
 	tern_tx_init(s, tern_sock_mss_locked(sock));
 	tern_rx_init(s);
-	return 0;
 }
 
 /*
- * Both locks are held while the stream lock changes from one to the other, and
- * until the callbacks come to the stream. tern_destroy_qp() ends it under this
- * lock: if that comes first, this fails; if it comes later, its
- * tern_stream_detach() sees the socket. Either way no callback comes to the
- * stream after tern_stream_detach().
+ * Both locks are held while the stream lock changes from one to the other, and the
+ * socket lock until the callbacks come to the stream. tern_destroy_qp() ends the
+ * stream under this lock: if that comes first, this fails; if it comes later, its
+ * tern_stream_detach() sees the socket. Either way no callback comes to the stream
+ * after tern_stream_detach(). @readq is the stream's after success.
  */
 static int switch_lock(struct tern_stream *s, struct tern_sock *sock,
-		       const struct tern_mpa_params *params)
+		       const struct tern_mpa_params *params,
+		       const struct tern_readq *readq)
 {
 	int ret = -EINVAL;
 
-	mutex_lock(&s->idle_lock);
 	tern_sock_lock(sock);
-	if (s->state == QP_IDLE && !s->sock)
-		ret = init_engines(s, sock, params);
-	if (!ret) {
+	spin_lock_bh(&s->lock);
+	if (s->state == QP_IDLE && !s->sock) {
+		ret = 0;
+		s->readq = *readq;
+		init_engines(s, sock, params);
 		tern_sock_get(sock);
 		/* release: the engines are set up before @sock is visible */
 		smp_store_release(&s->sock, sock);
+	}
+	spin_unlock_bh(&s->lock);
+	if (!ret) {
 		tern_stream_step(s, QP_EV_ATTACH);
 		tern_sock_set_owner(sock, &stream_ops, s);
 	}
 	tern_sock_unlock(sock);
-	mutex_unlock(&s->idle_lock);
 	return ret;
 }
 
 int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
 		       const struct tern_mpa_params *params)
 {
-	int ret = switch_lock(s, sock, params);
+	struct tern_readq readq = {};
+	int ret = create_readq(sock, params, &readq);
 
 	if (ret)
 		return ret;
+	ret = switch_lock(s, sock, params, &readq);
+	if (ret) {
+		tern_readq_exit(&readq);
+		return ret;
+	}
 	/* receive what came before the callbacks, and send what was posted */
 	tern_sock_lock(sock);
 	tern_rx_run(s);

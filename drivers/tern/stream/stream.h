@@ -7,7 +7,7 @@
 #define TERN_STREAM_H
 
 #include <linux/kref.h>
-#include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
 #include "core/mpa.h"
@@ -46,7 +46,9 @@ struct tern_stream_ops {
  * @qpn: its number, the QP's
  * @ref: references of iw_cm, of doorbells in flight and of work; destroy waits
  *	until the last is dropped
- * @idle_lock: the stream lock before there is a socket
+ * @lock: the stream lock before there is a socket, see tern_stream_lock(); changes of
+ *	@setup and @access are made under it, always; BH-safe, taken inside the
+ *	socket lock
  * @state: guarded by the stream lock; read without it where a stale value is
  *	good enough
  * @sock: the connection, set once at attach (release), good until destroy
@@ -66,7 +68,7 @@ struct tern_stream {
 	struct tern_scope recv_scope;
 	u32 qpn;
 	struct kref ref;
-	struct mutex idle_lock;		/* see above */
+	spinlock_t lock;		/* see above */
 	enum tern_qp_state state;
 	struct tern_sock *sock;
 	struct tern_setup setup;

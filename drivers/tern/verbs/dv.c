@@ -108,13 +108,13 @@ static void report_startup(struct tern_stream *s, struct tern_qp_report *r)
 {
 	const struct tern_startup *last = &s->setup.report;
 
-	spin_lock_bh(&s->setup.lock);
+	spin_lock_bh(&s->lock);
 	r->asked = s->setup.request;
 	r->own = last->own;
 	r->peer = last->peer;
 	set_flag(r, TERN_REPORT_INITIATOR, last->initiator);
 	set_flag(r, TERN_REPORT_RETRIED, last->retried);
-	spin_unlock_bh(&s->setup.lock);
+	spin_unlock_bh(&s->lock);
 }
 
 /* Terminates of the stream, or of a startup that led to no stream */

@@ -262,7 +262,7 @@ static int modify_state(struct tern_qp *qp, enum ib_qp_state to)
 static bool is_rdma_cms(const struct tern_qp *qp, const struct ib_qp_attr *attr,
 			int mask)
 {
-	lockdep_assert_held(&qp->stream.setup.lock);
+	lockdep_assert_held(&qp->stream.lock);
 	return !qp->rights_said && mask & IB_QP_STATE &&
 	       attr->qp_state == IB_QPS_INIT && !attr->qp_access_flags &&
 	       !(mask & IB_QP_PKEY_INDEX);
@@ -274,12 +274,12 @@ static void set_access(struct tern_qp *qp, const struct ib_qp_attr *attr,
 	u32 access = peer_access(attr->qp_access_flags);
 	struct tern_stream *s = &qp->stream;
 
-	spin_lock_bh(&s->setup.lock);
+	spin_lock_bh(&s->lock);
 	if (is_rdma_cms(qp, attr, mask))
 		access = TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ;
 	qp->rights_said = true;
 	WRITE_ONCE(s->access, access);
-	spin_unlock_bh(&s->setup.lock);
+	spin_unlock_bh(&s->lock);
 }
 
 int tern_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

@@ -12,7 +12,7 @@
  * struct tern_qp - queue pair
  * @ibqp: the core's part
  * @released: completed with the last reference on @stream
- * @rights_said: modify_qp has set the peer's rights; guarded by @stream's setup lock
+ * @rights_said: modify_qp has set the peer's rights; guarded by @stream's lock
  * @ib_state: IB_QPS_RESET, INIT or RTR while @stream is IDLE
  * @stream: all that moves data
  */
