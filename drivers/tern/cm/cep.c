@@ -163,7 +163,8 @@ void tern_cep_drop(struct tern_cep *cep)
 
 /* ---- events ------------------------------------------------------------- */
 
-void tern_cep_kick(struct tern_cep *cep)
+/* run the work, which also checks the socket */
+static void queue_cep_work(struct tern_cep *cep)
 {
 	tern_cep_get(cep);
 	if (!queue_work(tern_cep_wq, &cep->work))
@@ -175,7 +176,7 @@ void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event)
 	spin_lock_bh(&cep->event_lock);
 	cep->events |= BIT(event);
 	spin_unlock_bh(&cep->event_lock);
-	tern_cep_kick(cep);
+	queue_cep_work(cep);
 }
 
 static struct tern_cep *cep_of(struct tern_stream_user *user)
@@ -208,7 +209,7 @@ static void user_event(struct tern_stream_user *user,
 	cep->events |= BIT(CM_EV_STREAM_OPEN + event);
 	cep->terms = *terms;
 	spin_unlock_bh(&cep->event_lock);
-	tern_cep_kick(cep);
+	queue_cep_work(cep);
 }
 
 struct tern_stream_terms tern_cep_terms(struct tern_cep *cep)
@@ -253,7 +254,7 @@ static void work_fn(struct work_struct *work)
 
 static void cep_data_ready(void *owner)
 {
-	tern_cep_kick(owner);
+	queue_cep_work(owner);
 }
 
 static const struct tern_sock_ops cep_sock_ops = {
@@ -266,7 +267,7 @@ void tern_cep_own_sock(struct tern_cep *cep)
 {
 	tern_sock_set_owner(cep->sock, &cep_sock_ops, cep);
 	/* for what arrived before */
-	tern_cep_kick(cep);
+	queue_cep_work(cep);
 }
 
 static void send_fin(struct tern_cep *cep)
@@ -274,7 +275,7 @@ static void send_fin(struct tern_cep *cep)
 	tern_sock_lock(cep->sock);
 	tern_sock_shutdown_locked(cep->sock);
 	tern_sock_unlock(cep->sock);
-	tern_cep_kick(cep);
+	queue_cep_work(cep);
 }
 
 static void put_stream(struct tern_cep *cep)

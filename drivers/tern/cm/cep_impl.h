@@ -167,9 +167,8 @@ void tern_cep_drop(struct tern_cep *cep);
  */
 int tern_cep_take_request(struct tern_cep *cep);
 
-/* make the work step @event, or check the socket; Context: any BH-safe */
+/* make the work step @event; Context: any BH-safe */
 void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event);
-void tern_cep_kick(struct tern_cep *cep);
 
 /*
  * Evict @cep, which is quiet (crowd.h), for another connection, unless the
