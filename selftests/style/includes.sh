@@ -7,6 +7,7 @@
 # header.
 set -euo pipefail
 
+. "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 layers=$here/layers
@@ -14,23 +15,6 @@ cd "${1:-$top/drivers/tern}"
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-failed=0 n=0
-
-# verdict NAME: what is on stdin breaks the rule NAME
-verdict()
-{
-	local found
-
-	n=$((n + 1))
-	found=$(cat)
-	if [ -z "$found" ]; then
-		echo "ok $n - includes__$1"
-	else
-		printf '%s\n' "$found" | sed 's/^/# /'
-		echo "not ok $n - includes__$1"
-		failed=1
-	fi
-}
 
 rows() { grep -v '^#' "$layers"; }
 
@@ -211,17 +195,15 @@ definitions >"$dir/definitions"
 { includes; calls; } >"$dir/uses"
 upward_uses >"$dir/upward"
 
-echo "TAP version 13"
-echo "1..9"
-verdict each_folder_has_a_row < <(no_row)
-verdict layers_use_lower_ones < <(not_from_the_ground_up)
-verdict nothing_points_up < <(cut -d" " -f1,2 "$dir/upward" | sort -u)
-verdict each_header_compiles_alone < <(never_first)
-verdict core_includes_core_alone < <(core_foreign)
-verdict uapi_includes_linux_types_alone < <(uapi_foreign)
-verdict sock_alone_uses_struct_socket < <(sockets)
-verdict compat_alone_knows_versions < <(versions)
-verdict programs_include_uapi_alone < <(programs)
+verdict each_folder_has_a_row no_row
+verdict layers_use_lower_ones not_from_the_ground_up
+verdict nothing_points_up cat "$dir/upward"
+verdict each_header_compiles_alone never_first
+verdict core_includes_core_alone core_foreign
+verdict uapi_includes_linux_types_alone uapi_foreign
+verdict sock_alone_uses_struct_socket sockets
+verdict compat_alone_knows_versions versions
+verdict programs_include_uapi_alone programs
 echo "# $(pairs "$dir/uses" | wc -l) dependencies of files, $(pairs "$dir/upward" | wc -l)" \
 	"of them upward or sideways; $(circle) files in the largest circle"
-exit "$failed"
+finish

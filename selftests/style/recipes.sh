@@ -6,8 +6,8 @@
 #	recipes.sh [TOP]
 set -euo pipefail
 
+. "$(dirname "$0")/lib.sh"
 cd "${1:-$(dirname "$0")/../..}"
-failed=0 n=0
 
 # blocks: RECIPE BLOCK of each
 blocks()
@@ -19,12 +19,17 @@ blocks()
 # without comments
 scripts() { grep -hv '^[[:space:]]*#' selftests/ulp/*.sh; }
 
-while read -r recipe block; do
-	n=$((n + 1))
-	grep -qE "(^| )$recipe $block( |;|\$)" <(scripts) ||
-		{ echo "# $recipe.rst: no test follows $block"; failed=1; }
-done < <(blocks)
-[ $n -gt 0 ] || { echo "# no named block at all"; failed=1; }
-[ $failed = 0 ] || echo -n 'not '
-echo "ok 1 - recipes__each_named_block_is_followed_by_a_test"
-exit $failed
+not_followed()
+{
+	local recipe block n=0
+
+	while read -r recipe block; do
+		n=$((n + 1))
+		grep -qE "(^| )$recipe $block( |;|\$)" <(scripts) ||
+			echo "$recipe.rst: no test follows $block"
+	done < <(blocks)
+	[ $n -gt 0 ] || echo "no named block at all"
+}
+
+verdict each_named_block_is_followed_by_a_test not_followed
+finish

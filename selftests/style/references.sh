@@ -6,38 +6,22 @@
 #	references.sh [TOP]
 set -euo pipefail
 
+. "$(dirname "$0")/lib.sh"
 cd "${1:-$(dirname "$0")/../..}"
 requirements=selftests/conformance/requirements
 # the text of lab/tree is the key of all caches
 later='^selftests/(lab/tree|style/references\.sh)$'
-failed=0 n=0
-
-# verdict NAME: what is on stdin breaks the rule NAME
-verdict()
-{
-	local found
-
-	n=$((n + 1))
-	found=$(cat)
-	if [ -n "$found" ]; then
-		printf '%s\n' "$found" | head -n 40 | sed 's/^/# /'
-		echo -n 'not '
-		failed=1
-	fi
-	echo "ok $n - references__$1"
-}
-
-files() { git ls-files --cached --others --exclude-standard | grep -vE "$later"; }
+texts() { files . | grep -vE "$later"; }
 
 # a document that only its authors have, or a number in one; an RFC's section
 # without the word RFC
 forbidden()
 {
-	files | xargs grep -nIE \
+	texts | xargs grep -nIE \
 		-e '[Cc]hecklist|\b(design|style|house|findings|lab|spec)\.md\b' \
 		-e '\b([Dd]esign|[Ii]tem|[Ii]ssue|[Rr]eadings?) #?[0-9]' \
 		-e '\b[Ss]tep R?[0-9]|\b(EXT|V2)-[0-9]{3}\b' || true
-	files | xargs grep -nIE '\b(5040|5041|5042|5044|6581|7306) [0-9A-C]+\.[0-9]' |
+	texts | xargs grep -nIE '\b(5040|5041|5042|5044|6581|7306) [0-9A-C]+\.[0-9]' |
 		grep -v 'RFC' || true
 }
 
@@ -45,8 +29,8 @@ forbidden()
 unknown()
 {
 	{
-		files | xargs grep -ohIE '\b(MPA|DDP|RDMAP)-[0-9]{3}\b'
-		files | grep -E '^(Documentation|selftests/(conformance|core|model|net))/' |
+		texts | xargs grep -ohIE '\b(MPA|DDP|RDMAP)-[0-9]{3}\b'
+		texts | grep -E '^(Documentation|selftests/(conformance|core|model|net))/' |
 			xargs grep -ohIE '\b[GHMFOKPQRS][1-9][0-9]?\b'
 	} | sort -u | comm -23 - <(cut -f1 $requirements | sort -u)
 }
@@ -57,9 +41,7 @@ stale()
 		cmp - Documentation/requirements.rst 2>&1 || true
 }
 
-echo "TAP version 13"
-echo "1..3"
-verdict are_to_what_a_reader_has < <(forbidden)
-verdict are_to_rows_that_exist < <(unknown)
-verdict requirements_rst_is_what_requirements_sh_writes < <(stale)
-exit "$failed"
+verdict are_to_what_a_reader_has forbidden
+verdict are_to_rows_that_exist unknown
+verdict requirements_rst_is_what_requirements_sh_writes stale
+finish

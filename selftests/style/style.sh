@@ -11,31 +11,9 @@
 # nl_gen.[ch] are generated, and not checked.
 set -euo pipefail
 
-top=$(cd "$(dirname "$0")/../.." && pwd)
-cd "$top"
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/../.."
 checkpatch=${1:?usage: style.sh CHECKPATCH}
-failed=0 n=0
-
-result()
-{
-	n=$((n + 1))
-	if [ -z "$2" ]; then
-		echo "ok $n - style__$1"
-	else
-		printf '%s\n' "$2" | head -n 60 | sed 's/^/# /'
-		echo "not ok $n - style__$1"
-		failed=1
-	fi
-}
-
-all_files()
-{
-	git ls-files --cached --others --exclude-standard -- "$@" |
-		while read -r f; do
-			[ ! -f "$f" ] || echo "$f"
-		done
-}
-
 # The file list and the types of messages that do not apply to it.
 run_checkpatch()
 {
@@ -48,7 +26,7 @@ run_checkpatch()
 
 kernel_code()
 {
-	all_files 'drivers/tern/*.[ch]' 'selftests/kernel/*.[ch]'
+	files 'drivers/tern/*.[ch]' 'selftests/kernel/*.[ch]'
 }
 
 # EMBEDDED_FILENAME misfires on a file named sock.h that says "sock" in its text
@@ -75,28 +53,28 @@ program+=,BLOCK_COMMENT_STYLE
 
 checkpatch_kernel()
 {
-	local plain=()
+	local code=()
 
-	mapfile -t plain < <(kernel_code |
+	mapfile -t code < <(kernel_code |
 		grep -vE '/(trace|stats|nl_gen)\.[ch]$' || true)
-	run_checkpatch "$common" "${plain[@]}"
+	run_checkpatch "$common" "${code[@]}"
 	run_checkpatch "$trace" drivers/tern/observe/trace.[ch]
 	run_checkpatch "$xmacro" drivers/tern/observe/stats.[ch]
 }
 
 checkpatch_programs()
 {
-	local files=()
+	local code=()
 
-	mapfile -t files < <(all_files '*.[ch]' |
+	mapfile -t code < <(files '*.[ch]' |
 		grep -vE '^(drivers/tern|selftests/kernel)/')
-	run_checkpatch "$program" "${files[@]}"
+	run_checkpatch "$program" "${code[@]}"
 }
 
 # scripts that are run, found by their first line, and those that are sourced
 shell_scripts()
 {
-	all_files | while read -r f; do
+	files | while read -r f; do
 		if [[ $f == *.sh ||
 		      $(head -c 64 "$f" | head -n 1 | tr -d '\0') =~ ^#!.*[/\ ](ba)?sh ]]; then
 			echo "$f"
@@ -111,14 +89,14 @@ check_shell()
 
 long_functions()
 {
-	{ all_files '*.[ch]'; shell_scripts; } |
+	{ files '*.[ch]'; shell_scripts; } |
 		xargs awk -v limit=60 -f selftests/style/functions.awk || true
-	all_files '*.py' | xargs python3 selftests/style/functions.py 60 2>&1 || true
+	files '*.py' | xargs python3 selftests/style/functions.py 60 2>&1 || true
 }
 
 long_files()
 {
-	{ all_files '*.[ch]' '*.py' '*Makefile'; shell_scripts; } | sort -u |
+	{ files '*.[ch]' '*.py' '*Makefile'; shell_scripts; } | sort -u |
 		xargs wc -l | awk '$1 > 630 && $2 != "total" { print $2 ": " $1 " lines" }'
 }
 
@@ -128,19 +106,19 @@ wrong_licence()
 {
 	local expression
 
-	all_files '*.c' '*.h' '*.sh' '*.py' '*.S' 'Makefile' '*/Makefile' '*Kbuild*' '*.rst' |
+	files '*.c' '*.h' '*.sh' '*.py' '*.S' 'Makefile' '*/Makefile' '*Kbuild*' '*.rst' |
 		while read -r f; do
 			[[ $(head -n 3 "$f") == *SPDX-License-Identifier* ]] ||
 				echo "$f: no SPDX line"
 		done
-	all_files | grep -vE '^(LICENSES/|COPYING$|Documentation/netlink/|selftests/style/style.sh$)|/nl_gen.[ch]$|/tern-nl.h$' |
+	files | grep -vE '^(LICENSES/|COPYING$|Documentation/netlink/|selftests/style/style.sh$)|/nl_gen.[ch]$|/tern-nl.h$' |
 		xargs grep -IHoE 'SPDX-License-Identifier: .*' |
 		while IFS= read -r line; do
 			expression=${line#*Identifier: }
 			expression=${expression% \*/}
 			[ "$expression" = 'GPL-2.0 OR BSD-2-Clause' ] || echo "$line"
 		done
-	all_files 'userspace-provider/*.[ch]' 'tools/*.[ch]' |
+	files 'userspace-provider/*.[ch]' 'tools/*.[ch]' |
 		xargs grep -L 'Copyright .* The tern authors' | sed 's/$/: no copyright line/' || true
 }
 
@@ -153,13 +131,11 @@ quiet_greps()
 		'while (/\|\s*grep\s+-\w*q.*/g) { print "$ARGV: $&\n" }'
 }
 
-echo "TAP version 13"
-echo "1..7"
-result checkpatch_strict_is_clean "$(checkpatch_kernel)"
-result checkpatch_strict_is_clean_on_programs "$(checkpatch_programs)"
-result shellcheck_is_clean "$(check_shell)"
-result no_pipe_ends_in_a_quiet_grep "$(quiet_greps)"
-result no_function_over_60_lines "$(long_functions)"
-result no_file_over_630_lines "$(long_files)"
-result every_file_says_its_licence "$(wrong_licence)"
-exit "$failed"
+verdict checkpatch_strict_is_clean checkpatch_kernel
+verdict checkpatch_strict_is_clean_on_programs checkpatch_programs
+verdict shellcheck_is_clean check_shell
+verdict no_pipe_ends_in_a_quiet_grep quiet_greps
+verdict no_function_over_60_lines long_functions
+verdict no_file_over_630_lines long_files
+verdict every_file_says_its_licence wrong_licence
+finish

@@ -6,6 +6,7 @@
 #	words.sh [TOP]
 set -euo pipefail
 
+. "$(dirname "$0")/lib.sh"
 cd "${1:-$(dirname "$0")/../..}"
 # requirements.rst has the words of the RFCs; the texts of some files of the lab are keys
 # of its caches
@@ -36,14 +37,16 @@ anyhow: in any case
 EOF
 }
 
-failed=0
-while IFS=: read -r pattern instead; do
-	found=$(git grep -InwiE "$pattern" -- "${converted[@]}" ":!$self" | grep -vE "$allowed" || true)
-	[ -n "$found" ] || continue
-	echo "# say:$instead"
-	printf '%s\n' "$found" | head -n 20 | sed 's/^/#   /'
-	failed=1
-done < <(words)
-[ $failed = 0 ] || echo -n 'not '
-echo "ok 1 - words__are_plain"
-exit $failed
+found()
+{
+	local pattern instead lines
+
+	while IFS=: read -r pattern instead; do
+		lines=$(git grep -InwiE "$pattern" -- "${converted[@]}" ":!$self" |
+			grep -vE "$allowed" || true)
+		[ -z "$lines" ] || printf 'say:%s\n%s\n' "$instead" "$lines"
+	done < <(words)
+}
+
+verdict are_plain found
+finish
