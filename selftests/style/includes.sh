@@ -1,17 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Who may include and call whom: by folder, as the table `layers` says.
+# Who may include and call whom: by folder, as the table `layers` says. The map in
+# architecture.rst and the order of Kbuild are those of the table.
 #
 # A file uses a header that it includes; a .c file also uses the functions and variables
 # that it names and another .c file defines. Members and inline functions need the
 # header.
+#
+#	includes.sh [TOP]
 set -euo pipefail
 
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
-top=$(cd "$here/../.." && pwd)
-layers=$here/layers
-cd "${1:-$top/drivers/tern}"
+cd "${1:-$(dirname "$0")/../..}"
+top=$PWD
+layers=$top/selftests/style/layers
+cd drivers/tern
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -47,9 +50,44 @@ not_from_the_ground_up()
 		}'
 }
 
+# ---- the same map elsewhere ---------------------------------------------------
+
+# architecture.rst describes each layer, from the top to the ground, by a line
+# "``FOLDER``: FOLDERS" and an indented text
+other_map()
+{
+	# shellcheck disable=SC2016 # the quotes are those of rst
+	diff <(rows | sed -E 's/[[:space:]]*:[[:space:]]*/:/g' |
+		awk -F: '{ print "``" $1 "``:" ($2 == "" ? "" : " " $2) }' | tac) \
+		<(grep -oE '^``[a-z.]+``:.*' "$top/Documentation/architecture.rst") |
+		sed -nE 's/^</not in architecture.rst:/p; s/^>/not in layers:/p'
+}
+
+# the objects of Kbuild, without .o
+objects() { grep -oE '[a-z0-9_/]+\.o\b' Kbuild | grep -vx 'tern\.o' | sed 's/\.o$//'; }
+
+# each source is an object, and the folders come from the top to the ground
+other_order()
+{
+	diff <(sed -n 's/\.c .*//p' "$dir/folders" | sort) <(objects | sort) |
+		sed -nE 's/^</not in Kbuild:/p; s/^>/only in Kbuild:/p'
+	diff <(rows | sed 's/[ \t]*:.*//' | tac |
+		grep -xF -f <(sed -n 's/.*\.c //p' "$dir/folders")) \
+		<(objects | sed -E 's|/.*||; t; s|.*|.|' | uniq) |
+		sed -nE 's/^</not here in Kbuild:/p; s/^>/not here in layers:/p'
+}
+
 # ---- who uses whom ------------------------------------------------------------
 
-# "FILE HEADER HEADER": a name without a folder is one of the file's own, or the top's
+# resolve FILE NAME: sets $to to the header that an include of FILE means: one of its own
+# folder, or from the top
+resolve()
+{
+	to=${1%/*}/$2
+	[[ $1 == */* && -e $to ]] || to=$2
+}
+
+# "FILE HEADER HEADER"
 includes()
 {
 	local from name to
@@ -57,10 +95,9 @@ includes()
 	# shellcheck disable=SC2046 # file names of ours, no spaces
 	grep -oE '^#include ("|<uapi/)[a-z0-9_/-]+\.h' $(cut -d' ' -f1 "$dir/folders") |
 		sed -E 's/:#include ["<]/ /' | while read -r from name; do
-		to=$(dirname "$from")/$name
-		[ -e "$to" ] || to=$name
+		resolve "$from" "$name"
 		# env.h is the switch: the kernel's headers, or those of the unit tests
-		[ "$name" = env-user.h ] || echo "$from ${to#./} ${to#./}"
+		[ "$name" = env-user.h ] || echo "$from $to $to"
 	done
 }
 
@@ -151,9 +188,14 @@ circle()
 # core/ has selftests/core/pure.sh for that, and Kbuild includes compat.h itself.
 never_first()
 {
-	code | while read -r file; do
-		grep -m1 '^#include' "$file" | sed -nE "s|.*\"(.*)\"|$(dirname "$file")/\1|p"
-	done | sed 's|^\./||' | sort -u >"$dir/first"
+	local file name to
+
+	# shellcheck disable=SC2046 # as above
+	grep -m1 '^#include' $(code) | sed -nE 's/:#include "(.*)".*/ \1/p' |
+		while read -r file name; do
+			resolve "$file" "$name"
+			echo "$to"
+		done | sort -u >"$dir/first"
 	cut -d' ' -f1 "$dir/folders" | grep '\.h$' | grep -vE '^(core|uapi|compat)/' |
 		sort | comm -23 - "$dir/first" | sed 's/$/ is the first include of no .c file/'
 }
@@ -197,6 +239,8 @@ upward_uses >"$dir/upward"
 
 verdict each_folder_has_a_row no_row
 verdict layers_use_lower_ones not_from_the_ground_up
+verdict architecture_rst_has_the_same_map other_map
+verdict kbuild_has_the_same_order other_order
 verdict nothing_points_up cat "$dir/upward"
 verdict each_header_compiles_alone never_first
 verdict core_includes_core_alone core_foreign

@@ -19,7 +19,7 @@ converted=(CONTRIBUTING.rst README.md Documentation
 self=selftests/style/words.sh
 allowed='early[-_\\]+octets|EARLY_OCTETS|[Oo]ctets? [0-9]|[0-9] octets|low octet|tern_qp_wishes'
 # shellcheck disable=SC2016 # the quotes are those of rst
-allowed+='|``wishes``|sock_open  charge  wishes|__[a-z_]*behind'
+allowed+='|``wishes``|__[a-z_]*behind'
 
 # pattern: what to say instead
 words()
