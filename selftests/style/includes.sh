@@ -185,7 +185,8 @@ circle()
 }
 
 # A header compiles alone when a .c file includes it before all others: the build says so.
-# core/ has selftests/core/pure.sh for that, and Kbuild includes compat.h itself.
+# Kbuild includes compat.h itself; core/ has selftests/core/pure.sh for that, and uapi/,
+# which programs include, the next function.
 never_first()
 {
 	local file name to
@@ -198,6 +199,16 @@ never_first()
 		done | sort -u >"$dir/first"
 	cut -d' ' -f1 "$dir/folders" | grep '\.h$' | grep -vE '^(core|uapi|compat)/' |
 		sort | comm -23 - "$dir/first" | sed 's/$/ is the first include of no .c file/'
+}
+
+uapi_not_alone()
+{
+	local header
+
+	for header in uapi/rdma/*.h; do
+		${CC:-gcc} -std=gnu11 -Wall -Werror -Iuapi -fsyntax-only -x c "$header" 2>&1 |
+			head -n 3
+	done
 }
 
 # ---- what one file, or folder, alone may --------------------------------------
@@ -243,6 +254,7 @@ verdict architecture_rst_has_the_same_map other_map
 verdict kbuild_has_the_same_order other_order
 verdict nothing_points_up cat "$dir/upward"
 verdict each_header_compiles_alone never_first
+verdict each_uapi_header_compiles_alone uapi_not_alone
 verdict core_includes_core_alone core_foreign
 verdict uapi_includes_linux_types_alone uapi_foreign
 verdict sock_alone_uses_struct_socket sockets

@@ -13,7 +13,7 @@ cd "${1:-$(dirname "$0")/../..}"
 converted=(CONTRIBUTING.rst README.md Documentation
 	:!Documentation/requirements.rst
 	:!Documentation/netlink userspace-provider tools
-	selftests/{lab,runner,style,bench,ulp,kernel} :!selftests/style/{includes.sh,layers}
+	selftests/{lab,runner,style,bench,ulp,kernel} :!selftests/style/{includes.sh,layers,faults.list}
 	:!selftests/lab/{build-module,payload,tree,uml-make,uml.config})
 # a setting, a field of a frame, the byte of an RFC's layout
 self=selftests/style/words.sh
