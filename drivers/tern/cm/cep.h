@@ -12,6 +12,7 @@ struct tern_device;
 /**
  * tern_cep_abort_device() - abort all endpoints of a device (link deleted,
  * netdev or netns gone) and wait until none is left
+ * @dev: device
  *
  * Context: process.
  */

@@ -49,17 +49,20 @@ struct tern_listen_id;
  * @sock: the TCP connection; NULL after the drop
  * @listen: passive, in startup: listening id it came from, with a reference
  * @listen_node: in @listen's list
- * @crowd_node, @crowd_kind: place among @dev's endpoints without a QP, see
- *	crowd.c
+ * @crowd_node: place among @dev's endpoints without a QP, see crowd.c
+ * @crowd_kind: what it counts as there
  * @settings: the device's when the endpoint was created, with the QP's options
  * @wish: what we ask the peer for
- * @request, @reply: the frames; their @pd is valid during startup only
- * @frame_sent, @frame_came: our frame was sent, the peer's arrived
+ * @request: the Request; its @pd is valid during startup only
+ * @reply: the Reply; the same
+ * @frame_sent: our frame was sent
+ * @frame_came: the peer's arrived
  * @agreed: @params is valid
  * @params: what both ends agreed on
  * @rtr: passive: the received RTR, kept after the QP is gone
  * @addr: addresses of both ends
- * @tos, @tos_set: type of service that the user asked for
+ * @tos: type of service that the user asked for
+ * @tos_set: the user asked for one
  * @status: cause of the failure, negative, or 0
  * @retried: this is the plain attempt after an enhanced one
  * @plain: the peer showed by a Reply or a FIN that it takes no enhanced Request
@@ -68,16 +71,19 @@ struct tern_listen_id;
  * @clock: when @timer has to act, in jiffies; a timer that runs early or late
  *	is ignored
  * @timed: @clock is set
- * @pd, @pd_len: active: the ULP's private data
- * @frame, @frame_len: bytes of the peer's frame so far
+ * @pd: active: the ULP's private data
+ * @pd_len: bytes at @pd
+ * @frame: what came of the peer's frame
+ * @frame_len: bytes at @frame
  * @event_lock: guards @events and @terms; BH-safe, the innermost lock
  * @events: BIT(enum tern_cm_event) that @work will step
  * @terms: errors of the stream, and of the startup
  * @work: steps @events and checks the socket
  * @timer: the only timer
  * @all_node: in the list of all, guarded by that list's lock
- * @dev_aborted, @net_aborted: an abort of @dev or @net has taken it; guarded by
- *	the lock of @dev's endpoints and of that list
+ * @dev_aborted: an abort of @dev has taken it; guarded by the lock of @dev's
+ *	endpoints
+ * @net_aborted: an abort of @net has; guarded by the lock of the list of all
  */
 struct tern_cep {
 	struct kref ref;
@@ -160,6 +166,7 @@ void tern_cep_drop(struct tern_cep *cep);
 
 /**
  * tern_cep_take_request() - apply the options of the QP that was just bound
+ * @cep: endpoint, bound to its QP
  *
  * Resets @wish, the depths included. Return: 0, or the error of
  * tern_request_apply(), also if the Request does not fit them; on an error the

@@ -37,10 +37,12 @@ struct tern_conn_frame {
  * @ended: only this copy is left
  * @active: our end is the initiator
  * @addr: both ends
- * @own, @peer: the frames
+ * @own: our frame
+ * @peer: the peer's frame
  * @agreed: @params is valid
  * @params: what both ends agreed on; its rtr was sent or received
- * @mss, @mulpdu: TCP's segment size and the MULPDU; 0 without TCP
+ * @mss: TCP's segment size, 0 without TCP
+ * @mulpdu: MULPDU, 0 without TCP
  * @terms: its errors
  * @error: cause of the failure, negative, or 0
  */

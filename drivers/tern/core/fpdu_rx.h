@@ -44,6 +44,7 @@ struct tern_fpdu_rx {
  * @total: bytes of it on the wire, markers, pad and CRC included
  * @ulpdu_len: ULPDU_Length
  * @hdr_len: valid bytes at @hdr: min(@ulpdu_len, TERN_HDR_MAX)
+ * @field: the marker or CRC that is being collected
  * @hdr: first bytes of the ULPDU, without markers
  * @verify: verify() must see all bytes (CRC or markers are on)
  * @seen: bytes that verify() saw
@@ -59,7 +60,7 @@ struct tern_fpdu {
 	bool marker_bad;
 	u32 seen;
 	u32 crc_state;
-	u8 field[TERN_MARKER_SIZE];	/* marker or CRC being collected */
+	u8 field[TERN_MARKER_SIZE];
 	u8 hdr[TERN_HDR_MAX + 2];
 };
 

@@ -52,6 +52,7 @@ struct tern_fpdu_tx {
  * @hdr_len: bytes at @hdr; 14, 18 or more
  * @len: payload bytes in all, 0..2^32-1
  * @sent: payload bytes in FPDUs that were begun
+ * @last_begun: the FPDU that carries the L bit was begun
  *
  * The message is finished when the FPDU that carries its L bit is ended; a
  * message with an RDMAP header (Read Request, Terminate) has no payload.

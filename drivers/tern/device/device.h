@@ -33,7 +33,15 @@ struct tern_crowd;
  *	their removal, and @dev_aborted of each
  * @ended: connections that ended recently, see conn.h
  * @crowd: endpoints without a QP, see crowd.h
- * @num_pd ...: objects in use, for limits
+ * @num_pd: PDs in use, for the limit
+ * @num_mr: MRs in use
+ * @num_mw: memory windows in use
+ * @num_cq: CQs in use
+ * @num_qp: QPs in use
+ * @num_srq: SRQs in use
+ * @num_ctx: contexts in use
+ * @next_cqn: number of the newest CQ
+ * @next_srqn: number of the newest SRQ
  */
 struct tern_device {
 	struct ib_device ibdev;

@@ -173,6 +173,7 @@ void tern_mem_revoke(struct tern_mem *mem);
 
 /**
  * tern_mem_close() - revoke before the removal
+ * @mem: entry
  *
  * Context: process. Return: 0, also when it was closed before; -EBUSY: windows
  * are bound to it.

@@ -51,6 +51,7 @@ int tern_queue_create(struct tern_queue *q, struct ib_ucontext *ctx,
 
 /**
  * tern_queue_destroy() - free a ring; @q may be zeroed
+ * @q: ring
  *
  * Context: process, may sleep. The program's mappings stay valid: they keep the
  * pages.

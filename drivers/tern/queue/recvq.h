@@ -56,6 +56,7 @@ int tern_recvq_create(struct tern_recvq *rq, struct ib_ucontext *ctx,
 
 /**
  * tern_recvq_destroy() - free it; tern_recvq_level() is 0 from then on
+ * @rq: the queue
  *
  * Context: process, may sleep.
  */
@@ -63,6 +64,9 @@ void tern_recvq_destroy(struct tern_recvq *rq);
 
 /**
  * tern_recvq_post() - kernel users' post_recv
+ * @rq: the queue
+ * @wr: list of requests
+ * @bad_wr: result: the first that was not posted
  *
  * Context: any, interrupts on or off. Return: 0; -ENOMEM when full, -EINVAL for
  * too many elements, with *@bad_wr set; the earlier requests stay posted.
@@ -83,6 +87,7 @@ int tern_recvq_take(struct tern_recvq *rq, struct tern_recv *recv);
 
 /**
  * tern_recvq_level() - entries posted and not taken, 0..q.size
+ * @rq: the queue
  *
  * Context: any, with @rq->lock held. A destroyed queue is empty.
  */

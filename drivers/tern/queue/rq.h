@@ -22,7 +22,8 @@ struct tern_srq;
  * @recv: the current entry: that of the Send under reassembly, or the last one
  * @have_recv: @recv is taken and not completed
  * @flush_left: entries that the flush may still find
- * @cqes, @cqe_nr: completions not yet published
+ * @cqe_nr: completions at @cqes
+ * @cqes: completions not yet published
  */
 struct tern_rq {
 	struct tern_recvq own;

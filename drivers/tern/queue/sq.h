@@ -44,7 +44,9 @@ struct tern_sq_slot {
  *	the stream is flushed
  * @tail: oldest entry without a completion
  * @stop: in CLOSING: entries from this index on are flushed, not sent
- * @max_wr, @max_sge, @max_inline: granted
+ * @max_wr: entries that were granted
+ * @max_sge: elements of an entry
+ * @max_inline: bytes of inline payload
  * @sig_all: every entry is signalled
  * @failed: the flush found an entry that failed: none after it succeeds
  * @vendor_err: the peer's Terminate, for entries that fail; 0 means none
@@ -79,10 +81,19 @@ struct tern_sq {
 
 /**
  * struct tern_wqe - the send queue entry being sent: a private, validated copy
+ * @wr_id: returned in the completion
+ * @remote_addr: see struct tern_sqe
+ * @index: of the entry
+ * @opcode: enum tern_wr_opcode
+ * @flags: enum tern_wr_flags
+ * @rkey: see struct tern_sqe
+ * @ex: see struct tern_sqe
+ * @access: see struct tern_sqe
  * @len: payload bytes
  * @length: BIND_MW: bytes of the window
  * @sge: where the payload is
  * @num_sge: elements
+ * @inline_len: bytes at @inl
  * @inl: inline payload
  */
 struct tern_wqe {

@@ -32,6 +32,8 @@ static inline struct tern_srq *to_tern_srq(struct ib_srq *ibsrq)
 
 /**
  * tern_srq_take() - take the next receive entry
+ * @srq: the SRQ
+ * @recv: private copy
  *
  * As tern_recvq_take(), and raises the limit event. Context: any, interrupts on
  * or off.

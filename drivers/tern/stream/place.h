@@ -26,6 +26,8 @@ struct tern_place_src {
 /**
  * tern_place_write() - check a segment of an RDMA Write (RFC 5041 7.1), then
  * copy
+ * @s: stream
+ * @src: payload
  *
  * Context: the socket lock is held. Return: TERN_TERM_NONE, or the triplet to
  * send, with nothing written.

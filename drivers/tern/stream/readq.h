@@ -13,8 +13,10 @@
 
 /**
  * struct tern_read_in - a Read Request of the peer
- * @sink_stag, @sink_to: where the Response goes
- * @src_stag, @src_to: our memory
+ * @sink_stag: where the Response goes
+ * @sink_to: offset in it
+ * @src_stag: our memory
+ * @src_to: offset in it
  * @size: bytes
  * @msn: its number on queue 1, for a Terminate
  */
@@ -49,9 +51,15 @@ struct tern_read_out {
 
 /**
  * struct tern_readq - both queues of one stream
- * @in: inbound slots, @ird of them (one more for an RTR Read); oldest at @in_head
+ * @in: inbound slots
+ * @ird: how many, and one more for an RTR Read
+ * @in_head: slot of the oldest
+ * @in_count: slots in use
  * @in_rtr: an RTR Read is among @in
- * @out: outbound, @ord of them (one more for an RTR Read); oldest at @out_head
+ * @out: outbound slots
+ * @ord: how many, and one more for an RTR Read
+ * @out_head: slot of the oldest
+ * @out_count: slots in use
  */
 struct tern_readq {
 	struct tern_read_in *in;

@@ -15,7 +15,8 @@ struct tern_stream;
  * struct tern_rx - receive engine of one stream; guarded by the socket lock
  * @fpdu: framing
  * @ddp: MSN, MO and message state
- * @cur, @seg: the current FPDU; on the stack they would be zeroed each time
+ * @cur: the current FPDU; on the stack it would be zeroed each time
+ * @seg: its segment; the same
  * @skip: bytes of a handled FPDU still to be consumed from the queue
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_mpa_params

@@ -87,7 +87,8 @@ struct tern_stream_user {
 
 /**
  * struct tern_startup - the last startup of a stream, also when it failed
- * @own, @peer: the frames, raw
+ * @own: our frame, raw
+ * @peer: the peer's frame, raw
  * @initiator: @own is the Request
  * @retried: it is the plain attempt after an enhanced one
  * @terms: Terminates in place of our, or the peer's, first FPDU
@@ -122,6 +123,8 @@ void tern_setup_exit(struct tern_setup *setup);
 
 /**
  * tern_stream_bind() - a startup begins for this stream
+ * @s: stream
+ * @user: endpoint
  *
  * Takes a reference on @user. Context: process. Return: 0, -EISCONN when the
  * stream has a user already or is not in IDLE.

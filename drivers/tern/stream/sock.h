@@ -40,7 +40,9 @@ struct tern_sock_ops {
  * @ops: owner's callbacks, guarded by sk->sk_callback_lock; NULL when detached
  * @owner: argument of @ops, guarded likewise
  * @sending: tern_sock_send_locked() runs; guarded by the socket lock
- * @saved_data_ready, @saved_write_space, @saved_state_change: TCP's own
+ * @saved_data_ready: TCP's own callback
+ * @saved_write_space: TCP's own
+ * @saved_state_change: TCP's own
  * @release_work: releases the socket in process context
  * @retry_work: calls write_space after TCP found no memory with nothing in
  *	flight; holds a reference while it is queued
@@ -231,6 +233,7 @@ void tern_sock_unlock(struct tern_sock *s);
 
 /**
  * tern_sock_trylock_bh() - take the socket from BH context
+ * @s: socket
  *
  * Return: false when a process owns it. Undo with tern_sock_unlock_bh().
  */

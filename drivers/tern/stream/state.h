@@ -13,6 +13,7 @@ struct tern_stream;
 /**
  * tern_stream_lock() - take the stream lock: the socket lock, or, before there
  * is a socket, @lock
+ * @s: stream
  *
  * It guards all state of the engines, the send queue's slots and @state. The
  * socket's callbacks hold it when they run. Context: process; the holder does not

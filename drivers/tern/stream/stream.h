@@ -56,8 +56,11 @@ struct tern_stream_ops {
  * @params: what MPA agreed on, the depths at most TERN_MAX_RD_ATOM
  * @access: TERN_ACCESS_* rights of the peer (qp_access_flags)
  * @terms: its errors
- * @sq, @rq: its queues, and where they complete
- * @tx, @rx, @readq: engines
+ * @sq: send queue, and where it completes
+ * @rq: receive side, and where it completes
+ * @tx: send engine
+ * @rx: receive engine
+ * @readq: Reads in flight
  * @sched: when @tx runs
  */
 struct tern_stream {

@@ -28,6 +28,7 @@ void tern_stream_table_exit(struct tern_stream_table *table);
 
 /**
  * tern_stream_serial() - a number that no other stream of the device ever has
+ * @table: streams of the device
  *
  * Unlike the QPN and the address of a QP, which are used again.
  */

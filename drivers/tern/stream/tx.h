@@ -30,7 +30,8 @@ enum tern_tx_source {
  * @source: where @msg comes from
  * @wqe: copy of the entry, with @source TERN_TX_WQE
  * @sgl: the part of its payload that is still to be read
- * @send_msn, @read_msn: next MSN of queues 0 and 1
+ * @send_msn: next MSN of queue 0
+ * @read_msn: next MSN of queue 1
  * @active: the engine is running: a nested call only sets @again
  * @again: look again before the end
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
@@ -43,7 +44,9 @@ enum tern_tx_source {
  * @burst_head: SQ entries before this index are done when @burst is sent
  * @prefer_wqe: the last message was a Response: an SQ entry is next
  * @term_code: Terminate to be sent, TERN_TERM_NONE for none
- * @term_hdr, @term_hdr_len, @term_seg_len: headers of the offending segment
+ * @term_hdr: headers of the offending segment
+ * @term_hdr_len: bytes at @term_hdr
+ * @term_seg_len: its ULPDU_Length
  * @term_sent: the one Terminate went out
  * @rtr: RTR to be sent first
  */

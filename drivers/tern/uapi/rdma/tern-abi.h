@@ -36,8 +36,11 @@
  * @flags: SQ and RQ: enum tern_ring_flags, written by the kernel.
  *	CQ: enum tern_cq_arm, set by the program, taken (exchanged with
  *	TERN_CQ_ARM_NONE) by the kernel when it raises the event
- *
  * @event: CQ: @prod when the kernel raised the last event; written by the kernel
+ * @pad0: zero
+ * @pad1: zero
+ * @pad2: zero
+ * @pad3: zero
  *
  * Each word has a cache line of its own. For SQ, RQ and SRQ the program is the
  * producer, for a CQ the kernel is. The program's side is never trusted: an
@@ -88,6 +91,14 @@ enum tern_cq_arm {
 
 /**
  * enum tern_wr_opcode - work request opcodes, also in completions
+ * @TERN_WR_SEND: Send
+ * @TERN_WR_SEND_WITH_INV: Send with Invalidate
+ * @TERN_WR_RDMA_WRITE: RDMA Write
+ * @TERN_WR_RDMA_READ: RDMA Read
+ * @TERN_WR_LOCAL_INV: make an STag of our own invalid
+ * @TERN_WR_BIND_MW: bind a memory window
+ * @TERN_WR_REG_MR: make a fast-registration MR valid
+ * @TERN_WR_READ_WITH_INV: RDMA Read, then make the STag of its sink invalid
  * @TERN_WR_RECV: completions only: an entry of an RQ or SRQ
  *
  * Only kernel users can post REG_MR and READ_WITH_INV, only programs BIND_MW.
@@ -273,6 +284,7 @@ struct tern_uresp_create_cq {
 
 /**
  * struct tern_uresp_create_srq - answer to CREATE_SRQ
+ * @ring: where to map its ring
  * @srqn: SRQ number
  * @reserved: zero
  */
