@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# How the code reads: checkpatch --strict on C, shellcheck on scripts, pipes that
-# end well, no function over 60 lines and no file over 630, an SPDX line in every
-# file.
+# How the code reads: checkpatch --strict on C, kernel-doc on the driver, shellcheck on
+# scripts, pipes that end well, no function over 60 lines and no file over 630, an SPDX
+# line in every file.
 #
-#	style.sh CHECKPATCH	the script of a kernel source
+#	style.sh CHECKPATCH	the script of a kernel source, with kernel-doc beside it
 #
 # checkpatch cannot parse the insides of TRACE_EVENT() and X-macros, and asks programs to
 # use what only the kernel has. For those files only the checks named here are left out.
@@ -71,6 +71,12 @@ checkpatch_programs()
 	run_checkpatch "$program" "${code[@]}"
 }
 
+kernel_doc()
+{
+	files 'drivers/tern/*.[ch]' |
+		xargs python3 -B "$(dirname "$checkpatch")/kernel-doc" -none -Werror 2>&1 | sort -u
+}
+
 # scripts that are run, found by their first line, and those that are sourced
 shell_scripts()
 {
@@ -133,6 +139,7 @@ quiet_greps()
 
 verdict checkpatch_strict_is_clean checkpatch_kernel
 verdict checkpatch_strict_is_clean_on_programs checkpatch_programs
+verdict kernel_doc_is_complete kernel_doc
 verdict shellcheck_is_clean check_shell
 verdict no_pipe_ends_in_a_quiet_grep quiet_greps
 verdict no_function_over_60_lines long_functions
