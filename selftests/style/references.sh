@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # What the tree refers to is in the tree or public: an RFC and its section, or a row
-# of selftests/conformance/requirements. And the document made of that file is fresh.
+# of selftests/conformance/requirements. And the document made of that file is fresh,
+# and the documents name functions and files that there are.
 #
 #	references.sh [TOP]
 set -euo pipefail
@@ -35,6 +36,24 @@ unknown()
 	} | sort -u | comm -23 - <(cut -f1 $requirements | sort -u)
 }
 
+# functions of the kernel and of others that no file here calls, and files of theirs
+foreign='begin_cpu_access|call_rcu|cm_disconnect_handler|dma_buf_vmap|end_cpu_access'
+foreign+='|ib_umem_dmabuf_get|ibv_import_device|pidfd_getfd|cma\.c|infiniband/terndv\.h'
+
+# ``function()`` and ``folder/file.c`` of a document that the tree does not have
+gone()
+{
+	local documents=(CONTRIBUTING.rst Documentation/*.rst)
+
+	# shellcheck disable=SC2016 # the quotes are those of rst
+	grep -ohE '``[a-z_0-9]+\(' "${documents[@]}" | tr -d '`(' | sort -u |
+		comm -23 - <(files '*.[ch]' '*.sh' '*.py' | xargs grep -ohE '[a-z_0-9]+\(' |
+			tr -d '(' | sort -u) | grep -vxE "$foreign"
+	# shellcheck disable=SC2016
+	grep -ohE '``[a-z_0-9/-]+\.(c|h|sh|py)``' "${documents[@]}" | tr -d '`' | sort -u |
+		grep -vxE "$foreign" | grep -vxF -f <(files . | sed -E 'p; :a; s|^[^/]*/||p; ta')
+}
+
 stale()
 {
 	selftests/conformance/requirements.sh |
@@ -43,5 +62,6 @@ stale()
 
 verdict are_to_what_a_reader_has forbidden
 verdict are_to_rows_that_exist unknown
+verdict are_to_functions_and_files_that_exist gone
 verdict requirements_rst_is_what_requirements_sh_writes stale
 finish
