@@ -5,24 +5,11 @@
 set -euo pipefail
 
 cd "$(dirname "$0")"
+. ../style/lib.sh
 CORE=${CORE:-../../drivers/tern/core}
 CC=${CC:-gcc}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-n=0 failed=0
-
-verdict() {
-	n=$((n + 1))
-	if [ -z "$2" ]; then
-		echo "ok $n - $1"
-	else
-		echo "# $2"
-		echo "not ok $n - $1"
-		failed=1
-	fi
-}
-
-echo "TAP version 13"
 for c in "$CORE"/*.c; do
 	"$CC" -std=gnu2x -O2 -Wall -Wextra -Werror -I. -c -o "$dir/$(basename "$c" .c).o" "$c"
 done
@@ -31,17 +18,16 @@ for o in "$dir"/*.o; do
 	nm -u "$o" | awk '{ print $2 }' | sort -u > "$dir/needs"
 	alien=$(comm -23 "$dir/needs" "$dir/own" |
 		grep -v -x -E 'mem(cpy|move|set|cmp)|crc32c|__stack_chk_fail' || true)
-	verdict "pure__$(basename "$o" .o)_needs_only_mem_and_crc32c" "${alien//$'\n'/ }"
+	verdict "$(basename "$o" .o)_needs_only_mem_and_crc32c" printf %s "$alien"
 done
 for h in "$CORE"/*.h; do
 	err=$(echo "#include \"$(basename "$h")\"" |
 	      "$CC" -std=gnu2x -Wall -Wextra -Werror -I"$CORE" -I. -fsyntax-only -x c - 2>&1 || true)
-	verdict "pure__$(basename "$h")_compiles_alone" "${err%%$'\n'*}"
+	verdict "$(basename "$h")_compiles_alone" printf %s "$err"
 done
 for f in "$CORE"/*.[ch]; do
 	alien=$(grep -E '^#include' "$f" | grep -v -E '"[a-z_]+\.h"' || true)
 	[ "$(basename "$f")" = env.h ] && alien=
-	verdict "pure__$(basename "$f")_includes_core_only" "${alien//$'\n'/ }"
+	verdict "$(basename "$f")_includes_core_only" printf %s "$alien"
 done
-echo "1..$n"
-exit $failed
+finish
