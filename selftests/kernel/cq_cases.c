@@ -57,7 +57,7 @@ static int refused(struct ib_cq *cq, int cqe)
 	int ret = ib_resize_cq(cq, cqe);
 
 	return ret == -EINVAL ? 0 :
-	       kv_fail(-EPROTO, "a resize to %d says %d", cqe, ret);
+	       kv_fail(-EPROTO, "a resize to %d returned %d", cqe, ret);
 }
 
 /* N completions wait while the ring is replaced, again and again */
@@ -77,7 +77,7 @@ static int resized(struct kv_test *t)
 	for (i = 0; i < ARRAY_SIZE(sizes) && !ret; i++) {
 		ret = ib_resize_cq(cq, sizes[i]);
 		if (ret || cq->cqe < sizes[i])
-			ret = kv_fail(-EPROTO, "a resize to %d says %d, %d entries",
+			ret = kv_fail(-EPROTO, "a resize to %d returned %d, with %d entries",
 				      sizes[i], ret, cq->cqe);
 	}
 	for (i = 0; i < N && !ret; i++) {

@@ -88,7 +88,7 @@ static int check_row(struct kv_op *op, const char *what)
 			return kv_fail(-EPROTO, "%s %d: %d completions", what,
 				       i, atomic_read(&op[i].hits));
 		if (i && op[i].order < op[i - 1].order)
-			return kv_fail(-EPROTO, "%s %d overtook", what, i);
+			return kv_fail(-EPROTO, "%s %d completed before its predecessor", what, i);
 		if (failed && op[i].wc.status != IB_WC_WR_FLUSH_ERR)
 			return kv_fail(-EPROTO, "%s %d: '%s' after a failure",
 				       what, i,
@@ -183,7 +183,7 @@ static int disconnect(struct kv_test *t)
 	ib_drain_qp(t->pair.b.qp);
 	if (succeeded(l.op[0] + BUSY) != BUSY ||
 	    succeeded(l.op[1]) != BUSY * 2 / 5)
-		return kv_fail(-EPROTO, "%d were sent, %d came",
+		return kv_fail(-EPROTO, "%d were sent, %d arrived",
 			       succeeded(l.op[0] + BUSY), succeeded(l.op[1]));
 	return check_end(&l, 0) ?: check_end(&l, 1);
 }
@@ -247,7 +247,7 @@ static int flush_deep(struct kv_test *t)
 		ret = kv_want(a, &op[i], IB_WC_WR_FLUSH_ERR);
 	for (i = 1; i < 2 * DEEP && !ret; i++)
 		if (op[i].order < op[i - 1].order)
-			ret = kv_fail(-EPROTO, "%d overtook", i);
+			ret = kv_fail(-EPROTO, "entry %d completed before its predecessor", i);
 	return ret ?: kv_wait_gone(a);
 }
 
@@ -283,6 +283,6 @@ const struct kv_case kv_drain_cases[] = {
 	{ "disconnect__both_ends_under_load", disconnect_both },
 	{ "destroy_qp__under_load", destroy, { .bystander = true } },
 	{ "post__in_error_is_flushed", post_in_error },
-	{ "flush__a_deep_queue_takes_turns", flush_deep, { .depth = DEEP } },
+	{ "flush__a_deep_queue_yields_the_cpu", flush_deep, { .depth = DEEP } },
 	{}
 };

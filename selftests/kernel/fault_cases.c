@@ -429,7 +429,7 @@ static int post_refused(struct kv_test *t)
 	       want_errno(kv_post_recv(a, op, s, KV_MAX_SGE + 1), -EINVAL,
 			  "17 SGEs in a receive") ?:
 	       want_errno(kv_post_send(a, op, IB_WR_SEND, IB_SEND_INLINE, &big,
-				       1, 0), -EINVAL, "300 octets inline") ?:
+				       1, 0), -EINVAL, "300 bytes inline") ?:
 	       want_errno(ib_post_send(a->qp, &atomic.wr, NULL), -EOPNOTSUPP,
 			  "an atomic") ?:
 	       want_errno(kv_post_rdma(a, op, IB_WR_RDMA_READ_WITH_INV, 0, s, 0,
@@ -470,7 +470,7 @@ static int post_full_sq(struct kv_test *t)
 		return -ENOMEM;
 	n = fill_sq(a, op, 400, &ret);
 	if (ret != -ENOMEM || n < 128)
-		return kv_fail(-EPROTO, "post %d to a queue of 128 says %d", n,
+		return kv_fail(-EPROTO, "post %d to a queue of 128 returned %d", n,
 			       ret);
 	for (i = 0, ret = 0; i < n && !ret; i++)
 		ret = kv_ok(a, &op[i]);
@@ -498,7 +498,7 @@ static int cq_overflow(struct kv_test *t)
 	ret = ret ?: kv_wait_event(a, IB_EVENT_CQ_ERR);
 	while (!ret && kv_qp_state(a) != IB_QPS_ERR) {
 		if (time_after(jiffies, end))
-			ret = kv_fail(-ETIMEDOUT, "the QP lives on");
+			ret = kv_fail(-ETIMEDOUT, "the QP is not in ERROR");
 		cond_resched();
 	}
 	/* its CQ lost the drain's completion too: it can't be drained */

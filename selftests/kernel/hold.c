@@ -184,7 +184,7 @@ static int end_traffic(struct side *s)
 }
 
 /* the same end of both pairs, and all that they have of their device */
-static int give_way(struct side *x, struct side *y)
+static int wait_and_free(struct side *x, struct side *y)
 {
 	struct ib_device *dev = x->e->id->device;
 	struct kv_test *t = x->e->pair->t;
@@ -204,15 +204,15 @@ static int give_way(struct side *x, struct side *y)
 	return ret;
 }
 
-static int say(const char *word)
+static int report(const char *word)
 {
 	return kv_fail(0, "%s", word);
 }
 
-/* tell the runner, and wait until it says go */
-static int ask(const char *word)
+/* report @word to kverbs.sh, and wait until it writes to go */
+static int report_and_wait(const char *word)
 {
-	return say(word) ?: kv_wait_go();
+	return report(word) ?: kv_wait_go();
 }
 
 static int busy(struct kv_test *t)
@@ -226,11 +226,11 @@ static int busy(struct kv_test *t)
 	if (ret)
 		return ret;
 	start(s);
-	return warm_up(s) ?: say("busy") ?: give_way(&s[0], &s[2]) ?:
-	       give_way(&s[1], &s[3]);
+	return warm_up(s) ?: report("busy") ?: wait_and_free(&s[0], &s[2]) ?:
+	       wait_and_free(&s[1], &s[3]);
 }
 
-/* MRs to be dumped during that: one of 5000 bytes, and an invalid one of 7000 */
+/* MRs for kverbs.sh to dump: one of 5000 bytes, and an invalid one of 7000 */
 static int hold_mrs(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;
@@ -247,11 +247,11 @@ static int hold_mrs(struct kv_test *t)
 
 static int hold(struct kv_test *t)
 {
-	return kv_pair_works(&t->pair) ?: hold_mrs(t) ?: say("holding") ?:
+	return kv_pair_works(&t->pair) ?: hold_mrs(t) ?: report("holding") ?:
 	       wait_removed(&t->pair.a, 6 * kv_timeout());
 }
 
-/* what is lost when a gives up must not come when the path is there again */
+/* what is lost when a destroys its QP must not arrive when the path is up again */
 static int lost(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -264,21 +264,21 @@ static int lost(struct kv_test *t)
 		return -ENOMEM;
 	kv_fill(src->va, LEN, 21, 0);
 	s = kv_sge(src, 0, LEN);
-	ret = kv_pair_works(&t->pair) ?: ask("ready") ?:
+	ret = kv_pair_works(&t->pair) ?: report_and_wait("ready") ?:
 	      kv_post_rdma(a, op, IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, &s, 1,
 			   dst->dma, b->pd->unsafe_global_rkey) ?:
 	      kv_ok(a, op);
 	if (ret)
 		return ret;
 	kv_end_destroy(a);
-	return ask("gone") ?: kv_check_zero(dst->va, LEN);
+	return report_and_wait("gone") ?: kv_check_zero(dst->va, LEN);
 }
 
-/* b closes first, so a's FIN is the last word; a's user has gone when it is lost */
+/* b closes first; a is destroyed before its own FIN, which is dropped once, is acknowledged */
 static int fin(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
-	int ret = kv_pair_works(&t->pair) ?: ask("ready");
+	int ret = kv_pair_works(&t->pair) ?: report_and_wait("ready");
 
 	if (ret)
 		return ret;
@@ -287,7 +287,7 @@ static int fin(struct kv_test *t)
 	if (ret)
 		return ret;
 	kv_end_destroy(a);
-	return ask("gone");
+	return report_and_wait("gone");
 }
 
 /* QPs that programs try to connect: one without an id, and one that is connected */

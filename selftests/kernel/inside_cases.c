@@ -157,7 +157,7 @@ static int was_inside(void)
 		return kv_fail(in.ret, "the answer failed: %d", in.ret);
 	if (in.seen && in.seen_at && in.seen_at < LEN)
 		return 0;
-	return kv_fail(-EAGAIN, "a saw the answer: %d, after %u bytes",
+	return kv_fail(-EAGAIN, "a saw the answer: %d, after %u bytes: not inside the Send",
 		       in.seen, in.seen_at);
 }
 
@@ -231,11 +231,11 @@ static int wait_end(void)
 
 	while (!READ_ONCE(in.end)) {
 		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "b never sees the end");
+			return kv_fail(-ETIMEDOUT, "b sees neither FIN nor reset");
 		usleep_range(1000, 2000);
 	}
 	return in.end == -ECONNRESET ? 0 :
-	       kv_fail(-EPROTO, "b sees the end %d, and no reset", in.end);
+	       kv_fail(-EPROTO, "b sees %d (1: FIN), expected a reset", in.end);
 }
 
 /*
@@ -287,8 +287,8 @@ static int terminate_inside(struct kv_test *t)
 }
 
 const struct kv_case kv_inside_cases[] = {
-	{ "send__the_peers_fin_comes_inside", fin_inside },
-	{ "send__the_peers_rst_comes_inside", rst_inside },
-	{ "send__the_peers_terminate_comes_inside", terminate_inside },
+	{ "send__the_peers_fin_arrives_in_its_middle", fin_inside },
+	{ "send__the_peers_rst_arrives_in_its_middle", rst_inside },
+	{ "send__the_peers_terminate_arrives_in_its_middle", terminate_inside },
 	{}
 };

@@ -42,24 +42,24 @@ run_case()
 	fi
 }
 
-# run_point CASE: with what a counter has to say of it
+# run_point CASE: run it, and check the counter that belongs to it
 run_point()
 {
 	local before
 	before=$(counter "$DEV_A" flush_more || true)
 	run_case "$1" || return
-	if [ "$1 $TERN_TYPE" = "flush__a_deep_queue_takes_turns tern" ]; then
+	if [ "$1 $TERN_TYPE" = "flush__a_deep_queue_yields_the_cpu tern" ]; then
 		[ "$(counter "$DEV_A" flush_more)" -ge $((before + 15)) ]
 	fi
 }
 
-# due NAME GLOB...: no glob picks, or one of them this
+# due NAME GLOB...: whether to run NAME: there is no glob, or one matches
 due()
 {
 	[ $# = 1 ] || picked "$@"
 }
 
-# start CASE WORD: a case that waits, once it has said the word; its process is $holder
+# start CASE WORD: start a case and wait until it reports the word; its process is $holder
 start()
 {
 	{ echo 1 >"$dir/$1"; } 2>/dev/null &
@@ -67,17 +67,17 @@ start()
 	eventually grep -q "$2" "$dir/why"
 }
 
-# connected, with MRs, until the device goes
+# a connected pair with MRs, until the device is removed
 hold() { start hold holding; }
 
-# kernel_mr BYTES TEXT: the line of rdma(8) about the MR of that length has TEXT
+# kernel_mr BYTES TEXT: rdma(8) shows the MR of that length with TEXT
 kernel_mr()
 {
 	rdma -d resource show mr -dd | tr '\n' ' ' | sed 's/ \(dev\|link\) /\n/g' |
 		tee -a /dev/stderr | has "mrlen $1 .*\[tern_kverbs\].* $2"
 }
 
-# The kernel's MRs too: what REG_MR opened, and what LOCAL_INV ended.
+# rdma(8) shows MRs of kernel users: one valid after REG_MR, one invalid after LOCAL_INV.
 resources()
 {
 	local holder status=0
@@ -89,7 +89,7 @@ resources()
 	return "$status"
 }
 
-# The device goes while a kernel user is connected over it.
+# The device is removed while a kernel user is connected over it.
 link_delete()
 {
 	local holder
@@ -102,14 +102,14 @@ link_delete()
 	dev_add a "$DEV_A" "$TERN_TYPE" v0a
 }
 
-# The module goes while kernel users have QPs, CQs of their own and of the pool,
-# and MRs on both devices, and keep all of them busy.
+# The module is unloaded while kernel users have QPs, MRs and CQs (their own and of the
+# pool) on both devices, and keep all of them busy.
 rmmod_busy()
 {
 	local holder status=0
 	start busy busy
 	timed 5 rmmod "$TERN_TYPE" || status=$?
-	# a module that stays must not keep them waiting
+	# if the module is still loaded, delete its devices, so that the users end
 	rdma link delete "$DEV_A" 2>/dev/null || true
 	rdma link delete "$DEV_B" 2>/dev/null || true
 	wait "$holder" || status=$?
@@ -121,9 +121,9 @@ rmmod_busy()
 	return "$status"
 }
 
-# run_told CASE BEFORE AFTER: a case that asks twice: what to do when it is ready, and
-# when its end a is gone
-run_told()
+# run_in_steps CASE READY GONE: a case that waits twice: run READY when its connection is
+# up, and GONE when its end a is destroyed
+run_in_steps()
 {
 	local holder status=0
 	start "$1" ready || status=1
@@ -137,12 +137,12 @@ run_told()
 	return "$status"
 }
 
-# A kernel user gives up while the path is down: what it sent must not be sent again
-# when the path is there, for it may have connected again. TCP's timer would be at its
-# second or third try, close-ms not over.
+# A kernel user destroys its QP while the path is down. TCP must not retransmit the data
+# when the path is up again, since the user may have connected again. At that time TCP
+# would retransmit for the second or third time, and close-ms is not over.
 nothing_again()
 {
-	run_told lost cut heal
+	run_in_steps lost cut heal
 }
 
 cut() { drop_in_b "ip saddr $IP_A drop"; }
@@ -152,23 +152,23 @@ heal()
 	sleep 0.5 && undrop && sleep 2
 }
 
-# But for a FIN, without which the peer would wait for its whole time: b's endpoint
-# ends well. (It shows that of tern only.)
+# A lost FIN is retransmitted, otherwise the peer would wait for close-ms: b's endpoint
+# ends without an error. (Only tern shows its endpoints.)
 fin_again()
 {
 	[ "$TERN_TYPE" = tern ] || expect() { true; }
-	run_told fin lose_fin ended_well
+	run_in_steps fin drop_fin ended_well
 }
 
-lose_fin() { lose_once input "tcp flags & fin == fin"; }
+drop_fin() { drop_once input "tcp flags & fin == fin"; }
 
 ended_well()
 {
-	soon expect conns_of_b ended=true error=null && lost_one && undrop
+	soon expect conns_of_b ended=true error=null && dropped_one && undrop
 }
 
-# no_leftovers: the cases left no object at the devices. (The core keeps the CQs
-# of its pool until the device goes.)
+# no_leftovers: no case left an object at the devices. (The core keeps the CQs of its
+# pool until the device is removed.)
 no_leftovers()
 {
 	local left
@@ -178,7 +178,7 @@ no_leftovers()
 }
 
 topo_up
-# The wire takes a moment, rdma_cm asks for the neighbour once.
+# The link needs a moment to come up, and rdma_cm resolves the neighbour only once.
 eventually in_a ping -q -c 1 -W 1 $IP_B >/dev/null
 eventually in_a ping -q -c 1 -W 1 $IP6_B >/dev/null
 modprobe rdma_cm
@@ -192,20 +192,20 @@ done
 if due resource__kernel_mrs "$@"; then
 	point "resource__kernel_mrs" resources
 fi
-if due close__sends_nothing_again "$@"; then
-	point "close__sends_nothing_again" nothing_again
+if due close__retransmits_nothing "$@"; then
+	point "close__retransmits_nothing" nothing_again
 fi
-if due close__sends_a_lost_fin_again "$@"; then
-	point "close__sends_a_lost_fin_again" fin_again
+if due close__retransmits_a_lost_fin "$@"; then
+	point "close__retransmits_a_lost_fin" fin_again
 fi
-if due hold__link_delete_under_a_kernel_user "$@"; then
-	point "hold__link_delete_under_a_kernel_user" link_delete
+if due link_delete__under_a_kernel_user "$@"; then
+	point "link_delete__under_a_kernel_user" link_delete
 fi
 if due close__no_object_is_left "$@"; then
 	point "close__no_object_is_left" no_leftovers
 fi
-if due busy__rmmod_under_kernel_users "$@"; then
-	point "busy__rmmod_under_kernel_users" rmmod_busy
+if due rmmod__under_busy_kernel_users "$@"; then
+	point "rmmod__under_busy_kernel_users" rmmod_busy
 fi
 if due connect__ipv6 "$@"; then
 	modprobe -r tern_kverbs

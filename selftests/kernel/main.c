@@ -81,7 +81,7 @@ int kv_wait_go(void)
 
 	while (!READ_ONCE(go)) {
 		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "no word to go on came");
+			return kv_fail(-ETIMEDOUT, "kverbs.sh did not write to go in time");
 		usleep_range(1000, 2000);
 	}
 	WRITE_ONCE(go, false);
@@ -142,7 +142,7 @@ static int run_case(const struct kv_case *c)
 	if (!ret && c->opts.bystander) {
 		ret = kv_pair_works(&t->by);
 		if (ret)
-			kv_fail(ret, "the bystander was harmed");
+			kv_fail(ret, "the other pair of QPs was affected");
 	}
 	if (ret && !why[0])
 		kv_fail(ret, "error %d", ret);

@@ -217,7 +217,7 @@ static int new_qp(struct kv_end *e)
 	e->qp = e->id->qp;
 	if (attr.cap.max_send_wr < depth(e) ||
 	    attr.cap.max_inline_data < 200)
-		return kv_fail(-EINVAL, "the QP got less than it asked for");
+		return kv_fail(-EINVAL, "the QP was granted less than requested");
 	return 0;
 }
 
@@ -489,7 +489,7 @@ int kv_fill_recvs(struct kv_end *e, struct kv_end *peer)
 		return ret;
 	ret = kv_post_recv(e, &op[n], NULL, 0);
 	if (ret != -ENOMEM)
-		return kv_fail(-EPROTO, "a full queue says %d", ret);
+		return kv_fail(-EPROTO, "a post to a full queue returned %d", ret);
 	return empty_recvs(e, peer, op, n);
 }
 

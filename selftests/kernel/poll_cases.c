@@ -114,7 +114,7 @@ const struct kv_case kv_poll_cases[] = {
 	{ "poll__workqueue", traffic, { .poll = KV_WORKQUEUE } },
 	{ "poll__unbound_workqueue", traffic, { .poll = KV_UNBOUND } },
 	{ "poll__cq_pool", traffic, { .poll = KV_POOL } },
-	{ "poll__by_hand", traffic, { .poll = KV_RAW } },
+	{ "poll__by_ib_poll_cq", traffic, { .poll = KV_RAW } },
 	{ "req_notify_cq__reports_missed_events", notify_missed, { .poll = KV_RAW } },
 	{}
 };

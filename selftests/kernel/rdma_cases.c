@@ -183,7 +183,7 @@ static int fence(struct kv_test *t)
 			   IB_SEND_SIGNALED | IB_SEND_FENCE, &s, 1, 0) ?:
 	      kv_ok(a, &op[1]) ?: kv_ok(a, &op[2]) ?: kv_ok(b, &op[0]);
 	if (!ret && op[2].order < op[1].order)
-		return kv_fail(-EPROTO, "the fenced Send overtook the Read");
+		return kv_fail(-EPROTO, "the fenced Send completed before the Read");
 	return ret ?: kv_check(back->va, 65536, 24, 0);
 }
 
@@ -211,7 +211,7 @@ static int reads_beyond_ord(struct kv_test *t)
 		ret = kv_ok(a, &op[i]);
 	for (i = 1; i < 64 && !ret; i++)
 		if (op[i].order < op[i - 1].order)
-			ret = kv_fail(-EPROTO, "Read %d overtook", i);
+			ret = kv_fail(-EPROTO, "Read %d completed before its predecessor", i);
 	return ret ?: kv_check(ours->va, 64 * 1000, 25, 0);
 }
 
@@ -306,7 +306,7 @@ const struct kv_case kv_rdma_cases[] = {
 	{ "write__payload_sizes", write_sizes },
 	{ "write__sixteen_sges", write_sges },
 	{ "write__inline", write_inline },
-	{ "write__is_placed_before_the_send_behind_it", write_then_send },
+	{ "write__is_placed_before_the_next_send", write_then_send },
 	{ "read__payload_sizes", read_sizes },
 	{ "read__sixteen_sges", read_sges },
 	{ "read__more_than_ord", reads_beyond_ord, { .ord = 4 } },

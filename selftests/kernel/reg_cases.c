@@ -334,7 +334,7 @@ static int send_inv(struct kv_test *t, struct kv_mr *m, int flags)
 		return ret;
 	if (!(op[0].wc.wc_flags & IB_WC_WITH_INVALIDATE) ||
 	    op[0].wc.ex.invalidate_rkey != m->mr->rkey)
-		return kv_fail(-EPROTO, "the receiver wasn't told the key");
+		return kv_fail(-EPROTO, "the completion does not name the invalidated key");
 	return 0;
 }
 

@@ -175,7 +175,7 @@ static int burst(struct kv_test *t, u32 n, int flags)
 		ret = kv_ok(b, &op[n + i]);
 	for (i = 1; i < n && !ret; i++)
 		if (op[n + i].order < op[n + i - 1].order)
-			ret = kv_fail(-EPROTO, "receive %u overtook", i);
+			ret = kv_fail(-EPROTO, "receive %u completed before its predecessor", i);
 	for (i = 0; i + 1 < n && !ret; i++)
 		if (atomic_read(&op[i].hits) !=
 		    (flags || t->pair.opts->sig_all))

@@ -92,7 +92,7 @@ static int wait_open(struct sock *sk)
 
 	while (!is_open(sk)) {
 		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "the peer knows of %u bytes of %u",
+			return kv_fail(-ETIMEDOUT, "the advertised window is %u bytes of %u",
 				       tcp_receive_window(tcp_sk(sk)),
 				       tcp_sk(sk)->rcv_ssthresh);
 		usleep_range(100, 200);
@@ -197,7 +197,7 @@ static int wait_full(struct sock *sk)
 
 	while (sk_stream_is_writeable(sk)) {
 		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "TCP of a takes all");
+			return kv_fail(-ETIMEDOUT, "a's send buffer never fills");
 		usleep_range(1000, 2000);
 	}
 	return 0;
@@ -235,7 +235,7 @@ static int nothing_later(struct kv_test *t, struct kv_mem *dst)
 		return kv_fail(-EBADMSG, "byte %zu was read after the flush",
 			       (size_t)(at - (u8 *)dst->va));
 	if (!memchr(dst->va, OURS, PIECE))
-		return kv_fail(-EBADMSG, "nothing came");
+		return kv_fail(-EBADMSG, "nothing arrived");
 	return kv_wait_event(&t->pair.b, IB_EVENT_QP_FATAL);
 }
 
@@ -308,7 +308,7 @@ static int stop_reading(struct kv_test *t, struct sock *sk, struct kv_op *op,
 			break;
 	}
 	lock_sock(sk);
-	return ret ?: kv_fail(-EAGAIN, "each time the Reads were done at once");
+	return ret ?: kv_fail(-EAGAIN, "the Reads were always done before b stopped");
 }
 
 /* the memory of a Response: a receive of a's tells its owner that the QP failed */
@@ -336,8 +336,8 @@ static int response_is_cut(struct kv_test *t)
 }
 
 const struct kv_case kv_window_cases[] = {
-	{ "window__opens_behind_a_held_socket", window_opens },
-	{ "flush__reads_no_more_of_a_send", send_is_cut },
-	{ "flush__reads_no_more_for_a_response", response_is_cut },
+	{ "window__opens_after_the_socket_was_held", window_opens },
+	{ "flush__stops_reading_a_send", send_is_cut },
+	{ "flush__stops_reading_for_a_response", response_is_cut },
 	{}
 };

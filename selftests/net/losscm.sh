@@ -27,11 +27,11 @@ rounds()
 lost_once()
 {
 	server -k 1
-	lose_once "$1" "tcp $2"
+	drop_once "$1" "tcp $2"
 	client -n 20 -x 2000
 	timed 10 eventually ended $client_pid
 	ends $server_pid
-	lost_one
+	dropped_one
 	undrop
 	grep -q operations "$TMP/client"
 	nothing_left

@@ -188,15 +188,15 @@ drop_in_b()
 
 undrop() { in_b nft delete table inet t; }
 
-# lose_once HOOK RULE: drop the first packet of each sender that matches RULE at b
-lose_once()
+# drop_once HOOK RULE: drop the first packet of each sender that matches RULE at b
+drop_once()
 {
 	in_b nft "destroy table inet t; add table inet t; add set inet t seen { type ipv4_addr; };
 		add chain inet t c { type filter hook $1 priority 0; };
 		add rule inet t c $2 ip saddr != @seen add @seen { ip saddr } counter drop"
 }
 
-lost_one() { in_b nft list table inet t | grep 'packets 1 '; }
+dropped_one() { in_b nft list table inet t | grep 'packets 1 '; }
 
 # capture NETNS DEV: tcpdump into $TMP/pcap until capture_end.
 capture()

@@ -433,10 +433,10 @@ needs_uverbs() { grep -q '^ib_uverbs .*tern' /proc/modules; }
 lost_fin()
 {
 	server -k 1
-	lose_once "$1" "tcp flags & fin == fin"
+	drop_once "$1" "tcp flags & fin == fin"
 	client -n 20 -x 2000
 	ends $client_pid $server_pid
-	lost_one
+	dropped_one
 	grep -q operations "$TMP/client"
 	grep -q served "$TMP/server"
 	nothing_left
@@ -449,10 +449,10 @@ lost_fin_of_dead()
 {
 	server
 	client -c
-	lose_once input "tcp flags & fin == fin"
+	drop_once input "tcp flags & fin == fin"
 	kill -9 $client_pid
 	ends $client_pid $server_pid
-	lost_one
+	dropped_one
 	nothing_left
 	undrop
 }
@@ -461,9 +461,9 @@ lost_fin_of_dead()
 # (untagged, last: & 0xc3 is 0x41) and RDMAP's (0x47)
 lost_terminate() # HOOK COMMAND...
 {
-	lose_once "$1" "@th,272,8 & 0xc3 == 0x41 @th,280,8 == 0x47"
+	drop_once "$1" "@th,272,8 & 0xc3 == 0x41 @th,280,8 == 0x47"
 	"${@:2}" ../verbs/verbs_test "a deregistered remote key"
-	lost_one
+	dropped_one
 	nothing_left
 	within 5 eventually no_tcp a ''
 	within 5 eventually no_tcp b ''
