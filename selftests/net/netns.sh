@@ -146,12 +146,12 @@ own_loopback()
 	ip netns delete c
 }
 
-# ../verbs/doors tries this from a third namespace without a device, as another user
+# ../verbs/access tries this from a third namespace without a device, as another user
 others_loopback()
 {
 	ip netns add c
 	ip netns exec c ip link set lo up
-	limit 40 ../verbs/doors netns__
+	limit 40 ../verbs/access netns__
 	ip netns delete c
 }
 

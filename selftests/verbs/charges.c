@@ -377,9 +377,9 @@ static void share_of_objects(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "memcg__rings_and_slots_of_deep_queues", deep_queues },
-	{ "memcg__accepted_sockets_are_the_listeners", accepted_sockets, 60 },
-	{ "rdmacg__a_program_has_no_more_than_its_share", share_of_objects },
+	{ "memcg__charges_deep_rings_and_their_slots", deep_queues },
+	{ "memcg__charges_accepted_sockets_to_the_listener", accepted_sockets, 60 },
+	{ "rdmacg__limits_objects_of_a_program", share_of_objects },
 };
 
 const struct tap_theme charge_theme = { tests, ARRAY_LEN(tests) };

@@ -425,16 +425,16 @@ static const struct tap_test tests[] = {
 	{ "reject, with private data of 0 to 255 bytes", reject },
 	{ "a port without a listener: REJECTED, ECONNREFUSED", nobody_listens },
 	{ "MPA-076: connect and accept without a QP fail", no_qp },
-	{ "RDMAP-114: either side disconnects: both are told, both QPs end",
+	{ "RDMAP-114: either side disconnects: both get the event, both QPs end",
 	  disconnect_either },
 	{ "what was sent before a disconnect arrives", disconnect_delivers },
-	{ "RDMAP-109, RDMAP-110: each end has the Reads under way that were agreed", ird_ord },
-	{ "the acceptor may speak first", server_speaks_first },
+	{ "RDMAP-109, RDMAP-110: each end has the agreed number of Reads in flight", ird_ord },
+	{ "the acceptor may send first", server_speaks_first },
 	{ "receives posted before the connection take its first messages", posted_early },
 	{ "16 connections at once", many_connections },
 	{ "QP and id destroyed while connecting", leave_early },
-	{ "a port that a TCP connection to elsewhere has", port_of_a_tcp_connection },
-	{ "both ports of a TCP connection: EADDRINUSE", ports_of_a_tcp_connection },
+	{ "a local port that a TCP connection to elsewhere uses", port_of_a_tcp_connection },
+	{ "both ports that a TCP connection uses: EADDRINUSE", ports_of_a_tcp_connection },
 };
 
 const struct tap_theme cm_theme = { tests, ARRAY_LEN(tests) };

@@ -82,7 +82,7 @@ struct rdma_cm_event *end_wait(struct end *e, enum rdma_cm_event_type type)
 	struct rdma_cm_event *event;
 
 	if (poll(&pfd, 1, patience_ms()) != 1) {
-		printf("#   no event, %s awaited\n", rdma_event_str(type));
+		printf("#   no event, expected %s\n", rdma_event_str(type));
 		errno = ETIMEDOUT;
 		return NULL;
 	}
@@ -90,7 +90,7 @@ struct rdma_cm_event *end_wait(struct end *e, enum rdma_cm_event_type type)
 		return NULL;
 	if (event->event == type)
 		return event;
-	printf("#   event %s (status %d), %s awaited\n",
+	printf("#   event %s (status %d), expected %s\n",
 	       rdma_event_str(event->event), event->status,
 	       rdma_event_str(type));
 	errno = event->status < 0 ? -event->status : EPROTO;

@@ -294,11 +294,11 @@ static void single_threaded(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "cq_ex__every_field_is_there", fields },
-	{ "cq_ex__the_key_that_the_peer_invalidated", invalidated },
-	{ "cq_ex__the_walk_and_plain_polls_follow_one_another", walk },
-	{ "cq_ex__an_empty_queue_and_a_failure", failures },
-	{ "cq_ex__timestamps_are_of_the_clock_that_can_be_asked_for", timestamps },
+	{ "cq_ex__reads_every_field", fields },
+	{ "cq_ex__reads_the_key_that_the_peer_invalidated", invalidated },
+	{ "cq_ex__alternates_with_plain_polls", walk },
+	{ "cq_ex__empty_cq_and_failed_completion", failures },
+	{ "cq_ex__timestamps_match_query_rt_values", timestamps },
 	{ "cq_ex__refuses_what_it_cannot_do", refused },
 	{ "cq_ex__single_threaded", single_threaded },
 };

@@ -385,7 +385,7 @@ static void huge_pages(void)
 		drop(mr);
 	} else {
 		expect_eq(errno, EOPNOTSUPP);
-		printf("#   refused: the mapping is of other pages\n");
+		printf("#   refused: vmap() of the dma-buf maps other pages\n");
 	}
 	munmap(p, LEN);
 	close(dmabuf);
@@ -407,7 +407,7 @@ static int resources_of_the_kind(void)
 	return n;
 }
 
-static void told(void)
+static void shown(void)
 {
 	struct ibv_mr *mr;
 
@@ -531,18 +531,18 @@ static const struct tap_test tests[] = {
 	{ "reg_dmabuf_mr__write_and_read", remote },
 	{ "reg_dmabuf_mr__part_of_a_buffer", part },
 	{ "reg_dmabuf_mr__beyond_its_end", bounds },
-	{ "reg_dmabuf_mr__other_files", other_files },
+	{ "reg_dmabuf_mr__refuses_other_files", other_files },
 	{ "reg_dmabuf_mr__rights", rights },
 	{ "reg_dmabuf_mr__read_only_buffer (DDP-105)", read_only },
 	{ "reg_dmabuf_mr__buffer_of_dma_heap", heap },
 	{ "reg_dmabuf_mr__of_huge_pages", huge_pages },
 	{ "reg_dmabuf_mr__rereg_is_refused", rereg },
-	{ "reg_dmabuf_mr__rdma_resource_tells_of_it", told },
-	{ "reg_dmabuf_mr__outlives_the_fd_and_gives_all_back", outlives_its_fd },
+	{ "reg_dmabuf_mr__is_shown_by_rdma_resource", shown },
+	{ "reg_dmabuf_mr__outlives_the_fd_and_frees_all", outlives_its_fd },
 	{ "reg_dmabuf_mr__outlives_fd_and_memfd", outlives_all_of_it },
 	{ "reg_dmabuf_mr__of_a_killed_process", killed },
 	{ "reg_dmabuf_mr__of_a_deleted_link", link_deleted },
-	{ "reg_dmabuf_mr__dereg_under_fire", dereg_under_fire },
+	{ "reg_dmabuf_mr__dereg_under_the_peers_writes", dereg_under_fire },
 };
 
 const struct tap_theme dmabuf_theme = { tests, ARRAY_LEN(tests) };

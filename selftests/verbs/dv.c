@@ -153,7 +153,7 @@ void dv_traffic(void)
 int main(int argc, char **argv)
 {
 	static const struct tap_theme *const themes[] = {
-		&dv_wish_theme, &dv_wire_theme, &dv_abi_theme, NULL,
+		&dv_options_theme, &dv_wire_theme, &dv_abi_theme, NULL,
 	};
 
 	enter_netns(NULL);

@@ -42,6 +42,6 @@ void dv_traffic(void);
 
 int new_port(void);
 
-extern const struct tap_theme dv_wish_theme, dv_wire_theme, dv_abi_theme;
+extern const struct tap_theme dv_options_theme, dv_wire_theme, dv_abi_theme;
 
 #endif /* VERBS_DV_H */

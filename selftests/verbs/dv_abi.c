@@ -52,7 +52,7 @@ static int call(void)
 	return call_fd(a.id->verbs->cmd_fd);
 }
 
-static int wish_at(uint64_t handle, const void *data, uint16_t len)
+static int set_options_at(uint64_t handle, const void *data, uint16_t len)
 {
 	begin(TERN_METHOD_DV_WISH);
 	add(TERN_ATTR_DV_WISH_QP, 0, handle);
@@ -60,9 +60,9 @@ static int wish_at(uint64_t handle, const void *data, uint16_t len)
 	return call();
 }
 
-static int wish(struct tern_qp_wishes w)
+static int set_options(struct tern_qp_wishes w)
 {
-	return wish_at(a.qp->handle, &w, sizeof(w));
+	return set_options_at(a.qp->handle, &w, sizeof(w));
 }
 
 static int report_at(uint64_t handle, void *to, uint16_t len)
@@ -85,12 +85,12 @@ static void sizes_in(void)
 
 	solo_up(NULL);
 	for (i = 0; i < ARRAY_LEN(shorter); i++)
-		expect_eq(wish_at(a.qp->handle, longer, shorter[i]), EINVAL);
+		expect_eq(set_options_at(a.qp->handle, longer, shorter[i]), EINVAL);
 	for (i = sizeof(struct tern_qp_wishes); i <= sizeof(longer); i += 37)
-		expect_eq(wish_at(a.qp->handle, longer, i), 0);
+		expect_eq(set_options_at(a.qp->handle, longer, i), 0);
 	for (i = sizeof(struct tern_qp_wishes); i < sizeof(longer); i += 31) {
 		longer[i] = 1;
-		expect_eq(wish_at(a.qp->handle, longer, sizeof(longer)),
+		expect_eq(set_options_at(a.qp->handle, longer, sizeof(longer)),
 			  EOPNOTSUPP);
 		longer[i] = 0;
 	}
@@ -125,8 +125,8 @@ static void bad_memory(void)
 	void *kernel = (void *)0xffff888000000000ul;
 
 	solo_up(NULL);
-	expect_eq(wish_at(a.qp->handle, NULL, in), EFAULT);
-	expect_eq(wish_at(a.qp->handle, kernel, in), EFAULT);
+	expect_eq(set_options_at(a.qp->handle, NULL, in), EFAULT);
+	expect_eq(set_options_at(a.qp->handle, kernel, in), EFAULT);
 	expect_eq(report_at(a.qp->handle, NULL, out), EFAULT);
 	expect_eq(report_at(a.qp->handle, kernel, out), EFAULT);
 	pair_down();
@@ -166,11 +166,11 @@ static void unknown_bits(void)
 
 	solo_up(NULL);
 	for (bit = 8; bit < 32; bit++)
-		expect_eq(wish(W(1u << bit)), EOPNOTSUPP);
-	expect_eq(wish(W(0, .reserved0 = { 0, 1 })), EINVAL);
-	expect_eq(wish(W(0, .reserved1 = { 0, 0, 1 })), EINVAL);
+		expect_eq(set_options(W(1u << bit)), EOPNOTSUPP);
+	expect_eq(set_options(W(0, .reserved0 = { 0, 1 })), EINVAL);
+	expect_eq(set_options(W(0, .reserved1 = { 0, 0, 1 })), EINVAL);
 	/* a field whose bit is clear is ignored */
-	expect_eq(wish(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9)), 0);
+	expect_eq(set_options(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9)), 0);
 	pair_down();
 }
 
@@ -200,9 +200,9 @@ static void values(void)
 
 	solo_up(NULL);
 	for (i = 0; i < ARRAY_LEN(bad); i++)
-		expect_eq(wish(bad[i]), EINVAL);
-	expect_eq(wish(W(TERN_WISH_RTR_MS, .rtr_ms = 1)), 0);
-	expect_eq(wish(W(TERN_WISH_RTR_MS, .rtr_ms = TERN_WISH_MAX_MS)), 0);
+		expect_eq(set_options(bad[i]), EINVAL);
+	expect_eq(set_options(W(TERN_WISH_RTR_MS, .rtr_ms = 1)), 0);
+	expect_eq(set_options(W(TERN_WISH_RTR_MS, .rtr_ms = TERN_WISH_MAX_MS)), 0);
 	pair_down();
 }
 
@@ -222,8 +222,8 @@ static void version_not_supported(void)
 	set_defaults();
 	solo_up(NULL);
 	for (i = 0; i < ARRAY_LEN(bad); i++)
-		expect_eq(wish(bad[i]), EPFNOSUPPORT);
-	expect_eq(wish(W(TERN_WISH_VERSION, .version = 1)), 0);
+		expect_eq(set_options(bad[i]), EPFNOSUPPORT);
+	expect_eq(set_options(W(TERN_WISH_VERSION, .version = 1)), 0);
 	pair_down();
 }
 
@@ -233,15 +233,15 @@ static void permissive(void)
 
 	set_device("a", "rnic permissive");
 	solo_up(NULL);
-	expect_eq(wish(W(v, .version = 0)), 0);
-	expect_eq(wish(W(v | TERN_WISH_MARKERS)), ENOPROTOOPT);
-	expect_eq(wish(W(v | TERN_WISH_MARKERS, .markers = 1)), 0);
-	expect_eq(wish(W(v | TERN_WISH_MPA_REV, .mpa_rev = 1)), EPFNOSUPPORT);
-	expect_eq(wish(W(v | TERN_WISH_P2P, .p2p = 1)), EPFNOSUPPORT);
-	expect_eq(wish(W(v | TERN_WISH_P2P, .p2p = 0)), 0);
-	expect_eq(wish(W(v | TERN_WISH_ENHANCED, .enhanced = 1)), EPFNOSUPPORT);
-	expect_eq(wish(W(v, .version = 1)), 0);
-	expect_eq(wish(W(TERN_WISH_MARKERS)), 0);
+	expect_eq(set_options(W(v, .version = 0)), 0);
+	expect_eq(set_options(W(v | TERN_WISH_MARKERS)), ENOPROTOOPT);
+	expect_eq(set_options(W(v | TERN_WISH_MARKERS, .markers = 1)), 0);
+	expect_eq(set_options(W(v | TERN_WISH_MPA_REV, .mpa_rev = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(v | TERN_WISH_P2P, .p2p = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(v | TERN_WISH_P2P, .p2p = 0)), 0);
+	expect_eq(set_options(W(v | TERN_WISH_ENHANCED, .enhanced = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(v, .version = 1)), 0);
+	expect_eq(set_options(W(TERN_WISH_MARKERS)), 0);
 	set_defaults();
 	pair_down();
 }
@@ -250,12 +250,12 @@ static void rdmac(void)
 {
 	set_device("a", "rnic rdmac");
 	solo_up(NULL);
-	expect_eq(wish(W(TERN_WISH_VERSION, .version = 0)), 0);
-	expect_eq(wish(W(TERN_WISH_VERSION, .version = 1)), EPFNOSUPPORT);
-	expect_eq(wish(W(TERN_WISH_MPA_REV, .mpa_rev = 2)), EPFNOSUPPORT);
-	expect_eq(wish(W(TERN_WISH_P2P, .p2p = 1)), EPFNOSUPPORT);
-	expect_eq(wish(W(TERN_WISH_MARKERS)), ENOPROTOOPT);
-	expect_eq(wish(W(TERN_WISH_MARKERS, .markers = 1)), 0);
+	expect_eq(set_options(W(TERN_WISH_VERSION, .version = 0)), 0);
+	expect_eq(set_options(W(TERN_WISH_VERSION, .version = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(TERN_WISH_MPA_REV, .mpa_rev = 2)), EPFNOSUPPORT);
+	expect_eq(set_options(W(TERN_WISH_P2P, .p2p = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(TERN_WISH_MARKERS)), ENOPROTOOPT);
+	expect_eq(set_options(W(TERN_WISH_MARKERS, .markers = 1)), 0);
 	set_defaults();
 	pair_down();
 }
@@ -267,14 +267,14 @@ static void settings_moved_on(void)
 
 	set_device("a", "rnic permissive");
 	solo_up(NULL);
-	expect_eq(wish(W(TERN_WISH_VERSION, .version = 0)), 0);
+	expect_eq(set_options(W(TERN_WISH_VERSION, .version = 0)), 0);
 	set_device("a", "rnic non-permissive");
 	expect(end_connect(&a, &want) && errno == EPFNOSUPPORT);
 	pair_down();
 
 	set_device("a", "rnic permissive");
 	solo_up(NULL);
-	expect_eq(wish(W(TERN_WISH_MARKERS)), 0);
+	expect_eq(set_options(W(TERN_WISH_MARKERS)), 0);
 	set_device("a", "rnic rdmac");
 	expect(end_connect(&a, &want) && errno == ENOPROTOOPT);
 	set_defaults();
@@ -292,11 +292,11 @@ static void handles(void)
 	unsigned int i;
 
 	solo_up(NULL);
-	expect_eq(wish_at(a.scq->handle, &w, sizeof(w)), EINVAL);
+	expect_eq(set_options_at(a.scq->handle, &w, sizeof(w)), EINVAL);
 	expect_eq(report_at(a.pd->handle, &r, sizeof(r)), EINVAL);
 	for (i = 0; i < 64; i++)
-		expect_eq(wish_at(1000000 + i, &w, sizeof(w)), ENOENT);
-	expect(wish_at(-1, &w, sizeof(w)));
+		expect_eq(set_options_at(1000000 + i, &w, sizeof(w)), ENOENT);
+	expect(set_options_at(-1, &w, sizeof(w)));
 	expect(report_at(1ull << 40, &r, sizeof(r)));
 	/* another context of the same device, without a QP */
 	other = ibv_open_device(a.id->verbs->device);
@@ -309,7 +309,7 @@ static void handles(void)
 	gone = a.qp->handle;
 	rdma_destroy_qp(a.id);
 	a.qp = NULL;
-	expect_eq(wish_at(gone, &w, sizeof(w)), ENOENT);
+	expect_eq(set_options_at(gone, &w, sizeof(w)), ENOENT);
 	expect_eq(report_at(gone, &r, sizeof(r)), ENOENT);
 	pair_down();
 }
@@ -320,14 +320,14 @@ static void states(void)
 
 	dv_request(NULL, NULL);
 	/* the Request is sent, no Reply has arrived */
-	expect_eq(wish(W(0)), EISCONN);
+	expect_eq(set_options(W(0)), EISCONN);
 	must(!end_accept(&b, &want));
 	dv_established();
-	expect_eq(wish(W(0)), EISCONN);
+	expect_eq(set_options(W(0)), EISCONN);
 	expect_eq(dv.modify_qp(b.qp, &(struct terndv_qp_init_attr){}), TERNDV_ERR_STATE);
 	must(!rdma_disconnect(a.id));
 	expect_error_state(&a);
-	expect_eq(wish(W(0)), EISCONN);
+	expect_eq(set_options(W(0)), EISCONN);
 	dv_query();
 	pair_down();
 }
@@ -344,14 +344,14 @@ static uint32_t draw(void)
 }
 
 /* mostly small numbers, so that some are valid */
-static struct tern_qp_wishes any_wishes(void)
+static struct tern_qp_wishes any_options(void)
 {
 	struct tern_qp_wishes w = W(draw() & (draw() % 8 ? 0xff : -1));
-	uint8_t *octet = &w.markers;
+	uint8_t *field = &w.markers;
 	unsigned int i;
 
 	for (i = 0; i < 9; i++)
-		octet[i] = draw() % 32 ? draw() % 3 : draw();
+		field[i] = draw() % 32 ? draw() % 3 : draw();
 	w.rtr_ms = draw() >> draw() % 32;
 	return w;
 }
@@ -362,7 +362,7 @@ static bool documented(int err)
 	       err == EPFNOSUPPORT || err == ENOPROTOOPT;
 }
 
-static void random_wishes(void)
+static void random_options(void)
 {
 	static const char *const types[] = { "non-permissive", "permissive",
 					     "rdmac" };
@@ -374,7 +374,7 @@ static void random_wishes(void)
 		set_device("a", line);
 		solo_up(NULL);
 		for (i = 0; i < 5000; i++) {
-			int err = wish(any_wishes());
+			int err = set_options(any_options());
 
 			must(documented(err));
 			granted += !err;
@@ -421,20 +421,21 @@ static void race_with_connect(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "MPA-152: wishes of other sizes: EINVAL, EOPNOTSUPP", sizes_in },
-	{ "MPA-151: answers of other sizes: EINVAL, zeros", sizes_out },
-	{ "MPA-152: wishes and answers at bad addresses: EFAULT", bad_memory },
+	{ "MPA-152: options of other sizes: EINVAL, EOPNOTSUPP", sizes_in },
+	{ "MPA-151: reports of other sizes: EINVAL, zeros", sizes_out },
+	{ "MPA-152: options and reports at bad addresses: EFAULT", bad_memory },
 	{ "MPA-152: missing, doubled, unknown attributes and methods", bad_attributes },
 	{ "MPA-152: unknown bits: EOPNOTSUPP; reserved fields: EINVAL", unknown_bits },
 	{ "MPA-152, MPA-190: values out of range, contradictions: EINVAL", values },
 	{ "MPA-152: version not supported: EPFNOSUPPORT", version_not_supported },
 	{ "MPA-152: disabling markers not supported: ENOPROTOOPT", permissive },
-	{ "MPA-152: the same on a device of the RDMAC type", rdmac },
-	{ "MPA-152: a wish that the device has outlived fails the connect", settings_moved_on },
-	{ "MPA-152: handles of others, of other objects, of none: ENOENT, EINVAL", handles },
-	{ "MPA-152: wishes after Idle: EISCONN", states },
-	{ "MPA-152: random wishes: documented errnos alone", random_wishes },
-	{ "MPA-152: wishes change until the connect, and not after it", race_with_connect },
+	{ "MPA-152: versions and markers on a device of the RDMAC type", rdmac },
+	{ "MPA-152: an option that new device settings rule out fails the connect",
+	  settings_moved_on },
+	{ "MPA-152: handles of other contexts, other types, no object: ENOENT, EINVAL", handles },
+	{ "MPA-152: options after Idle: EISCONN", states },
+	{ "MPA-152: random options: only documented errnos", random_options },
+	{ "MPA-152: options can change until the connect, and not after it", race_with_connect },
 };
 
 const struct tap_theme dv_abi_theme = { tests, ARRAY_LEN(tests) };

@@ -91,19 +91,19 @@ static void get(int fd, void *to, size_t len)
 
 static struct mpa_frame read_frame(int fd, const char *key)
 {
-	uint8_t octets[FRAME_LEN];
+	uint8_t raw[FRAME_LEN];
 	struct mpa_frame f = {};
 
-	get(fd, octets, FRAME_LEN);
-	must(!memcmp(octets, key, KEY_LEN));
-	f.flags = octets[16];
-	f.rev = octets[17];
-	f.pd_len = octets[18] << 8 | octets[19];
+	get(fd, raw, FRAME_LEN);
+	must(!memcmp(raw, key, KEY_LEN));
+	f.flags = raw[16];
+	f.rev = raw[17];
+	f.pd_len = raw[18] << 8 | raw[19];
 	if (f.flags & TERNDV_MPA_ENHANCED) {
 		must(f.pd_len >= ENHANCED_LEN);
-		get(fd, octets, ENHANCED_LEN);
-		f.ird = octets[0] << 8 | octets[1];
-		f.ord = octets[2] << 8 | octets[3];
+		get(fd, raw, ENHANCED_LEN);
+		f.ird = raw[0] << 8 | raw[1];
+		f.ord = raw[2] << 8 | raw[3];
 	}
 	return f;
 }
@@ -121,18 +121,18 @@ static struct mpa_frame read_reply(int fd)
 static void write_frame(int fd, const char *key, const struct mpa_frame *f)
 {
 	bool enhanced = f->flags & TERNDV_MPA_ENHANCED;
-	uint8_t octets[FRAME_LEN + ENHANCED_LEN] = {};
+	uint8_t raw[FRAME_LEN + ENHANCED_LEN] = {};
 	size_t len = FRAME_LEN + (enhanced ? ENHANCED_LEN : 0);
 
-	memcpy(octets, key, KEY_LEN);
-	octets[16] = f->flags;
-	octets[17] = f->rev;
-	octets[19] = enhanced ? ENHANCED_LEN : 0;
-	octets[20] = f->ird >> 8;
-	octets[21] = f->ird;
-	octets[22] = f->ord >> 8;
-	octets[23] = f->ord;
-	must(write(fd, octets, len) == (ssize_t)len);
+	memcpy(raw, key, KEY_LEN);
+	raw[16] = f->flags;
+	raw[17] = f->rev;
+	raw[19] = enhanced ? ENHANCED_LEN : 0;
+	raw[20] = f->ird >> 8;
+	raw[21] = f->ird;
+	raw[22] = f->ord >> 8;
+	raw[23] = f->ord;
+	must(write(fd, raw, len) == (ssize_t)len);
 }
 
 static void accept_plainly(int fd)
@@ -281,7 +281,7 @@ static void rtr_timeout(void)
 	};
 	struct end listener;
 	int port = new_port(), fd;
-	uint8_t octet;
+	uint8_t byte;
 	long start;
 
 	must(!enter_netns("b"));
@@ -295,7 +295,7 @@ static void rtr_timeout(void)
 	must(!end_accept(&b, &(struct want){}));
 	expect(read_reply(fd).ird & TERNDV_MPA_IRD_P2P);
 	must(ready(fd, patience_ms()));
-	expect(recv(fd, &octet, 1, 0) <= 0);
+	expect(recv(fd, &byte, 1, 0) <= 0);
 	expect(now_ms() - start >= 250);
 	expect_error_state(&b);
 	close(fd);
@@ -304,12 +304,12 @@ static void rtr_timeout(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "MPA-153: who asked for peer-to-peer is not asked for less: the peer closes (4.5)",
+	{ "MPA-153: option p2p: no retry without it when the peer closes",
 	  no_retry_when_closed },
-	{ "MPA-153: nor is one whose peer answers plainly (4.5)", no_retry_when_plain },
-	{ "MPA-161: who left it to the device is; the next is asked plainly at once",
+	{ "MPA-153: option p2p: no retry without it when the Reply is plain", no_retry_when_plain },
+	{ "MPA-161: p2p by the device: a plain retry; the next connect is plain at once",
 	  retry_by_default },
-	{ "MPA-153: the time to wait for an RTR", rtr_timeout },
+	{ "MPA-153: option rtr_timeout_ms ends the wait for an RTR", rtr_timeout },
 };
 
 const struct tap_theme dv_wire_theme = { tests, ARRAY_LEN(tests) };

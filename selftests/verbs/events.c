@@ -122,7 +122,7 @@ static void port_down_and_up(void)
 	must(!shell("ip -n a addr add %s/64 dev v0a nodad", IP6_A));
 }
 
-static int gid_octet(struct end *e)
+static int gid_byte(struct end *e)
 {
 	union ibv_gid gid;
 
@@ -134,9 +134,9 @@ static void expect_gid(struct end *e, int last)
 {
 	long long end = now_ns(CLOCK_MONOTONIC) + patience_ms() * 1000000LL;
 
-	while (gid_octet(e) != last && now_ns(CLOCK_MONOTONIC) < end)
+	while (gid_byte(e) != last && now_ns(CLOCK_MONOTONIC) < end)
 		usleep(1000);
-	expect_eq(gid_octet(e), last);
+	expect_eq(gid_byte(e), last);
 }
 
 /*

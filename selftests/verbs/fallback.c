@@ -194,8 +194,8 @@ static void no_port_is_left(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "fall_back__from_another_port_than_the_first_try", port_was_taken },
-	{ "fall_back__where_no_port_is_left", no_port_is_left },
+	{ "fall_back__uses_another_port", port_was_taken },
+	{ "fall_back__fails_without_a_free_port", no_port_is_left },
 };
 
 const struct tap_theme fallback_theme = { tests, ARRAY_LEN(tests) };

@@ -132,9 +132,9 @@ static void in_flight(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "fork__children_that_live_on_see_copies", children_live },
-	{ "fork__system_between_messages", children_exit },
-	{ "fork__while_receives_wait_and_reads_run", in_flight },
+	{ "fork__children_do_not_disturb_transfers", children_live },
+	{ "fork__child_execs_between_messages", children_exit },
+	{ "fork__with_receives_and_reads_in_flight", in_flight },
 };
 
 const struct tap_theme fork_theme = { tests, ARRAY_LEN(tests) };

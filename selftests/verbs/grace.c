@@ -143,7 +143,7 @@ static void grace_of_mrs(void)
 	expect_ends(pids, LOOPERS, 0);
 	fast = interrupting() - fast;
 	slow = counter("grace_waited") - slow;
-	printf("#   %lld interrupted, %lld waited\n", fast, slow);
+	printf("#   %lld expedited grace periods, %lld normal ones\n", fast, slow);
 	expect(fast > 0);
 	expect(fast <= 1000 * (time(NULL) - start + 2));
 	pair_down();
@@ -216,7 +216,7 @@ static bool reach_the_limit(void)
 	return waited_at_b() >= LOOPERS;
 }
 
-/* Return: how many grace periods of the device's took RCU's own time meanwhile */
+/* Return: how many grace periods of the device took RCU's own time while it was deleted */
 static long long delete_link_of_a(void)
 {
 	long long before = counter("grace_waited"), last = before, now;
@@ -256,7 +256,7 @@ static void delete_under_loops(void)
 		must(ibv_reg_mr(a.pd, a.buf, 64, ALL_RIGHTS));
 	start_loops(&at_a, 1, a.id->verbs->device, window);
 	expect_eq(delete_link_of_a(), 0);
-	printf("#   %ld ms\n", now_ms() - start);
+	printf("#   deleting the link took %ld ms\n", now_ms() - start);
 	expect_ends(&at_a, 1, EIO);
 }
 
@@ -267,7 +267,7 @@ static void grace_of_a_link(void)
 	bool limited;
 
 	if (is_checked()) {
-		tap_skip = "the checked kernel never comes to the limit";
+		tap_skip = "the checked kernel never reaches the limit";
 		return;
 	}
 	solo_up(NULL);
@@ -278,7 +278,7 @@ static void grace_of_a_link(void)
 	if (limited)
 		delete_under_loops();
 	else
-		tap_skip = "too few grace periods a second to come to the limit";
+		tap_skip = "too few grace periods a second to reach the limit";
 	loops->enough = true;
 	expect_ends(at_b, LOOPERS, 0);
 	pair_down();
@@ -287,9 +287,9 @@ static void grace_of_a_link(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "dereg_mr__a_loop_leaves_other_cpus_alone", grace_of_mrs },
-	{ "dealloc_mw__and_close_interrupt_nobody", grace_of_others },
-	{ "link_delete__waits_for_no_loop_of_others", grace_of_a_link },
+	{ "dereg_mr__loops_interrupt_other_cpus_at_a_bounded_rate", grace_of_mrs },
+	{ "dealloc_mw__and_close_interrupt_no_cpu", grace_of_others },
+	{ "link_delete__is_not_delayed_by_dereg_loops", grace_of_a_link },
 };
 
 const struct tap_theme grace_theme = { tests, ARRAY_LEN(tests) };

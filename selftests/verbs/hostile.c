@@ -467,7 +467,7 @@ static void resize_cons_wild(void)
 }
 
 /* a consumer index before the first entry: the new ring has only the program's own data */
-static void resize_cons_behind(void)
+static void resize_cons_too_old(void)
 {
 	const struct tern_cqe *cqe;
 	uint32_t i;
@@ -558,33 +558,33 @@ static const struct tap_test tests[] = {
 	{ "a wild producer index in the SQ: ERROR", sq_prod_wild },
 	{ "entries posted before older ones completed: ERROR", sq_lapped },
 	{ "a wild producer index in the RQ: ERROR", rq_prod_wild },
-	{ "the kernel reads neither its own indices nor flags", consumers_wild },
+	{ "the kernel never reads back the words that only it writes", consumers_wild },
 	{ "a wild consumer index in the CQ: overflow, ERROR", cq_cons_wild },
-	{ "the CQ's producer index is the kernel's alone", cq_prod_wild },
+	{ "the kernel overwrites a changed producer index of the CQ", cq_prod_wild },
 	{ "a malformed SQ entry: a completion with an error, ERROR", sqe_malformed },
 	{ "DDP-045: a list of 8 GiB in the SQ: a completion with an error", sqe_too_long },
 	{ "a malformed RQ entry: a completion with an error, ERROR", rqe_malformed },
-	{ "noise in all rings", scribble_all },
+	{ "random data in all rings", scribble_all },
 	{ "entries that change while they are read", scribble_race },
-	{ "doorbells with bad arguments: precise errnos", doorbell_arguments },
+	{ "doorbells with bad arguments: ENOENT, EINVAL", doorbell_arguments },
 	{ "doorbells for QPs of other contexts", doorbell_of_others },
 	{ "doorbell after destroy: ENOENT", doorbell_after_destroy },
-	{ "the doorbell closed twice", double_close },
+	{ "the doorbell's descriptor is closed twice", double_close },
 	{ "a child rings the doorbell", fork_and_ring },
 	{ "children killed while they ring", fork_and_die },
-	{ "rings unmapped under the kernel", unmapped },
-	{ "bind_mw__an_entry_of_our_own", bind_good },
-	{ "bind_mw__each_field_spoilt", bind_spoilt },
+	{ "the program unmaps its rings while they are in use", unmapped },
+	{ "bind_mw__valid_raw_entry_binds", bind_good },
+	{ "bind_mw__each_bad_field_is_refused", bind_bad_fields },
 	{ "bind_mw__entries_that_change_while_they_are_read", bind_race },
 	{ "req_notify_cq__no_event_without_a_completion", events_of_nothing },
-	{ "req_notify_cq__no_event_by_words_in_the_ring", events_by_armed_words },
+	{ "req_notify_cq__writing_the_arm_word_raises_no_event", events_by_armed_words },
 	{ "req_notify_cq__no_event_after_the_overflow", events_after_overflow },
 	{ "modify_srq__no_event_without_a_receive", limits_of_nothing },
-	{ "modify_qp__no_event_by_an_error_state_again", error_states_again },
-	{ "mappings at offsets that no queue has", wild_mappings },
+	{ "modify_qp__error_again_raises_no_event", error_states_again },
+	{ "mmap() at offsets that no queue has", wild_mappings },
 	{ "resize_cq__a_wild_consumer_index_is_refused", resize_cons_wild },
-	{ "resize_cq__a_false_consumer_index_uncovers_nothing", resize_cons_behind },
-	{ "resize_cq__rings_scribbled_meanwhile", resize_scribbled },
+	{ "resize_cq__a_false_consumer_index_reveals_no_other_data", resize_cons_too_old },
+	{ "resize_cq__while_the_ring_is_overwritten", resize_scribbled },
 	{ "resize_cq__by_two_processes_at_once", resize_twice_at_once },
 };
 

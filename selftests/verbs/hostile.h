@@ -6,7 +6,7 @@
 #include "vandal.h"
 
 void bind_good(void);
-void bind_spoilt(void);
+void bind_bad_fields(void);
 void bind_race(void);
 
 void events_of_nothing(void);

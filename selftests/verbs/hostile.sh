@@ -7,7 +7,7 @@ cd ../net || exit
 # shellcheck source=../net/lib.sh
 . ./lib.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "the rings are tern's"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: writes to its rings"
 topo_up
 # shellcheck disable=SC2034 # read by lib.sh: the program plans its points
 ktap_done=1

@@ -145,7 +145,7 @@ static void before(struct tern_sqe *bind)
 }
 
 /* each bad entry gets a completion with its wr_id, the QP moves to ERROR, none binds */
-void bind_spoilt(void)
+void bind_bad_fields(void)
 {
 	static void (*const spoil[])(struct tern_sqe *bind) = {
 		no_window, key_0, region_for_window, window_for_region,

@@ -7,7 +7,7 @@ cd ../net || exit
 # shellcheck source=../net/lib.sh
 . ./lib.sh
 
-[ "$TERN_LANE" = vm ] || skip_all "each page of UML's 4 GiB would be a mapping of its host's"
+[ "$TERN_LANE" = vm ] || skip_all "VM only: under UML the host would need a mapping for each page of 4 GiB"
 topo_up
 # save an emulated CPU work: few packets, no CRC
 in_a ip link set v0a mtu 65535

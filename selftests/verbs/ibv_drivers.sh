@@ -56,7 +56,7 @@ ping()
 	[ "$(grep -c 'ping data' "$TMP/client")" = 20 ]
 }
 
-[ "$TERN_TYPE" = tern ] || skip_all "the provider is tern's"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: loads its provider"
 topo_up
 mkdir "$TMP/copy"
 cp -L "$installed" "$copy"

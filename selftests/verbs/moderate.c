@@ -99,7 +99,7 @@ static void ends_with_the_count(void)
 }
 
 /* the count starts again with each event */
-static void counts_anew(void)
+static void counts_again(void)
 {
 	up(4);
 	expect(event_after(0, 5, 0) >= 0);
@@ -134,7 +134,7 @@ static void solicited(void)
 }
 
 /* if all is polled while the event is delayed, no event comes, and the CQ stays armed */
-static void polled_meanwhile(void)
+static void polled_early(void)
 {
 	long long start;
 	int tries = 0;
@@ -188,7 +188,7 @@ static void across_a_resize(void)
 }
 
 /* the completion of a failure is delayed no longer than others */
-static void errors_are_told(void)
+static void error_raises_event(void)
 {
 	up(1000);
 	must(!ibv_req_notify_cq(b.rcq, 0));
@@ -233,13 +233,13 @@ static void limits_and_errors(void)
 static const struct tap_test tests[] = {
 	{ "modify_cq__an_event_waits_for_the_period", waits_for_the_period },
 	{ "modify_cq__the_count_ends_the_wait", ends_with_the_count },
-	{ "modify_cq__the_count_starts_anew_with_each_event", counts_anew },
-	{ "modify_cq__a_small_ring_does_not_fill_up_waiting", of_a_small_ring },
+	{ "modify_cq__the_count_starts_again_with_each_event", counts_again },
+	{ "modify_cq__a_half_full_ring_ends_the_wait", of_a_small_ring },
 	{ "modify_cq__only_solicited_completions_start_the_wait", solicited },
-	{ "modify_cq__what_was_polled_meanwhile_raises_nothing", polled_meanwhile },
-	{ "modify_cq__zero_and_one_switch_it_off", switched_off },
+	{ "modify_cq__polled_completions_raise_no_event", polled_early },
+	{ "modify_cq__zero_and_one_switch_moderation_off", switched_off },
 	{ "modify_cq__an_event_that_waits_survives_a_resize", across_a_resize },
-	{ "modify_cq__failures_are_told", errors_are_told },
+	{ "modify_cq__a_failed_completion_raises_the_event", error_raises_event },
 	{ "modify_cq__destroyed_while_an_event_waits", destroyed_while_it_waits },
 	{ "modify_cq__limits_and_errors", limits_and_errors },
 };

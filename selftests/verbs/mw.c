@@ -225,7 +225,7 @@ static void several_mib(void)
 	pair_down();
 }
 
-static void one_octet(void)
+static void one_byte(void)
 {
 	struct ibv_send_wr wr = {
 		.num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
@@ -544,12 +544,12 @@ static const struct tap_test tests[] = {
 	{ "alloc_mw__types_and_limits", alloc_types },
 	{ "alloc_mw__unbound_opens_nothing", unbound },
 	{ "dealloc_mw__while_bound", dealloc_bound },
-	{ "dealloc_mw__under_fire", dealloc_under_fire },
+	{ "dealloc_mw__under_the_peers_writes", dealloc_under_fire },
 	{ "dereg_mr__while_windows_are_bound", region_is_busy },
 	{ "dealloc_mw__by_the_exit_of_the_process", process_exit },
 	{ "bind_mw__type1_opens_its_range", type1_range },
 	{ "bind_mw__several_mib", several_mib },
-	{ "bind_mw__one_octet", one_octet },
+	{ "bind_mw__one_byte", one_byte },
 	{ "bind_mw__type1_is_for_the_pd", type1_for_the_pd },
 	{ "bind_mw__type1_moves", type1_rebind },
 	{ "bind_mw__type1_without_length_unbinds", type1_unbind },

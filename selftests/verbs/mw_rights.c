@@ -197,7 +197,7 @@ static void wrapping(struct ibv_mw_bind_info *info)
 	info->length = -info->addr + 16;
 }
 
-static void behind(struct ibv_mw_bind_info *info)
+static void beyond(struct ibv_mw_bind_info *info)
 {
 	info->addr = at(b.buf_len);
 	info->length = 1;
@@ -209,7 +209,7 @@ static void bind_beyond(void)
 	expect_refused(&bindable, a_bit_before);
 	expect_refused(&bindable, far_too_long);
 	expect_refused(&bindable, wrapping);
-	expect_refused(&bindable, behind);
+	expect_refused(&bindable, beyond);
 }
 
 static struct ibv_pd *foreign;
@@ -326,14 +326,14 @@ static const struct tap_test tests[] = {
 	{ "bind_mw__rights_of_the_window", rights },
 	{ "bind_mw__region_without_remote_rights", rights_of_local_region },
 	{ "bind_mw__rights_of_the_qp", rights_of_the_qp },
-	{ "bind_mw__key_is_no_local_key", no_local_key },
+	{ "bind_mw__key_fails_as_lkey", no_local_key },
 	{ "bind_mw__zero_based", zero_based },
 	{ "bind_mw__zero_based_and_iova_regions", offsets_of_the_region },
 	{ "bind_mw__region_must_allow_it", bind_without_right },
 	{ "bind_mw__range_must_be_in_the_region", bind_beyond },
 	{ "bind_mw__region_of_another_pd", bind_foreign_region },
 	{ "bind_mw__window_of_another_pd", bind_foreign_window },
-	{ "bind_mw__dead_key_of_the_region", bind_dead_keys },
+	{ "bind_mw__invalid_key_of_the_region", bind_dead_keys },
 	{ "bind_mw__type2_while_bound", bind2_while_bound },
 	{ "bind_mw__bad_calls_post_nothing", bad_calls },
 };

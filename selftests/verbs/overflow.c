@@ -17,7 +17,7 @@ static void full_up(void)
 }
 
 /* cause a completion for which the CQ has no room */
-static void lose(void)
+static void lose_one(void)
 {
 	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 0, 0, 8, 0, IBV_SEND_SIGNALED);
 }
@@ -25,7 +25,7 @@ static void lose(void)
 /* the first loss ends the QP, which then flushes all posts */
 static void overflow(void)
 {
-	lose();
+	lose_one();
 	expect_async(&a, IBV_EVENT_CQ_ERR);
 	expect_error_state(&a);
 }
@@ -52,7 +52,7 @@ static void expect_no_other(void)
 
 	for (i = 0; i < LOSSES; i++) {
 		arm(i & 1);
-		lose();
+		lose_one();
 	}
 	expect_no_event();
 }
@@ -69,7 +69,7 @@ static void armed_later(int solicited)
 	expect_pile(0, size);
 	arm(solicited);
 	expect_no_event();
-	lose();
+	lose_one();
 	expect_event();
 	expect_no_other();
 	pair_down();
@@ -93,7 +93,7 @@ static void armed_later_unpolled(void)
 	expect_event();
 	arm(0);
 	expect_no_event();
-	lose();
+	lose_one();
 	expect_event();
 	expect_no_other();
 	expect_pile(0, size);
@@ -121,9 +121,9 @@ static void armed_before(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "overflow__one_event_for_who_polls_and_arms_later", polled_and_armed_later },
-	{ "overflow__one_event_for_who_arms_later_without_a_poll", armed_later_unpolled },
-	{ "overflow__one_event_for_who_was_armed_and_arms_again", armed_before },
+	{ "overflow__one_event_when_armed_after_a_poll", polled_and_armed_later },
+	{ "overflow__one_event_when_armed_without_a_poll", armed_later_unpolled },
+	{ "overflow__one_event_when_armed_before_and_again", armed_before },
 };
 
 const struct tap_theme overflow_theme = { tests, ARRAY_LEN(tests) };

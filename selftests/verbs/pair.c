@@ -229,7 +229,7 @@ void expect_wc(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status)
 	struct ibv_wc wc = next_wc(cq);
 
 	if (wc.status != status)
-		printf("#   %s, where %s is due\n",
+		printf("#   completion status: %s, expected %s\n",
 		       ibv_wc_status_str(wc.status), ibv_wc_status_str(status));
 	expect_eq(wc.status, status);
 	expect_eq(wc.wr_id, id);
@@ -374,7 +374,7 @@ void drop_async(struct end *e)
 
 /* ---- payload ------------------------------------------------------------------ */
 
-static uint8_t octet(size_t i, uint32_t seed)
+static uint8_t pattern_byte(size_t i, uint32_t seed)
 {
 	uint32_t x = (uint32_t)(i >> 2) * 2654435761u + seed * 40503u;
 
@@ -387,7 +387,7 @@ void fill(uint8_t *p, size_t len, uint32_t seed)
 	size_t i;
 
 	for (i = 0; i < len; i++)
-		p[i] = octet(i, seed);
+		p[i] = pattern_byte(i, seed);
 }
 
 bool filled(const uint8_t *p, size_t len, uint32_t seed)
@@ -395,8 +395,8 @@ bool filled(const uint8_t *p, size_t len, uint32_t seed)
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		if (p[i] != octet(i, seed)) {
-			printf("#   octet %zu of %zu differs\n", i, len);
+		if (p[i] != pattern_byte(i, seed)) {
+			printf("#   byte %zu of %zu differs\n", i, len);
 			return false;
 		}
 	}

@@ -19,9 +19,9 @@
 
 static int to_test;	/* in the party */
 
-void give_up(const char *func, int line, const char *what)
+void party_fail(const char *func, int line, const char *what)
 {
-	printf("#   party: %s:%d: needs %s (%s)\n", func, line, what,
+	printf("#   other process: %s:%d: needs %s (%s)\n", func, line, what,
 	       strerror(errno));
 	fflush(stdout);
 	_exit(1);
@@ -39,7 +39,7 @@ static void become(const char *netns, uid_t uid)
 	need(!prctl(PR_SET_PDEATHSIG, SIGKILL));
 }
 
-void start(struct party *p, const char *netns, uid_t uid, void (*does)(void))
+void party_start(struct party *p, const char *netns, uid_t uid, void (*does)(void))
 {
 	int fds[2];
 
@@ -52,25 +52,25 @@ void start(struct party *p, const char *netns, uid_t uid, void (*does)(void))
 		to_test = fds[1];
 		become(netns, uid);
 		does();
-		hear();
+		next_word();
 	}
 	close(fds[1]);
 	p->fd = fds[0];
 }
 
-void end(struct party *p)
+void party_end(struct party *p)
 {
 	close(p->fd);
 	kill(p->pid, SIGKILL);
 	must(waitpid(p->pid, NULL, 0) == p->pid);
 }
 
-void tell(struct party *p, int word)
+void party_send(struct party *p, int word)
 {
 	must(write(p->fd, &word, sizeof(word)) == sizeof(word));
 }
 
-int listen_to(struct party *p)
+int party_receive(struct party *p)
 {
 	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
 	int word = -1;
@@ -80,13 +80,13 @@ int listen_to(struct party *p)
 	return word;
 }
 
-void say(int word)
+void report(int word)
 {
 	need(write(to_test, &word, sizeof(word)) == sizeof(word));
 }
 
 /* Return: the next word; exits at the end of the socket, which is the end of the test */
-int hear(void)
+int next_word(void)
 {
 	int word;
 
@@ -99,7 +99,7 @@ int hear(void)
 
 union rights {
 	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(int))];
+	char space[CMSG_SPACE(sizeof(int))];
 };
 
 void send_fd(struct party *p, int fd)
@@ -119,7 +119,7 @@ void send_fd(struct party *p, int fd)
 	must(sendmsg(p->fd, &msg, 0) == 1);
 }
 
-int get_fd(void)
+int receive_fd(void)
 {
 	char byte;
 	struct iovec iov = { &byte, 1 };

@@ -12,25 +12,27 @@ struct party {
 	int fd;
 };
 
-/* run @does as @uid in @netns, in a process that ends with end() or with the test */
-void start(struct party *p, const char *netns, uid_t uid, void (*does)(void));
-void end(struct party *p);
-void tell(struct party *p, int word);
+/* run @does as @uid in @netns, in a process that ends with party_end() or with the test */
+void party_start(struct party *p, const char *netns, uid_t uid, void (*does)(void));
+void party_end(struct party *p);
+void party_send(struct party *p, int word);
 /* the party's next word; the test fails if there is none */
-int listen_to(struct party *p);
+int party_receive(struct party *p);
+/* pass a copy of @fd to the party */
 void send_fd(struct party *p, int fd);
 
 /* must() for the party: it ends the party, not the test */
 #define need(cond) do {							\
 	if (!(cond))							\
-		give_up(__func__, __LINE__, #cond);			\
+		party_fail(__func__, __LINE__, #cond);			\
 } while (0)
 
-void give_up(const char *func, int line, const char *what)
+void party_fail(const char *func, int line, const char *what)
 	__attribute__((noreturn));
-void say(int word);
-int hear(void);
-int get_fd(void);
+/* the calls of the party: a word to the test, the next word from it, a descriptor */
+void report(int word);
+int next_word(void);
+int receive_fd(void);
 
 /* a bound TCP socket in the current netns, or -1 */
 int tcp_bound(const char *ip, int port, bool reuse);

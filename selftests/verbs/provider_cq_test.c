@@ -3,7 +3,7 @@
 
 #include "provider_fake.h"
 
-static void poll__every_opcode_maps_to_the_one_of_verbs(void)
+static void poll__maps_every_opcode(void)
 {
 	static const struct {
 		uint8_t from;
@@ -39,7 +39,7 @@ static void poll__every_opcode_maps_to_the_one_of_verbs(void)
 	free_cq(cq);
 }
 
-static void poll__every_field_is_carried_over(void)
+static void poll__copies_every_field(void)
 {
 	struct tern_cq *cq = make_cq_at(4, UINT32_MAX);
 	struct tern_cqe cqe = {
@@ -71,7 +71,7 @@ static void poll__every_field_is_carried_over(void)
 	free_cq(cq);
 }
 
-static void poll__takes_what_is_asked_and_gives_the_room_back(void)
+static void poll__takes_up_to_count_and_frees_their_entries(void)
 {
 	struct tern_cq *cq = make_cq_at(4, UINT32_MAX - 1);
 	struct tern_cqe cqe = { .opcode = TERN_WR_RECV };
@@ -107,7 +107,7 @@ static void poll__a_broken_ring_is_an_error_and_not_a_crash(void)
 	free_cq(cq);
 }
 
-static void arm__the_word_is_only_raised(void)
+static void arm__solicited_does_not_replace_next(void)
 {
 	static const struct {
 		uint32_t before;
@@ -133,7 +133,7 @@ static void arm__the_word_is_only_raised(void)
 	free_cq(cq);
 }
 
-static void poll_ex__walks_the_ring_and_holds_the_lock_meanwhile(void)
+static void poll_ex__holds_the_lock_from_start_to_end(void)
 {
 	struct tern_cq *cq = make_cq_at(2, UINT32_MAX);
 	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
@@ -196,12 +196,12 @@ static void poll_ex__reads_every_field(void)
 }
 
 static const struct tap_test tests[] = {
-	TEST(poll__every_opcode_maps_to_the_one_of_verbs),
-	TEST(poll__every_field_is_carried_over),
-	TEST(poll__takes_what_is_asked_and_gives_the_room_back),
+	TEST(poll__maps_every_opcode),
+	TEST(poll__copies_every_field),
+	TEST(poll__takes_up_to_count_and_frees_their_entries),
 	TEST(poll__a_broken_ring_is_an_error_and_not_a_crash),
-	TEST(arm__the_word_is_only_raised),
-	TEST(poll_ex__walks_the_ring_and_holds_the_lock_meanwhile),
+	TEST(arm__solicited_does_not_replace_next),
+	TEST(poll_ex__holds_the_lock_from_start_to_end),
 	TEST(poll_ex__reads_every_field),
 };
 

@@ -27,19 +27,19 @@ static struct {
 	unsigned int calls;
 	int answer;
 	uint32_t qp_handle;
-	struct tern_qp_wishes wishes;
+	struct tern_qp_wishes options;
 	struct tern_qp_report report;
 	struct tern_dv_device device;
 } kernel;
 
-static void take_wishes(const struct ib_uverbs_attr *attrs)
+static void take_options(const struct ib_uverbs_attr *attrs)
 {
 	expect(attrs[0].attr_id == TERN_ATTR_DV_WISH_QP && !attrs[0].len);
 	expect(attrs[1].attr_id == TERN_ATTR_DV_WISH_IN);
-	expect(attrs[1].len == sizeof(kernel.wishes));
+	expect(attrs[1].len == sizeof(kernel.options));
 	kernel.qp_handle = attrs[0].data;
-	memcpy(&kernel.wishes, (void *)(uintptr_t)attrs[1].data,
-	       sizeof(kernel.wishes));
+	memcpy(&kernel.options, (void *)(uintptr_t)attrs[1].data,
+	       sizeof(kernel.options));
 }
 
 static void give(const struct ib_uverbs_attr *attr, uint16_t id,
@@ -59,7 +59,7 @@ int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd)
 		return kernel.answer;
 	switch (cmd->hdr.method_id) {
 	case TERN_METHOD_DV_WISH:
-		take_wishes(attrs);
+		take_options(attrs);
 		break;
 	case TERN_METHOD_DV_REPORT:
 		expect(attrs[0].attr_id == TERN_ATTR_DV_REPORT_QP);
@@ -150,22 +150,22 @@ static const struct terndv_qp_init_attr all = {
 	.rtr_timeout_ms = 0x12345678,
 };
 
-static void modify__each_wish_reaches_its_field(void)
+static void modify__each_option_reaches_its_field(void)
 {
 	fresh();
 	expect(!terndv_modify_qp(&qp, &all));
 	expect(kernel.qp_handle == 7);
-	expect(kernel.wishes.mask == 0xff);
-	expect(kernel.wishes.markers == 1 && kernel.wishes.crc == 0);
-	expect(kernel.wishes.p2p == 1 && kernel.wishes.enhanced == 0);
-	expect(kernel.wishes.version == 1 && kernel.wishes.mpa_rev == 2);
-	expect(kernel.wishes.rtr[0] == 3 && kernel.wishes.rtr[1] == 1);
-	expect(kernel.wishes.rtr[2] == 0);
-	expect(kernel.wishes.rtr_ms == 0x12345678);
-	expect(!kernel.wishes.reserved0[0] && !kernel.wishes.reserved1[2]);
+	expect(kernel.options.mask == 0xff);
+	expect(kernel.options.markers == 1 && kernel.options.crc == 0);
+	expect(kernel.options.p2p == 1 && kernel.options.enhanced == 0);
+	expect(kernel.options.version == 1 && kernel.options.mpa_rev == 2);
+	expect(kernel.options.rtr[0] == 3 && kernel.options.rtr[1] == 1);
+	expect(kernel.options.rtr[2] == 0);
+	expect(kernel.options.rtr_ms == 0x12345678);
+	expect(!kernel.options.reserved0[0] && !kernel.options.reserved1[2]);
 }
 
-static void modify__unknown_bits_are_not_cut_off(void)
+static void modify__refuses_unknown_bits(void)
 {
 	struct terndv_qp_init_attr attr = { .comp_mask = 1ull << 32 };
 
@@ -176,7 +176,7 @@ static void modify__unknown_bits_are_not_cut_off(void)
 	expect(!kernel.calls);
 }
 
-static void modify__tells_the_kernels_error(void)
+static void modify__returns_the_kernels_error(void)
 {
 	static const int errors[] = { TERNDV_ERR_VERSION, TERNDV_ERR_MARKERS,
 				      TERNDV_ERR_STATE, EINVAL, EIO };
@@ -192,7 +192,7 @@ static void modify__tells_the_kernels_error(void)
 	expect(terndv_modify_qp(&qp, &all) == EOPNOTSUPP);
 }
 
-static void create__a_qp_with_its_wishes(void)
+static void create__sets_the_options(void)
 {
 	struct ibv_qp_init_attr_ex attr = qp_attr();
 	struct ibv_qp *made;
@@ -200,11 +200,11 @@ static void create__a_qp_with_its_wishes(void)
 	fresh();
 	made = terndv_create_qp(&ctx.vctx.context, &attr, &all);
 	expect(made && kernel.qps == 1 && kernel.qp_handle == 42);
-	expect(kernel.wishes.mask == 0xff && attr.cap.max_send_wr == 7);
+	expect(kernel.options.mask == 0xff && attr.cap.max_send_wr == 7);
 	expect(!tern_qp_destroy(made));
 }
 
-static void create__without_its_wishes_there_is_no_qp(void)
+static void create__fails_when_the_kernel_refuses_the_options(void)
 {
 	struct ibv_qp_init_attr_ex attr = qp_attr();
 
@@ -216,7 +216,7 @@ static void create__without_its_wishes_there_is_no_qp(void)
 	expect(!kernel.qps && attr.cap.max_send_wr == 4);
 }
 
-static void query_qp__each_field_comes_from_its_own(void)
+static void query_qp__copies_each_field(void)
 {
 	struct terndv_qp_attr attr;
 
@@ -246,7 +246,7 @@ static void query_qp__each_field_comes_from_its_own(void)
 	expect(attr.emss == 1448 && attr.mulpdu == 1442);
 }
 
-static void query_qp__each_flag_is_told_by_itself(void)
+static void query_qp__copies_each_flag(void)
 {
 	struct terndv_qp_attr a;
 	uint32_t bit;
@@ -317,13 +317,13 @@ static void foreign_device__is_refused_without_a_call(void)
 }
 
 static const struct tap_test tests[] = {
-	TEST(modify__each_wish_reaches_its_field),
-	TEST(modify__unknown_bits_are_not_cut_off),
-	TEST(modify__tells_the_kernels_error),
-	TEST(create__a_qp_with_its_wishes),
-	TEST(create__without_its_wishes_there_is_no_qp),
-	TEST(query_qp__each_field_comes_from_its_own),
-	TEST(query_qp__each_flag_is_told_by_itself),
+	TEST(modify__each_option_reaches_its_field),
+	TEST(modify__refuses_unknown_bits),
+	TEST(modify__returns_the_kernels_error),
+	TEST(create__sets_the_options),
+	TEST(create__fails_when_the_kernel_refuses_the_options),
+	TEST(query_qp__copies_each_field),
+	TEST(query_qp__copies_each_flag),
 	TEST(query__a_shorter_struct_is_not_overrun),
 	TEST(query__a_longer_struct_ends_with_zeros),
 	TEST(foreign_device__is_refused_without_a_call),

@@ -298,7 +298,7 @@ static void context__opens_and_closes_its_doorbell(void)
 	expect(fcntl(kernel.doorbell_fd, F_GETFD) == -1 && errno == EBADF);
 }
 
-static void context__a_failure_tells_why(void)
+static void context__a_failure_sets_errno(void)
 {
 	int fd = open("/dev/null", O_RDWR);
 
@@ -344,7 +344,7 @@ static void cq__a_failure_at_any_step_undoes_the_others(void)
 	expect(nothing_left());
 }
 
-static void cq_ex__offers_what_an_rnic_can_tell_and_no_more(void)
+static void cq_ex__refuses_fields_and_flags_that_tern_lacks(void)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = 8 };
 	struct ibv_context *ctx = open_context();
@@ -455,7 +455,7 @@ static void qp__a_failure_at_any_step_undoes_the_others(void)
 	expect(nothing_left());
 }
 
-static void qp__tells_what_was_granted(void)
+static void qp__returns_the_granted_capacities(void)
 {
 	struct ibv_context *ctx = open_context();
 	struct ibv_pd *pd = alloc_pd(ctx);
@@ -498,7 +498,7 @@ static void qp__with_an_srq_has_no_receive_ring(void)
 	expect(nothing_left());
 }
 
-static void qp_ex__has_the_wr_calls_that_it_was_asked_for(void)
+static void qp_ex__has_the_requested_wr_calls(void)
 {
 	struct ibv_context *ctx = open_context();
 	struct ibv_pd *pd = alloc_pd(ctx);
@@ -527,7 +527,7 @@ static void qp_ex__has_the_wr_calls_that_it_was_asked_for(void)
 	expect(nothing_left());
 }
 
-static void pd__a_thread_domain_frees_its_queues_of_locks(void)
+static void pd__queues_of_a_thread_domain_take_no_locks(void)
 {
 	struct ibv_context *ctx = open_context();
 	struct ibv_td_init_attr td_attr = {};
@@ -585,7 +585,7 @@ static void pd__a_parent_domain_refuses_what_it_cannot_do(void)
 	expect(nothing_left());
 }
 
-static void mr__of_a_dmabuf_comes_and_goes(void)
+static void mr__registers_and_deregisters_a_dmabuf(void)
 {
 	struct ibv_context *ctx = open_context();
 	struct ibv_pd *pd = alloc_pd(ctx);
@@ -607,18 +607,18 @@ static void mr__of_a_dmabuf_comes_and_goes(void)
 static const struct tap_test tests[] = {
 	TEST(match__by_private_driver_id_then_by_name),
 	TEST(context__opens_and_closes_its_doorbell),
-	TEST(context__a_failure_tells_why),
+	TEST(context__a_failure_sets_errno),
 	TEST(cq__a_failure_at_any_step_undoes_the_others),
-	TEST(cq_ex__offers_what_an_rnic_can_tell_and_no_more),
+	TEST(cq_ex__refuses_fields_and_flags_that_tern_lacks),
 	TEST(cq__resize_moves_to_the_new_ring_at_its_consumer_index),
 	TEST(srq__a_failure_at_any_step_undoes_the_others),
 	TEST(qp__a_failure_at_any_step_undoes_the_others),
-	TEST(qp__tells_what_was_granted),
+	TEST(qp__returns_the_granted_capacities),
 	TEST(qp__with_an_srq_has_no_receive_ring),
-	TEST(qp_ex__has_the_wr_calls_that_it_was_asked_for),
-	TEST(pd__a_thread_domain_frees_its_queues_of_locks),
+	TEST(qp_ex__has_the_requested_wr_calls),
+	TEST(pd__queues_of_a_thread_domain_take_no_locks),
 	TEST(pd__a_parent_domain_refuses_what_it_cannot_do),
-	TEST(mr__of_a_dmabuf_comes_and_goes),
+	TEST(mr__registers_and_deregisters_a_dmabuf),
 };
 
 int main(void)

@@ -108,7 +108,7 @@ static void send__a_bind_fills_its_fields(void)
 	free_qp(qp);
 }
 
-static void send__binds_that_cannot_be_are_refused(void)
+static void send__bad_binds_are_refused(void)
 {
 	struct ibv_send_wr wrs[6];
 	struct tern_qp *qp = make_qp();
@@ -165,7 +165,7 @@ static const struct tap_test tests[] = {
 	TEST(bind_mw__without_length_unbinds),
 	TEST(bind_mw__what_is_refused_changes_nothing),
 	TEST(send__a_bind_fills_its_fields),
-	TEST(send__binds_that_cannot_be_are_refused),
+	TEST(send__bad_binds_are_refused),
 	TEST(wr__a_bind_fills_its_fields),
 	TEST(wr__a_bad_bind_drops_the_batch),
 };

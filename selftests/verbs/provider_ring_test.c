@@ -9,7 +9,7 @@
 
 /* ---- rings ---------------------------------------------------------------- */
 
-static void ring__refuses_a_shape_the_kernel_cannot_mean(void)
+static void ring__refuses_impossible_sizes(void)
 {
 	_Alignas(64) uint8_t memory[TERN_RING_DATA + 8 * 128] = {};
 	struct tern_uring bad[] = {
@@ -93,7 +93,7 @@ static int post_recv(struct tern_qp *qp, struct ibv_recv_wr *wr)
 	return err;
 }
 
-static void recv__an_entry_holds_the_list_and_rings_nothing(void)
+static void recv__an_entry_holds_the_list_without_a_doorbell(void)
 {
 	struct ibv_sge sge[TERN_MAX_SGE];
 	struct ibv_recv_wr wr = { .wr_id = 0x1122334455667788, .sg_list = sge,
@@ -131,7 +131,7 @@ static void recv__the_doorbell_rings_only_when_the_kernel_asks(void)
 	free_qp(qp);
 }
 
-static void recv__what_precedes_a_bad_request_is_posted(void)
+static void recv__requests_before_a_bad_one_are_posted(void)
 {
 	struct ibv_sge sge[TERN_MAX_SGE + 1] = {};
 	struct ibv_recv_wr wrs[2] = {
@@ -179,12 +179,12 @@ static void srq__receives_never_ring(void)
 }
 
 static const struct tap_test tests[] = {
-	TEST(ring__refuses_a_shape_the_kernel_cannot_mean),
+	TEST(ring__refuses_impossible_sizes),
 	TEST(ring__entries_follow_the_control_words),
 	TEST(ring__is_mapped_at_its_key_and_not_inherited_by_fork),
-	TEST(recv__an_entry_holds_the_list_and_rings_nothing),
+	TEST(recv__an_entry_holds_the_list_without_a_doorbell),
 	TEST(recv__the_doorbell_rings_only_when_the_kernel_asks),
-	TEST(recv__what_precedes_a_bad_request_is_posted),
+	TEST(recv__requests_before_a_bad_one_are_posted),
 	TEST(recv__a_qp_with_an_srq_takes_no_receives),
 	TEST(srq__receives_never_ring),
 };

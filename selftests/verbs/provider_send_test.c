@@ -85,7 +85,7 @@ static void send__flags_are_translated_one_by_one(void)
 	free_qp(qp);
 }
 
-static void send__a_queue_that_signals_all_says_so_in_each_entry(void)
+static void send__sq_sig_all_signals_each_entry(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 	struct tern_qp *qp = make_qp();
@@ -98,7 +98,7 @@ static void send__a_queue_that_signals_all_says_so_in_each_entry(void)
 	free_qp(qp);
 }
 
-static void send__solicited_means_nothing_to_write_read_and_invalidate(void)
+static void send__write_read_and_invalidate_ignore_solicited(void)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_LOCAL_INV };
@@ -256,7 +256,7 @@ static void send__a_list_rings_the_doorbell_once_after_publishing(void)
 	free_qp(qp);
 }
 
-static void send__what_precedes_a_bad_request_is_posted_and_rung(void)
+static void send__requests_before_a_bad_one_are_posted_and_rung(void)
 {
 	struct ibv_send_wr wrs[3] = {}, *bad = NULL;
 	struct tern_qp *qp = make_qp();
@@ -302,7 +302,7 @@ static void send__a_full_queue_says_enomem_until_the_kernel_takes_one(void)
 	free_qp(qp);
 }
 
-static void send__only_what_was_granted_can_be_used_of_a_larger_ring(void)
+static void send__a_larger_ring_is_full_at_the_granted_depth(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 	struct tern_qp *qp = make_qp_at(0, 5);
@@ -318,7 +318,7 @@ static void send__only_what_was_granted_can_be_used_of_a_larger_ring(void)
 	free_qp(qp);
 }
 
-static void send__indices_run_over_32_bits(void)
+static void send__indices_wrap_at_32_bits(void)
 {
 	struct tern_qp *qp = make_qp_at(UINT32_MAX - 2, SQ_ENTRIES);
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -338,7 +338,7 @@ static void send__indices_run_over_32_bits(void)
 	free_qp(qp);
 }
 
-static void send__a_doorbell_that_fails_fails_the_post(void)
+static void send__a_failed_doorbell_fails_the_post(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 	struct tern_qp *qp = make_qp();
@@ -349,7 +349,7 @@ static void send__a_doorbell_that_fails_fails_the_post(void)
 }
 
 /* After a disassociation every mapping may read as zeroes. */
-static void send__a_mapping_turned_to_zeroes_only_looks_full(void)
+static void send__a_zeroed_mapping_looks_full(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 	struct tern_qp *qp = make_qp_at(1000, SQ_ENTRIES);
@@ -365,21 +365,21 @@ static void send__a_mapping_turned_to_zeroes_only_looks_full(void)
 static const struct tap_test tests[] = {
 	TEST(send__every_opcode_fills_its_fields),
 	TEST(send__flags_are_translated_one_by_one),
-	TEST(send__a_queue_that_signals_all_says_so_in_each_entry),
-	TEST(send__solicited_means_nothing_to_write_read_and_invalidate),
+	TEST(send__sq_sig_all_signals_each_entry),
+	TEST(send__write_read_and_invalidate_ignore_solicited),
 	TEST(send__opcodes_not_offered_are_refused),
 	TEST(send__bad_flags_and_lists_are_refused),
 	TEST(send__sixteen_elements_fill_an_entry_to_its_end),
 	TEST(send__inline_gathers_its_buffers_into_the_entry),
 	TEST(send__inline_ends_at_the_limit_of_the_queue),
 	TEST(send__a_list_rings_the_doorbell_once_after_publishing),
-	TEST(send__what_precedes_a_bad_request_is_posted_and_rung),
+	TEST(send__requests_before_a_bad_one_are_posted_and_rung),
 	TEST(send__no_doorbell_while_a_drain_is_running),
 	TEST(send__a_full_queue_says_enomem_until_the_kernel_takes_one),
-	TEST(send__only_what_was_granted_can_be_used_of_a_larger_ring),
-	TEST(send__indices_run_over_32_bits),
-	TEST(send__a_doorbell_that_fails_fails_the_post),
-	TEST(send__a_mapping_turned_to_zeroes_only_looks_full),
+	TEST(send__a_larger_ring_is_full_at_the_granted_depth),
+	TEST(send__indices_wrap_at_32_bits),
+	TEST(send__a_failed_doorbell_fails_the_post),
+	TEST(send__a_zeroed_mapping_looks_full),
 };
 
 int main(void)

@@ -130,7 +130,7 @@ static void wr__one_error_drops_the_whole_batch(void)
 	free_qp(qp);
 }
 
-static void wr__operations_not_offered_cannot_be_asked_for(void)
+static void qp_ex__refuses_operations_that_tern_lacks(void)
 {
 	static const uint64_t refused[] = {
 		IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, IBV_QP_EX_WITH_SEND_WITH_IMM,
@@ -151,7 +151,7 @@ static const struct tap_test tests[] = {
 	TEST(wr__invalidations_and_inline_data_fill_their_fields),
 	TEST(wr__abort_leaves_no_trace),
 	TEST(wr__one_error_drops_the_whole_batch),
-	TEST(wr__operations_not_offered_cannot_be_asked_for),
+	TEST(qp_ex__refuses_operations_that_tern_lacks),
 };
 
 int main(void)

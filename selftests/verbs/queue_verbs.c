@@ -52,7 +52,7 @@ struct ibv_async_event next_async(struct end *e, enum ibv_event_type type)
 	must(!ibv_get_async_event(e->id->verbs, &event));
 	ibv_ack_async_event(&event);
 	if (event.event_type != type)
-		printf("#   async event: %s, where %s is due\n",
+		printf("#   async event: %s, expected %s\n",
 		       ibv_event_type_str(event.event_type),
 		       ibv_event_type_str(type));
 	must(event.event_type == type);
@@ -138,7 +138,7 @@ bool says(const char *command, const char *const *words)
 	}
 	expect_eq(pclose(out), 0);
 	if (!found)
-		printf("#   %s: no line with all of '%s' ...; but: %s\n",
+		printf("#   %s: no line has all words from '%s' on; the last with the first: %s\n",
 		       command, words[0], last);
 	return found;
 }
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 {
 	static const struct tap_theme *const themes[] = {
 		&resize_theme, &moderate_theme, &cq_ex_theme, &wr_ex_theme,
-		&srq_theme, &fork_theme, &truth_theme, &stream_theme,
+		&srq_theme, &fork_theme, &query_theme, &batching_theme,
 		&overflow_theme,
 		/* last: it deletes the device */
 		&event_theme, NULL,

@@ -26,7 +26,7 @@ int shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool says(const char *command, const char *const *words);
 
 extern const struct tap_theme resize_theme, moderate_theme, cq_ex_theme;
-extern const struct tap_theme wr_ex_theme, srq_theme, fork_theme, truth_theme;
-extern const struct tap_theme stream_theme, overflow_theme, event_theme;
+extern const struct tap_theme wr_ex_theme, srq_theme, fork_theme, query_theme;
+extern const struct tap_theme batching_theme, overflow_theme, event_theme;
 
 #endif /* VERBS_QUEUE_VERBS_H */

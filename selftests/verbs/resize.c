@@ -34,7 +34,7 @@ static void keeps_unpolled(void)
 	pair_down();
 }
 
-static void makes_room(void)
+static void holds_more(void)
 {
 	up(8);
 	pile_up(0, 8);
@@ -220,7 +220,7 @@ static void resize_under_traffic(bool by_event)
 	pthread_join(t[0], NULL);
 	pthread_join(t[1], NULL);
 	expect(!at_a.err && !at_b.err);
-	printf("#   %u and %u times resized\n", at_a.done, at_b.done);
+	printf("#   a resized %u times, b %u times\n", at_a.done, at_b.done);
 	pair_down();
 }
 
@@ -263,7 +263,7 @@ static void while_it_fills(void)
 
 static const struct tap_test tests[] = {
 	{ "resize_cq__keeps_what_is_unpolled_in_order", keeps_unpolled },
-	{ "resize_cq__makes_room", makes_room },
+	{ "resize_cq__holds_more_completions", holds_more },
 	{ "resize_cq__the_new_size_overflows_when_it_is_full", new_size_overflows },
 	{ "resize_cq__refuses_less_than_is_unpolled", refuses_too_few },
 	{ "resize_cq__refuses_sizes_that_no_cq_can_have", refuses_bad_sizes },

@@ -97,10 +97,10 @@ static void local_other_pd(void)
 }
 
 /*
- * No byte arrives of a list whose last element is bad. With @behind, a good Send before
+ * No byte arrives of a list whose last element is bad. With @after_good, a good Send before
  * it arrives in full.
  */
-static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool behind)
+static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool after_good)
 {
 	struct ibv_sge good = sge_at(&a, 0, 8);
 	struct ibv_sge bad[] = { sge_at(&a, 0, len - 4), sge_at(&a, 50000, 4) };
@@ -117,11 +117,11 @@ static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool behind)
 	bad[1].lkey ^= 0x10100;
 	memset(a.buf, 0xaa, len);
 	memset(b.buf, 0x55, b.buf_len);
-	if (behind)
+	if (after_good)
 		post_recv(&b, 8, 0, 8);
 	post_recv(&b, 9, 64, 60000);
-	post(&a, behind ? &first : &second);
-	if (behind) {
+	post(&a, after_good ? &first : &second);
+	if (after_good) {
 		expect_wc(a.scq, 2, IBV_WC_SUCCESS);
 		expect_recv(&b, 8, 8);
 		expect(all_are(b.buf, 8, 0xaa));
@@ -132,7 +132,7 @@ static void send_bad_end(enum ibv_wr_opcode op, uint32_t len, bool behind)
 	expect(all_are(b.buf + 8, b.buf_len - 8, 0x55));
 }
 
-static void bad_end_of_lengths(bool behind)
+static void bad_end_of_lengths(bool after_good)
 {
 	static const struct want two = { .cap.max_send_sge = 2 };
 	/* a full FPDU carries 1424 bytes of a Send, 1428 of a Write */
@@ -141,10 +141,10 @@ static void bad_end_of_lengths(bool behind)
 
 	for (i = 0; i < ARRAY_LEN(lens); i++) {
 		pair_up(&two, NULL);
-		send_bad_end(IBV_WR_SEND, lens[i], behind);
+		send_bad_end(IBV_WR_SEND, lens[i], after_good);
 		pair_down();
 		pair_up(&two, NULL);
-		send_bad_end(IBV_WR_RDMA_WRITE, lens[i], behind);
+		send_bad_end(IBV_WR_RDMA_WRITE, lens[i], after_good);
 		pair_down();
 	}
 }
@@ -154,7 +154,7 @@ static void local_bad_end(void)
 	bad_end_of_lengths(false);
 }
 
-static void local_bad_end_behind(void)
+static void local_bad_end_after_good(void)
 {
 	bad_end_of_lengths(true);
 }
@@ -381,7 +381,7 @@ static void init_rights(void)
 	struct ibv_qp *qp;
 
 	if (over_siw) {
-		tap_skip = "siw keeps them to itself";
+		tap_skip = "siw does not report access flags";
 		return;
 	}
 	solo_up(NULL);
@@ -540,8 +540,9 @@ static void iova(void)
 static const struct tap_test tests[] = {
 	{ "a wrong local key: LOC_PROT_ERR", local_wrong_key },
 	{ "local_dma_lkey__is_not_for_programs", local_dma_lkey },
-	{ "a list that is bad at its end: nothing of it arrives", local_bad_end },
-	{ "such a list after a good Send, which arrives", local_bad_end_behind },
+	{ "a list whose last element is bad: nothing of it arrives", local_bad_end },
+	{ "a list whose last element is bad, after a good Send: the Send arrives",
+	  local_bad_end_after_good },
 	{ "a local buffer out of bounds: LOC_PROT_ERR", local_bounds },
 	{ "a deregistered local key: LOC_PROT_ERR", local_deregistered },
 	{ "a local key of another PD: LOC_PROT_ERR", local_other_pd },
@@ -553,7 +554,7 @@ static const struct tap_test tests[] = {
 	{ "a remote key of another PD: REM_ACCESS_ERR", remote_other_pd },
 	{ "REMOTE_READ and REMOTE_WRITE are enforced on the MR", mr_rights },
 	{ "REMOTE_READ and REMOTE_WRITE are enforced on the QP", qp_rights },
-	{ "modify_qp__init_without_rights_means_it", init_rights },
+	{ "modify_qp__init_without_rights_grants_none", init_rights },
 	{ "a refused access raises QP_ACCESS_ERR at the target", access_event },
 	{ "SEND_WITH_INV of a user MR is refused", invalidate_refused },
 	{ "a fresh key at each registration", fresh_keys },

@@ -409,20 +409,20 @@ static void counted(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "count__sees_each_system_call", counted },
-	{ "poll_cq__empty", poll_empty },
-	{ "poll_cq__filled", poll_filled },
-	{ "poll_cq__extended", poll_extended },
-	{ "req_notify_cq__at_rest", arm },
-	{ "req_notify_cq__after_an_event", arm_after_event },
-	{ "req_notify_cq__late", arm_late },
-	{ "post_send__lists", lists },
-	{ "post_send__a_list_of_each_operation", mixed_list },
-	{ "post_send__while_busy", lists_while_busy },
-	{ "wr_complete__a_batch", batch },
-	{ "post_recv__a_list", recvs },
-	{ "post_recv__in_error", recvs_in_error },
-	{ "post_srq_recv__a_list", srq_recvs },
+	{ "tracer__counts_each_system_call", counted },
+	{ "poll_cq__empty_without_system_calls", poll_empty },
+	{ "poll_cq__filled_without_system_calls", poll_filled },
+	{ "poll_cq__extended_without_system_calls", poll_extended },
+	{ "req_notify_cq__idle_without_system_calls", arm },
+	{ "req_notify_cq__after_an_event_without_system_calls", arm_after_event },
+	{ "req_notify_cq__after_completions_with_one_system_call", arm_late },
+	{ "post_send__one_system_call_per_list", lists },
+	{ "post_send__one_system_call_per_mixed_list", mixed_list },
+	{ "post_send__one_system_call_per_list_while_busy", lists_while_busy },
+	{ "wr_complete__one_system_call_per_batch", batch },
+	{ "post_recv__without_system_calls", recvs },
+	{ "post_recv__one_system_call_in_error", recvs_in_error },
+	{ "post_srq_recv__without_system_calls", srq_recvs },
 };
 
 static const struct tap_theme theme = { tests, ARRAY_LEN(tests) };

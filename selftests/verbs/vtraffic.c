@@ -181,7 +181,7 @@ static void check_read(uint32_t slot)
 		w = word(opt.seed, op->off + i);
 		n = op->len - i < 8 ? op->len - i : 8;
 		if (memcmp(p + i, &w, n))
-			leave(1, "a Read of %u octets is damaged at %u",
+			leave(1, "a Read of %u bytes is damaged at %u",
 			      op->len, i);
 	}
 }
@@ -196,9 +196,9 @@ static uint32_t finish_answered(const struct ibv_wc *wc)
 
 	if (wc->byte_len != sizeof(*msg) || msg->magic != MAGIC ||
 	    msg->kind != KIND_SUM)
-		leave(1, "a strange answer of %u octets", wc->byte_len);
+		leave(1, "an unexpected answer of %u bytes", wc->byte_len);
 	if (msg->sum != ops[slot].sum)
-		leave(1, "the peer saw another sum of %u octets", ops[slot].len);
+		leave(1, "the peer computed another checksum of %u bytes", ops[slot].len);
 	post_recv(wc->wr_id);
 	return slot;
 }
@@ -296,7 +296,7 @@ static long client_run(void)
 		}
 		done++;
 		if (opt.verbose)
-			printf("%ld: %s, %u octets\n", done,
+			printf("%ld: %s, %u bytes\n", done,
 			       mode_names[ops[slot].mode], ops[slot].len);
 		if (more_to_start(started, end)) {
 			start_next(slot);

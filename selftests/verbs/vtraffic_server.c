@@ -49,7 +49,7 @@ static void serve_message(const struct ibv_wc *wc, long *served)
 			leave(1, "bad notice");
 		sum = sum_up(slot_at(opt.depth + slot), msg->len);
 		if (sum != msg->sum)
-			leave(1, "a Write of %u octets came damaged", msg->len);
+			leave(1, "a Write of %u bytes is damaged", msg->len);
 	} else {
 		sum = sum_up(p, wc->byte_len);
 	}

@@ -37,7 +37,7 @@ static long counter(const char *name)
 }
 
 /* post @n requests; only the last is signalled, with wr_id @id */
-static void stream(enum ibv_wr_opcode op, int n, uint64_t id)
+static void post_run(enum ibv_wr_opcode op, int n, uint64_t id)
 {
 	int i;
 
@@ -61,7 +61,7 @@ static void all_go_out(enum ibv_wr_opcode op)
 	up();
 	before = counter("doorbell_later");
 	for (n = 1; n <= DEPTH; n += 7) {
-		stream(op, n, n);
+		post_run(op, n, n);
 		expect_wc(a.scq, n, IBV_WC_SUCCESS);
 	}
 	expect(is_slow() || counter("doorbell_later") > before);
@@ -79,7 +79,7 @@ static void reads_go_out(void)
 }
 
 /* a Send, which is never delayed, keeps its place after delayed Writes */
-static void send_behind_writes(void)
+static void send_after_writes(void)
 {
 	int i, n = DEPTH - 1;
 
@@ -87,7 +87,7 @@ static void send_behind_writes(void)
 	for (i = 1; i <= 50; i++) {
 		post_recv(&b, i, 4096, 64);
 		memset(a.buf, i, 64);
-		stream(IBV_WR_RDMA_WRITE, n - i, 1000);
+		post_run(IBV_WR_RDMA_WRITE, n - i, 1000);
 		post_send(&a, i, 0, 8, IBV_SEND_SIGNALED);
 		expect_recv(&b, i, 8);
 		expect_eq(b.buf[64], i);
@@ -98,7 +98,7 @@ static void send_behind_writes(void)
 }
 
 /* Sends are never left to the timer, since a receiver waits for them */
-static void sends_are_not_held(void)
+static void sends_are_not_delayed(void)
 {
 	long before;
 	int i;
@@ -118,19 +118,19 @@ static void sends_are_not_held(void)
 }
 
 /* a program that waits for each answer is not delayed, even after batching */
-static void ping_pong_is_not_held(void)
+static void ping_pong_is_not_delayed(void)
 {
 	long before;
 	int i;
 
 	up();
 	for (i = 0; i < 20; i++) {
-		stream(IBV_WR_RDMA_READ, 100, 1);
+		post_run(IBV_WR_RDMA_READ, 100, 1);
 		expect_wc(a.scq, 1, IBV_WC_SUCCESS);
 		before = counter("doorbell_later");
-		stream(IBV_WR_RDMA_READ, 1, 2);
+		post_run(IBV_WR_RDMA_READ, 1, 2);
 		expect_wc(a.scq, 2, IBV_WC_SUCCESS);
-		stream(IBV_WR_RDMA_READ, 1, 3);
+		post_run(IBV_WR_RDMA_READ, 1, 3);
 		expect_wc(a.scq, 3, IBV_WC_SUCCESS);
 		expect_eq(counter("doorbell_later"), before);
 	}
@@ -138,7 +138,7 @@ static void ping_pong_is_not_held(void)
 }
 
 /* every request completes when the QP fails while batching */
-static void ends_under_it(void)
+static void qp_fails(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	int round, i, n;
@@ -160,13 +160,13 @@ static void ends_under_it(void)
 }
 
 /* destroying the QP while batching leaves no work that uses it */
-static void destroyed_under_it(void)
+static void qp_destroyed(void)
 {
 	int round;
 
 	for (round = 0; round < 20; round++) {
 		up();
-		stream(IBV_WR_RDMA_WRITE, 40 + round, 1);
+		post_run(IBV_WR_RDMA_WRITE, 40 + round, 1);
 		pair_down();
 	}
 }
@@ -185,7 +185,7 @@ static void *resize(void *arg)
 }
 
 /* the CQ, which the doorbell code reads, is resized while batching */
-static void resized_under_it(void)
+static void cq_resized(void)
 {
 	pthread_t thread;
 	int i;
@@ -194,7 +194,7 @@ static void resized_under_it(void)
 	enough = false;
 	must(!pthread_create(&thread, NULL, resize, NULL));
 	for (i = 0; i < 100; i++) {
-		stream(IBV_WR_RDMA_WRITE, 60, i);
+		post_run(IBV_WR_RDMA_WRITE, 60, i);
 		expect_wc(a.scq, i, IBV_WC_SUCCESS);
 	}
 	enough = true;
@@ -203,14 +203,14 @@ static void resized_under_it(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "stream: of Writes goes out to the last one", writes_go_out },
-	{ "stream: of Reads goes out to the last one", reads_go_out },
-	{ "stream: a Send after Writes keeps the order", send_behind_writes },
-	{ "stream: Sends are not held", sends_are_not_held },
-	{ "stream: a ping-pong is not held", ping_pong_is_not_held },
-	{ "stream: all complete when the QP fails", ends_under_it },
-	{ "stream: the QP may be destroyed", destroyed_under_it },
-	{ "stream: the CQ may be resized", resized_under_it },
+	{ "batching: all Writes are sent", writes_go_out },
+	{ "batching: all Reads are sent", reads_go_out },
+	{ "batching: a Send after Writes keeps the order", send_after_writes },
+	{ "batching: Sends are not delayed", sends_are_not_delayed },
+	{ "batching: a ping-pong is not delayed", ping_pong_is_not_delayed },
+	{ "batching: all requests complete when the QP fails", qp_fails },
+	{ "batching: the QP may be destroyed", qp_destroyed },
+	{ "batching: the CQ may be resized", cq_resized },
 };
 
-const struct tap_theme stream_theme = { tests, ARRAY_LEN(tests) };
+const struct tap_theme batching_theme = { tests, ARRAY_LEN(tests) };

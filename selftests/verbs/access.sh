@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Run doors: programs that use objects of others, on the devices of a and b, in a third
+# Run access: programs that use objects of others, on the devices of a and b, in a third
 # netns, c, without a device, and with QPs of a kernel user on a's device. With
 # arguments, only the tests whose name has one of them.
 
@@ -10,7 +10,7 @@ cd ../net || exit
 
 why=/sys/kernel/debug/tern_kverbs/why
 
-close_doors()
+clean_up()
 {
 	local status=$?
 	[ -z "${holder:-}" ] || kill "$holder" 2>/dev/null || true
@@ -19,7 +19,7 @@ close_doors()
 	ip netns delete c 2>/dev/null || true
 	return "$status"
 }
-trap 'close_doors; on_exit' EXIT
+trap 'clean_up; on_exit' EXIT
 
 # a connected pair of kernel QPs, and an idle one; tern_kverbs reports their numbers
 kernel_qps()
@@ -42,4 +42,4 @@ eventually in_a ping -q -c 1 -W 1 "$IP_B" >/dev/null
 kernel_qps
 # shellcheck disable=SC2034 # read by lib.sh: the program plans its points
 ktap_done=1
-limit 100 ../verbs/doors "$@"
+limit 100 ../verbs/access "$@"

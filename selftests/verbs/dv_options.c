@@ -20,7 +20,7 @@ static struct terndv_device_attr device(void)
 	return attr;
 }
 
-static void device_tells(void)
+static void device_reports(void)
 {
 	const struct terndv_device_attr d = device();
 	const struct terndv_qp_init_attr *s = &d.settings;
@@ -70,7 +70,7 @@ static void sizes_of_programs(void)
 {
 	union {
 		struct terndv_device_attr attr;
-		uint8_t octets[sizeof(struct terndv_device_attr) + 64];
+		uint8_t bytes[sizeof(struct terndv_device_attr) + 64];
 	} d;
 	const size_t half = offsetof(struct terndv_device_attr, versions);
 	unsigned int i;
@@ -79,10 +79,10 @@ static void sizes_of_programs(void)
 	memset(&d, 0x5a, sizeof(d));
 	must(!dv.query_device(a.id->verbs, &d.attr, half));
 	expect_eq(d.attr.settings.mpa_rev, 2);
-	expect_eq(d.octets[half], 0x5a);
+	expect_eq(d.bytes[half], 0x5a);
 	must(!dv.query_device(a.id->verbs, &d.attr, sizeof(d)));
 	for (i = sizeof(d.attr); i < sizeof(d); i++)
-		expect_eq(d.octets[i], 0);
+		expect_eq(d.bytes[i], 0);
 	pair_down();
 }
 
@@ -126,7 +126,7 @@ static void free_own_qps(void)
 	pair_down();
 }
 
-static void created_with_wishes(void)
+static void created_with_options(void)
 {
 	struct rdma_conn_param param = { .responder_resources = 1 };
 	struct end listener;
@@ -182,7 +182,7 @@ static void modified_before_connect(void)
 	pair_down();
 }
 
-static void wishes_are_replaced(void)
+static void options_are_replaced(void)
 {
 	struct terndv_qp_attr attr;
 
@@ -394,7 +394,7 @@ static void version_0(void)
 	set_defaults();
 }
 
-static void accept_does_not_suit(void)
+static void accept_contradicts(void)
 {
 	static const struct want want;
 
@@ -408,7 +408,7 @@ static void accept_does_not_suit(void)
  * MPA-180: query_qp reports a Reply with R=1, whose depths the event cannot carry: the
  * IRD that b's device supports, and an ORD that a's IRD allows.
  */
-static void rejected_is_told(void)
+static void reports_rejected(void)
 {
 	struct terndv_device_attr d;
 
@@ -428,7 +428,7 @@ static void rejected_is_told(void)
 	pair_down();
 }
 
-static void depths_are_told(void)
+static void reports_depths(void)
 {
 	dv_pair(NULL, NULL);
 	expect_eq(qa.own.ird & TERNDV_MPA_DEPTH, 5);
@@ -443,27 +443,29 @@ static void depths_are_told(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "MPA-149: query_device: markers, versions, choices, limits", device_tells },
+	{ "MPA-149: query_device: markers, versions, choices, limits", device_reports },
 	{ "MPA-149: query_device follows the device's settings", device_follows_settings },
 	{ "MPA-149: structs may be shorter or longer than the library's", sizes_of_programs },
-	{ "MPA-150: a QP created with wishes, named in rdma_connect and rdma_accept",
-	  created_with_wishes },
+	{ "MPA-150: a QP created with options, named in rdma_connect and rdma_accept",
+	  created_with_options },
 	{ "MPA-150: creation refuses what it cannot grant, and leaves nothing", create_refuses },
 	{ "MPA-152: rdma_create_qp, terndv_modify_qp, rdma_connect", modified_before_connect },
-	{ "MPA-152: wishes are replaced as a whole, or not at all", wishes_are_replaced },
+	{ "MPA-152: options are replaced as a whole, or not at all", options_are_replaced },
 	{ "MPA-151: markers in either direction, and MULPDU", markers_each_way },
 	{ "MPA-150: CRC is on when either end asks", crc_is_an_or },
-	{ "MPA-161: revision 1 where that is wished for", revision_1 },
-	{ "MPA-210: nothing enhanced where that is wished for: S=0", not_enhanced },
+	{ "MPA-161: option mpa_rev 1: a Request of revision 1", revision_1 },
+	{ "MPA-210: option enhanced off: S=0", not_enhanced },
 	{ "MPA-191, MPA-192: client-server: A=0, no RTR type", client_server },
-	{ "MPA-153: a program's wish is stronger than the device's setting", over_the_settings },
+	{ "MPA-153: a program's option overrides the device's setting", over_the_settings },
 	{ "MPA-190: each RTR type alone: listed, sent, received", rtr_each_type },
 	{ "MPA-153, MPA-190: RTR types in order of preference", rtr_order },
-	{ "MPA-153: no RTR type in common: Terminate 2/0/07, told at both ends", rtr_none_shared },
-	{ "MPA-151, MPA-138: version 0 where a QP wishes for it, at either end", version_0 },
-	{ "MPA-152: a QP that does not suit the Request is not accepted", accept_does_not_suit },
-	{ "MPA-180: frames of a rejected connect are told", rejected_is_told },
-	{ "MPA-179: IRD and ORD of both ends are told", depths_are_told },
+	{ "MPA-153: no RTR type in common: Terminate 2/0/07, reported at both ends",
+	  rtr_none_shared },
+	{ "MPA-151, MPA-138: option version 0, at either end", version_0 },
+	{ "MPA-152: rdma_accept refuses a QP whose options contradict the Request",
+	  accept_contradicts },
+	{ "MPA-180: query_qp reports the frames of a rejected connect", reports_rejected },
+	{ "MPA-179: query_qp reports IRD and ORD of both ends", reports_depths },
 };
 
-const struct tap_theme dv_wish_theme = { tests, ARRAY_LEN(tests) };
+const struct tap_theme dv_options_theme = { tests, ARRAY_LEN(tests) };

@@ -2,10 +2,10 @@
 /*
  * Access control of rdma_cm: unprivileged processes of other users name QPs, ids,
  * addresses and ports that are not theirs, and get the errno of each cell of the tables.
- * Run by doors.sh, which creates the hosts and, with tern_kverbs.ko, QPs of a kernel
+ * Run by access.sh, which creates the hosts and, with tern_kverbs.ko, QPs of a kernel
  * user.
  *
- *	doors [WORD...]		only the tests whose name holds one of them
+ *	access [WORD...]		only the tests whose name holds one of them
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "doors.h"
+#include "access.h"
 
-#define NOBODY_HAS	0xfffffe	/* an unused QP number */
-#define VICTIM		65533
+#define UNUSED_QPN	0xfffffe	/* an unused QP number */
+#define OWNER		65533
 
 static int kernel_qpn(const char *which)
 {
@@ -55,7 +55,7 @@ static int accept_as(int qpn)
 	int err = 0;
 
 	need(!end_listen(&listener, IP_A, 8601));
-	say(0);
+	report(0);
 	need(!end_request(&listener, &e));
 	if (rdma_accept(e.id, &param))
 		err = errno;
@@ -82,19 +82,19 @@ static struct ibv_qp *lone_qp(struct end *e)
 }
 
 /* Read commands: accept or connect, and the QP number to use; 0 is a QP of its own. */
-static void thief(void)
+static void use_any_qp(void)
 {
 	struct ibv_qp *qp;
 	struct end e;
 	int qpn;
 
 	for (;;) {
-		int accepts = hear();
+		int accepts = next_word();
 
-		qpn = hear();
+		qpn = next_word();
 		qp = qpn ? NULL : lone_qp(&e);
-		say(accepts ? accept_as(qp ? (int)qp->qp_num : qpn) :
-			      connect_as(qp ? (int)qp->qp_num : qpn));
+		report(accepts ? accept_as(qp ? (int)qp->qp_num : qpn) :
+				 connect_as(qp ? (int)qp->qp_num : qpn));
 		if (qp) {
 			need(!ibv_destroy_qp(qp));
 			end_free(&e);
@@ -103,19 +103,19 @@ static void thief(void)
 }
 
 /* Report the number of our QP, and connect it after all others have tried to use it. */
-static void victim(void)
+static void own_a_qp(void)
 {
 	struct end e;
 
 	need(!end_resolve(&e, IP_B, 8600, IP_A));
 	need(!end_build(&e, &none));
-	say(e.qp->qp_num);
-	hear();
+	report(e.qp->qp_num);
+	next_word();
 	need(state_of(&e) == IBV_QPS_INIT);
 	need(!end_connect(&e, &none));
 	need(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
-	say(0);
-	hear();
+	report(0);
+	next_word();
 }
 
 static struct ibv_context *open_device(const char *name)
@@ -132,7 +132,7 @@ static struct ibv_context *open_device(const char *name)
 }
 
 /* a QP of a process in another netns, which sees a's device in the shared mode */
-static void victim_in_b(void)
+static void own_a_qp_in_b(void)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
@@ -149,13 +149,13 @@ static void victim_in_b(void)
 	need(pd && attr.send_cq);
 	qp = ibv_create_qp(pd, &attr);
 	need(qp);
-	say(qp->qp_num);
-	hear();
+	report(qp->qp_num);
+	next_word();
 }
 
 static struct end listener;
 
-static void expect_nobody_came(void)
+static void expect_no_request(void)
 {
 	struct pollfd pfd = { .fd = listener.ch->fd, .events = POLLIN };
 
@@ -163,7 +163,7 @@ static void expect_nobody_came(void)
 }
 
 /* Wait for the party's result: a wrong connection would block until we accept it. */
-static void expect_nobody_comes(const struct party *p)
+static void expect_no_request_until_done(const struct party *p)
 {
 	struct pollfd pfds[] = {
 		{ .fd = listener.ch->fd, .events = POLLIN },
@@ -171,7 +171,7 @@ static void expect_nobody_comes(const struct party *p)
 	};
 
 	must(poll(pfds, ARRAY_LEN(pfds), 2 * patience_ms()) > 0);
-	expect_nobody_came();
+	expect_no_request();
 }
 
 static void serve_one(struct end *e)
@@ -193,14 +193,14 @@ static int try_connect(struct party *p, int qpn)
 	struct end e;
 	int err;
 
-	tell(p, 0);
-	tell(p, qpn);
+	party_send(p, 0);
+	party_send(p, qpn);
 	if (qpn) {
-		expect_nobody_comes(p);
-		return listen_to(p);
+		expect_no_request_until_done(p);
+		return party_receive(p);
 	}
 	serve_one(&e);
-	err = listen_to(p);
+	err = party_receive(p);
 	end_free(&e);
 	return err;
 }
@@ -210,9 +210,9 @@ static int try_accept(struct party *p, int qpn)
 	struct end e;
 	int err;
 
-	tell(p, 1);
-	tell(p, qpn);
-	must(!listen_to(p));
+	party_send(p, 1);
+	party_send(p, qpn);
+	must(!party_receive(p));
 	must(!enter_netns("b"));
 	must(!end_resolve(&e, IP_A, 8601, IP_B));
 	must(!enter_netns(NULL));
@@ -220,12 +220,12 @@ static int try_accept(struct party *p, int qpn)
 	must(!end_connect(&e, &none));
 	must(!end_expect(&e, qpn ? RDMA_CM_EVENT_REJECTED :
 				   RDMA_CM_EVENT_ESTABLISHED));
-	err = listen_to(p);
+	err = party_receive(p);
 	end_free(&e);
 	return err;
 }
 
-static struct party robber, other_user, other_netns;
+static struct party intruder, other_user, other_netns;
 
 /* try QPs of each kind of owner; connect and accept return the same errno */
 static void each_owner(int (*try)(struct party *p, int qpn))
@@ -236,20 +236,20 @@ static void each_owner(int (*try)(struct party *p, int qpn))
 		int err;
 	} cells[] = {
 		{ "own", 0, 0 },
-		{ "other user", listen_to(&other_user), EINVAL },
-		{ "other netns", listen_to(&other_netns), EINVAL },
+		{ "other user", party_receive(&other_user), EINVAL },
+		{ "other netns", party_receive(&other_netns), EINVAL },
 		{ "kernel's, idle", kernel_qpn("KERNEL_IDLE"), EINVAL },
 		{ "kernel's, connected", kernel_qpn("KERNEL_BUSY"), EINVAL },
-		{ "nobody's", NOBODY_HAS, EINVAL },
+		{ "unused number", UNUSED_QPN, EINVAL },
 	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_LEN(cells); i++) {
 		int err = cells[i].qpn < 0 ? cells[i].err :
-					     try(&robber, cells[i].qpn);
+					     try(&intruder, cells[i].qpn);
 
 		if (cells[i].qpn < 0)
-			printf("#   %s: there is none\n", cells[i].owner);
+			printf("#   %s: no such QP here, skipped\n", cells[i].owner);
 		if (err != cells[i].err)
 			printf("#   %s, QP %d: %s\n", cells[i].owner,
 			       cells[i].qpn, strerror(err));
@@ -262,17 +262,17 @@ static void by_owner(int (*try)(struct party *p, int qpn))
 	struct end e;
 
 	listen_in_b();
-	start(&other_user, "a", VICTIM, victim);
-	start(&other_netns, "b", THIEF, victim_in_b);
-	start(&robber, "a", THIEF, thief);
+	party_start(&other_user, "a", OWNER, own_a_qp);
+	party_start(&other_netns, "b", INTRUDER, own_a_qp_in_b);
+	party_start(&intruder, "a", INTRUDER, use_any_qp);
 	each_owner(try);
 	/* the other user's QP is unharmed */
-	tell(&other_user, 0);
+	party_send(&other_user, 0);
 	serve_one(&e);
-	must(!listen_to(&other_user));
-	end(&robber);
-	end(&other_netns);
-	end(&other_user);
+	must(!party_receive(&other_user));
+	party_end(&intruder);
+	party_end(&other_netns);
+	party_end(&other_user);
 	end_free(&e);
 	end_free(&listener);
 }
@@ -294,13 +294,13 @@ static int uverbs_of_a;
 
 static void child_connects(void)
 {
-	say(connect_as(qpn_of_a));
+	report(connect_as(qpn_of_a));
 }
 
 static void child_without(void)
 {
 	close(uverbs_of_a);
-	say(connect_as(qpn_of_a));
+	report(connect_as(qpn_of_a));
 }
 
 static void *thread_connects(void *err)
@@ -332,15 +332,15 @@ static void expect_may(uid_t uid, void (*does)(void), int err)
 	struct party p;
 	struct end e;
 
-	start(&p, "a", uid, does);
+	party_start(&p, "a", uid, does);
 	if (!err)
 		serve_one(&e);
-	expect_eq(listen_to(&p), err);
+	expect_eq(party_receive(&p), err);
 	if (!err)
 		end_free(&e);
 	else
-		expect_nobody_came();
-	end(&p);
+		expect_no_request();
+	party_end(&p);
 }
 
 static void after_fork(void)
@@ -355,8 +355,8 @@ static void after_fork(void)
 static void after_fork_as_nobody(void)
 {
 	qp_up();
-	expect_may(THIEF, child_without, EINVAL);
-	expect_may(THIEF, child_connects, 0);
+	expect_may(INTRUDER, child_without, EINVAL);
+	expect_may(INTRUDER, child_connects, 0);
 	qp_down();
 }
 
@@ -380,10 +380,10 @@ static void gets_uverbs(void)
 	int fd;
 
 	close(uverbs_of_a);
-	say(connect_as(qpn_of_a));
-	fd = get_fd();
+	report(connect_as(qpn_of_a));
+	fd = receive_fd();
 	need(fd >= 0);
-	say(connect_as(qpn_of_a));
+	report(connect_as(qpn_of_a));
 }
 
 static void uverbs_sent(void)
@@ -392,12 +392,12 @@ static void uverbs_sent(void)
 	struct end e;
 
 	qp_up();
-	start(&p, "a", THIEF, gets_uverbs);
-	expect_eq(listen_to(&p), EINVAL);
+	party_start(&p, "a", INTRUDER, gets_uverbs);
+	expect_eq(party_receive(&p), EINVAL);
 	send_fd(&p, uverbs_of_a);
 	serve_one(&e);
-	expect_eq(listen_to(&p), 0);
-	end(&p);
+	expect_eq(party_receive(&p), 0);
+	party_end(&p);
 	end_free(&e);
 	qp_down();
 }
@@ -407,11 +407,11 @@ static uint32_t id_of_a;
 /* rdma_cm's file works only with the credentials of the process that opened it */
 static void gets_rdma_cm(void)
 {
-	int fd = get_fd();
+	int fd = receive_fd();
 
 	need(fd >= 0);
 	close(uverbs_of_a);
-	say(raw_connect(fd, id_of_a, qpn_of_a));
+	report(raw_connect(fd, id_of_a, qpn_of_a));
 }
 
 static void rdma_cm_sent(void)
@@ -420,11 +420,11 @@ static void rdma_cm_sent(void)
 
 	qp_up();
 	id_of_a = raw_create(a.ch->fd);
-	start(&p, "a", THIEF, gets_rdma_cm);
+	party_start(&p, "a", INTRUDER, gets_rdma_cm);
 	send_fd(&p, a.ch->fd);
-	expect_eq(listen_to(&p), EACCES);
-	end(&p);
-	expect_nobody_came();
+	expect_eq(party_receive(&p), EACCES);
+	party_end(&p);
+	expect_no_request();
 	qp_down();
 }
 
@@ -436,8 +436,8 @@ static void has_an_id(void)
 	struct end e;
 
 	need(!end_listen(&e, "0.0.0.0", 8602));
-	say(0);
-	hear();
+	report(0);
+	next_word();
 }
 
 #define IDS 256
@@ -460,36 +460,36 @@ static void tries_ids(void)
 				continue;
 			printf("#   %s of id %u: %s\n", raw_name(i), id,
 			       strerror(err));
-			say(-1);
+			report(-1);
 		}
 	}
 	/* two other processes have an id each, and all commands must find both */
 	need(others >= 2 * (int)raw_commands);
-	say(raw_query(fd, own));
+	report(raw_query(fd, own));
 }
 
 static void ids_of_others(void)
 {
-	start(&other_user, "a", VICTIM, has_an_id);
-	start(&other_netns, "b", THIEF, has_an_id);
-	must(!listen_to(&other_user));
-	must(!listen_to(&other_netns));
-	start(&robber, "a", THIEF, tries_ids);
-	expect_eq(listen_to(&robber), 0);
-	end(&robber);
-	end(&other_netns);
-	end(&other_user);
+	party_start(&other_user, "a", OWNER, has_an_id);
+	party_start(&other_netns, "b", INTRUDER, has_an_id);
+	must(!party_receive(&other_user));
+	must(!party_receive(&other_netns));
+	party_start(&intruder, "a", INTRUDER, tries_ids);
+	expect_eq(party_receive(&intruder), 0);
+	party_end(&intruder);
+	party_end(&other_netns);
+	party_end(&other_user);
 }
 
 static const struct tap_test tests[] = {
-	{ "connect__a_qp_by_its_owner (DDP-115, DDP-117, RDMAP-152)", connect_by_owner },
-	{ "accept__a_qp_by_its_owner", accept_by_owner },
-	{ "connect__a_child_that_has_the_file_and_one_that_closed_it", after_fork },
-	{ "connect__a_child_without_privileges_that_has_the_file", after_fork_as_nobody },
-	{ "connect__another_thread", of_a_thread },
-	{ "connect__who_was_sent_the_uverbs_file", uverbs_sent },
-	{ "connect__who_was_sent_the_rdma_cm_file_alone", rdma_cm_sent },
-	{ "command__each_with_each_id_of_others", ids_of_others },
+	{ "connect__refuses_qps_of_other_owners (DDP-115, DDP-117, RDMAP-152)", connect_by_owner },
+	{ "accept__refuses_qps_of_other_owners", accept_by_owner },
+	{ "connect__child_needs_the_uverbs_file", after_fork },
+	{ "connect__unprivileged_child_needs_the_uverbs_file", after_fork_as_nobody },
+	{ "connect__by_another_thread", of_a_thread },
+	{ "connect__by_a_process_that_was_sent_the_uverbs_file", uverbs_sent },
+	{ "connect__refuses_a_sent_rdma_cm_file", rdma_cm_sent },
+	{ "command__refuses_ids_of_other_processes", ids_of_others },
 };
 
 int main(int argc, char **argv)
@@ -498,5 +498,5 @@ int main(int argc, char **argv)
 
 	enter_netns(NULL);
 	return tap_run((const struct tap_theme *[]) {
-			       &theme, &doors_net_theme, NULL }, argc - 1, argv + 1);
+			       &theme, &access_net_theme, NULL }, argc - 1, argv + 1);
 }

@@ -508,13 +508,13 @@ static void come_and_go(void)
 
 static const struct tap_test tests[] = {
 	{ "devinfo__names_versions_and_clocks", devinfo_names },
-	{ "devinfo__limits_are_those_that_hold", devinfo_limits },
-	{ "devinfo__capabilities_can_be_used_to_their_bounds", devinfo_capabilities },
-	{ "query_device__the_depth_and_the_lists_can_be_used", depth_is_usable },
-	{ "query_qp__true_in_each_state", qp_in_each_state },
-	{ "resource__tells_no_addresses", no_addresses },
-	{ "resource__tells_of_this_programs_objects", resources },
+	{ "devinfo__shows_the_limits_that_are_enforced", devinfo_limits },
+	{ "devinfo__capabilities_work_up_to_their_limits", devinfo_capabilities },
+	{ "query_device__depth_and_sges_can_be_used", depth_is_usable },
+	{ "query_qp__is_correct_in_each_state", qp_in_each_state },
+	{ "resource__shows_no_addresses", no_addresses },
+	{ "resource__shows_this_programs_objects", resources },
 	{ "resource__while_objects_come_and_go", come_and_go },
 };
 
-const struct tap_theme truth_theme = { tests, ARRAY_LEN(tests) };
+const struct tap_theme query_theme = { tests, ARRAY_LEN(tests) };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Addresses of another netns, and ports of other users: see doors.c. */
+/* Addresses of another netns, and ports of other users: see access.c. */
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "doors.h"
+#include "access.h"
 
 static const struct want none;
 
@@ -26,7 +26,7 @@ static void from_c(void)
 	id = raw_create(fd);
 	need(!raw_resolve(fd, id, any, 8603));
 	for (i = 0; i < ARRAY_LEN(qpns); i++)
-		say(raw_connect(fd, id, qpns[i]));
+		report(raw_connect(fd, id, qpns[i]));
 }
 
 static int tcp_listener(const char *netns, const char *ip, int port)
@@ -54,8 +54,8 @@ static void has_qp(const char *from, const char *to)
 
 	need(!end_resolve(&e, to, 8600, from));
 	need(!end_build(&e, &none));
-	say(e.qp->qp_num);
-	hear();
+	report(e.qp->qp_num);
+	next_word();
 }
 
 static void has_qp_of_a(void)
@@ -73,25 +73,25 @@ static void loopback_of_others(const char *from, const char *at)
 {
 	int in_a = tcp_listener("a", at, 8603);
 	int in_b = tcp_listener("b", at, 8603);
-	struct party of_a, of_b, thief;
+	struct party of_a, of_b, intruder;
 	int i, refused = 0;
 
-	start(&of_a, "a", 0, has_qp_of_a);
-	start(&of_b, "b", 0, has_qp_of_b);
-	qpns[0] = listen_to(&of_a);
-	qpns[1] = listen_to(&of_b);
+	party_start(&of_a, "a", 0, has_qp_of_a);
+	party_start(&of_b, "b", 0, has_qp_of_b);
+	qpns[0] = party_receive(&of_a);
+	qpns[1] = party_receive(&of_b);
 	any = from;
-	start(&thief, "c", THIEF, from_c);
+	party_start(&intruder, "c", INTRUDER, from_c);
 	for (i = 0; i < 2; i++) {
-		int err = listen_to(&thief);
+		int err = party_receive(&intruder);
 
 		expect(err == EADDRNOTAVAIL || err == EINVAL);
 		refused += err == EADDRNOTAVAIL;
 	}
 	expect(refused);
-	end(&thief);
-	end(&of_b);
-	end(&of_a);
+	party_end(&intruder);
+	party_end(&of_b);
+	party_end(&of_a);
 	expect_no_connection(in_a);
 	expect_no_connection(in_b);
 }
@@ -120,7 +120,7 @@ static void takes_port(void)
 	need(!end_build(&e, &none));
 	if (end_connect(&e, &none))
 		err = errno;
-	say(err);
+	report(err);
 }
 
 static void expect_port(int port, int err)
@@ -128,9 +128,9 @@ static void expect_port(int port, int err)
 	struct party p;
 
 	port_to_take = port;
-	start(&p, "a", THIEF, takes_port);
-	expect_eq(listen_to(&p), err);
-	end(&p);
+	party_start(&p, "a", INTRUDER, takes_port);
+	expect_eq(party_receive(&p), err);
+	party_end(&p);
 }
 
 /* ports outside and inside the range of ephemeral ports */
@@ -172,10 +172,10 @@ static void ports_of_others_ipv6(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "netns__the_loopback_of_others_ipv4", loopback_ipv4 },
-	{ "netns__the_loopback_of_others_ipv6", loopback_ipv6 },
-	{ "port__of_sockets_of_others", ports_of_others },
-	{ "port__of_sockets_of_others_ipv6", ports_of_others_ipv6 },
+	{ "netns__refuses_loopback_of_another_netns_ipv4", loopback_ipv4 },
+	{ "netns__refuses_loopback_of_another_netns_ipv6", loopback_ipv6 },
+	{ "port__refuses_ports_of_other_sockets", ports_of_others },
+	{ "port__refuses_ports_of_other_sockets_ipv6", ports_of_others_ipv6 },
 };
 
-const struct tap_theme doors_net_theme = { tests, ARRAY_LEN(tests) };
+const struct tap_theme access_net_theme = { tests, ARRAY_LEN(tests) };

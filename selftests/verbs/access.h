@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Tests of the program access that are in other files than access.c. */
+#ifndef VERBS_ACCESS_H
+#define VERBS_ACCESS_H
+
+#include "pair.h"
+#include "party.h"
+#include "ucma_raw.h"
+
+#define INTRUDER	65534	/* a user without privileges */
+
+extern const struct tap_theme access_net_theme;
+
+#endif /* VERBS_ACCESS_H */
