@@ -6,7 +6,7 @@
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own answers"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks the errno of each request"
 
 # refused TEXT COMMAND...: it fails, and its output has TEXT; that of tern and vtraffic
 # is one line
@@ -148,7 +148,7 @@ netlink()
 	setting-too-short EINVAL
 	setting-too-long EINVAL
 	out-of-range ERANGE
-	attribute-behind-the-end EINVAL
+	attribute-beyond-the-end EINVAL
 	length-of-two EINVAL
 	nothing-to-set OK
 	END
@@ -269,7 +269,7 @@ fi
 point "a netdev with an MTU too small for IP: EOPNOTSUPP" small_mtu
 point "a link type that does not exist: EINVAL" no_such_type
 point "names that are too long: EINVAL" long_name
-point "a name that is a format: EINVAL" pattern_name
+point "a name with a format directive: EINVAL" pattern_name
 point "link add and delete without privilege: EPERM" unprivileged
 point "delete of a link that is not there: no such name" delete_unknown
 point "a device without address: EADDRNOTAVAIL, ENETUNREACH" no_address
@@ -278,8 +278,8 @@ point "an address and port in use: EADDRNOTAVAIL" address_in_use
 point "a port that a TCP listener has: EADDRINUSE" port_of_tcp
 point "malformed requests to the netlink family: errno and reason" netlink
 point "a flood of refused requests logs nothing" flood
-point "a flood of connections that are no MPA" garbage_connections
-point "a flood of noise after a good startup" noisy_connections
+point "a flood of connections that send no MPA frame" garbage_connections
+point "a flood of random bytes after a good startup" noisy_connections
 point "a flood of connections that are aborted" aborted_connections
-point "nothing has changed after all this" nothing_changed
+point "the devices and their settings are unchanged after all this" nothing_changed
 finish

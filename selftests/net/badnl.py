@@ -114,7 +114,7 @@ def main():
     f.ask("setting-too-short", SET, settings(attr(2, b"\1")))
     f.ask("setting-too-long", SET, settings(attr(2, bytes(64))))
     f.ask("out-of-range", SET, settings(attr(1, u32(7))))
-    f.ask("attribute-behind-the-end", SET, name + struct.pack("HH", 4000, SETTINGS | NESTED))
+    f.ask("attribute-beyond-the-end", SET, name + struct.pack("HH", 4000, SETTINGS | NESTED))
     f.ask("length-of-two", SET, name + struct.pack("HH", 2, SETTINGS))
     f.ask("nothing-to-set", SET, settings())
 

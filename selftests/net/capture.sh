@@ -6,9 +6,9 @@
 
 . ./lib.sh
 . ./scene.sh
-. ./judge.sh
+. ./tshark.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "only tern's own packets"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks the packets that it sends"
 
 settings()
 {

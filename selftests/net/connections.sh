@@ -6,7 +6,7 @@
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own connections"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks tern show connections"
 
 # count COMMAND EXPRESSION: the number of connections for which it is true
 count()
@@ -288,10 +288,10 @@ topo_up
 in_a tern set tern_a reply-ms 2000
 point "a connection, seen from both ends while it is open and after its end" one
 point "a connection over IPv6" over_ipv6
-point "H11, MPA-180: a rejected one" from_peer reject state=CLOSED \
+point "H11, MPA-180: a rejected connection" from_peer reject state=CLOSED \
 	error=ECONNREFUSED peer_flags=0x70 peer_ird=4 peer_ord=4 \
 	peer_control=ABCD peer_pd_len=2 version=null rtr=null
-point "O14: values of a connection that ended for them" from_peer too_many_reads \
+point "O14: IRD and ORD of a connection that they ended" from_peer too_many_reads \
 	error=EPROTO term_sent=2/0/06 peer_ird=16 peer_ord=16382
 point "K8: a Terminate after the Reply" from_peer early_terminate \
 	error=EPROTO term_received=2/0/07 term_sent=null
@@ -304,11 +304,11 @@ point "G3: revision 0 refused" to_peer rev_0 peer_rev=0 peer_flags=0xc0 \
 	own_rev=1 own_flags=0x60 error=EPROTONOSUPPORT version=null
 point "tern monitor: an error is reported" heard from_peer no_rtr_type error=EPROTO
 point "a Terminate is counted by its code, and traced" terminated
-point "F70: an error while the fence is shut is counted, no Terminate" withheld
+point "F70: an error before the first valid FPDU is counted, no Terminate" withheld
 point "300 connections, and 64 that ended" many
 point "rmmod while a dump is held" unload_under_held_dump
 point "rmmod while tern monitor listens" unload_under_monitor
-point "tern monitor after that" heard from_peer no_rtr_type error=EPROTO
+point "tern monitor reports an error again" heard from_peer no_rtr_type error=EPROTO
 point "rmmod while tern show connections dumps" unload_under_dumps
-point "devices are added and removed during dumps" device_goes
+point "tern show connections works while devices are added and removed" device_goes
 finish

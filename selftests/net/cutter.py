@@ -5,7 +5,7 @@
 	cutter.py ADDRESS PORT TO_PORT TO_SERVER TO_CLIENT
 
 It listens at PORT and connects to TO_PORT of the same address. TO_SERVER and
-TO_CLIENT say how each direction is split: whole (as it arrives), octets (a segment
+TO_CLIENT say how each direction is split: whole (as it arrives), bytes (a segment
 for each byte), random, or lumps (kept until nothing arrives for a while). At the end
 of a connection print how many bytes went each way.
 """
@@ -28,7 +28,7 @@ def whole(data):
     yield data
 
 
-def octets(data):
+def one_byte(data):
     for i in range(len(data)):
         yield data[i:i + 1]
 
@@ -40,7 +40,7 @@ def at_random(data):
         data = data[n:]
 
 
-CUTS = {"whole": whole, "octets": octets, "random": at_random, "lumps": whole}
+CUTS = {"whole": whole, "bytes": one_byte, "random": at_random, "lumps": whole}
 
 
 def more(sock):

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # tern and siw talk to each other in both directions: with and without CRC
 # (Debian's siw, and one that demands CRC), with the peer-to-peer model and without,
-# under revision 1, over a bad network. tshark checks captures, see judge.sh. A point
+# under revision 1, over a bad network. tshark checks captures, see tshark.sh. A point
 # only counts while siw works, and its name says so: see siw.sh. With arguments, only the
 # points whose names, with _ for each space, match one of these globs.
 
 . ./lib.sh
 . ./scene.sh
-. ./judge.sh
+. ./tshark.sh
 . ./siw.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern is one of the two"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: one end is tern, the other siw"
 variants=${TERN_VARIANTS:-/mnt/variants}
 
 # siw NAME|VARIABLE=VALUE: delete all devices and load this build of siw: siw, siw-crc,

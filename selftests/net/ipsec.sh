@@ -7,7 +7,7 @@
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "two terns"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: both ends are tern"
 modprobe -qan xfrm_user esp4 2>/dev/null || skip_all "this kernel lacks xfrm_user or esp4"
 
 # ---- the work of IKE ------------------------------------------------------------

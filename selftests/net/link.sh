@@ -5,7 +5,7 @@
 
 . ./lib.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own links"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks rdma link and tern set"
 
 # fails_with TEXT COMMAND...: it fails with one line of output that has TEXT
 fails_with()
@@ -185,7 +185,7 @@ point "the GID's lower half is not zero" guid_is_set
 point "a device on loopback" add_and_delete tern_lo lo
 point "a second device on a netdev: EEXIST" \
 	fails_with 'File exists' in_a rdma link add tern_2 type tern netdev v0a
-point "a name in use: EEXIST" \
+point "a device name in use: EEXIST" \
 	fails_with 'File exists' in_a rdma link add tern_b type tern netdev lo
 point "no such netdev: ENODEV" \
 	fails_with 'No such device' in_a rdma link add tern_2 type tern netdev nope
@@ -197,14 +197,14 @@ point "the device is renamed" rdma_rename
 point "the netdev is deleted" netdev_delete
 point "the netdev moves to another namespace" netdev_moves
 point "the namespace is deleted" netns_delete
-point "ibv_devinfo tells the limits" tells "max_qp_wr:.*32768" in_a ibv_devinfo -v -d tern_a
+point "ibv_devinfo shows the limits" tells "max_qp_wr:.*32768" in_a ibv_devinfo -v -d tern_a
 point "counters can be read" tells "rx_fpdu [0-9]" rdma statistic show link tern_a/1
 point "every setting is set and read" all_settings
 point "settings are per device" one_device_only
-point "a list with a wrong value changes nothing" nothing_is_half_done
+point "a list of settings with a wrong value changes nothing" nothing_is_half_done
 point "an unknown setting is named" \
 	fails_with "unknown setting 'colour'" in_a tern set tern_a colour red
-point "an RTR type twice: refused" \
+point "a list with an RTR type twice is refused" \
 	fails_with 'listed twice' in_a tern set tern_a rtr read,read
 point "an unknown device: ENODEV" \
 	fails_with 'no tern device of this name' in_a tern show nope

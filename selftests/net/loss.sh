@@ -7,7 +7,7 @@
 . ./scene.sh
 . ./netem.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "two terns"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: both ends are tern"
 
 settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }
 

@@ -7,7 +7,7 @@
 . ./scene.sh
 . ./netem.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "two terns"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: both ends are tern"
 
 # rounds N: connections one after the other, each with a little traffic
 rounds()
@@ -77,5 +77,5 @@ for mode in write read; do
 	point "kill -9 of the server, 5% lost, $mode" \
 		under RetransSegs loss 5% -- killed $mode server_pid
 done
-point "a device goes, 5% lost" under RetransSegs loss 5% -- device_goes
+point "a device is removed, 5% lost" under RetransSegs loss 5% -- device_goes
 finish

@@ -38,7 +38,7 @@ def exactly(sock, count):
     data = b""
     while len(data) < count:
         more = sock.recv(count - len(data))
-        assert more, f"closed behind {data.hex()}"
+        assert more, f"closed after {data.hex()}"
         data += more
     return data
 
@@ -61,11 +61,11 @@ def check(good, *seen):
 
 # ---- to tern's responder ------------------------------------------------------
 
-def refused(octets, reply=b"", fin=False):
-    """tern answers @octets with @reply's flags and revision, and closes."""
+def refused(request, reply=b"", fin=False):
+    """tern answers @request with @reply's flags and revision, and closes."""
     def run(connect):
         sock = connect()
-        sock.sendall(octets)
+        sock.sendall(request)
         if fin:
             sock.shutdown(socket.SHUT_WR)
         data, how, seconds = rest(sock)
@@ -140,24 +140,24 @@ def withheld_rtr(connect):
 
 
 def fpdu(ulpdu):
-    octets = struct.pack(">H", len(ulpdu)) + ulpdu
-    octets += bytes(-len(octets) % 4)
+    data = struct.pack(">H", len(ulpdu)) + ulpdu
+    data += bytes(-len(data) % 4)
     crc = 0xffffffff
-    for octet in octets:
-        crc ^= octet
+    for byte in data:
+        crc ^= byte
         for _ in range(8):
             crc = crc >> 1 ^ 0x82f63b78 & -(crc & 1)
-    return octets + struct.pack("<I", crc ^ 0xffffffff)
+    return data + struct.pack("<I", crc ^ 0xffffffff)
 
 
-def out_of_band(sock, octets, at):
-    """Send @octets; the one at @at is urgent data."""
+def out_of_band(sock, data, at):
+    """Send @data; the one at @at is urgent data."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if at:
-        sock.sendall(octets[:at])
-    sock.send(octets[at:at + 1], socket.MSG_OOB)
-    if octets[at + 1:]:
-        sock.sendall(octets[at + 1:])
+        sock.sendall(data[:at])
+    sock.send(data[at:at + 1], socket.MSG_OOB)
+    if data[at + 1:]:
+        sock.sendall(data[at + 1:])
 
 
 def printed(name, line):
@@ -175,7 +175,7 @@ def urgent_request(connect):
         check(not data and seconds < AT_ONCE, at, data.hex(), how, seconds)
 
 
-def urgent_behind_request(connect):
+def urgent_after_request(connect):
     """Urgent data while the ULP has not answered: its output shows that it was asked."""
     sock = connect()
     sock.sendall(frame(REQ, CRC | S, 2, ALL))
@@ -216,13 +216,13 @@ def noise(connect):
     with an unknown DDP header."""
     random.seed(1)
     for i in range(int(sys.argv[4])):
-        octets = random.randbytes(300)
-        bad = bytes([0xc1, 0x40]) + octets[2:]
+        data = random.randbytes(300)
+        bad = bytes([0xc1, 0x40]) + data[2:]
         sock = connect()
         sock.sendall(frame(REQ, CRC | S, 2, ALL))
         exactly(sock, 24)
-        sock.sendall(RTR + [b"\0\xc8" + octets, fpdu(bad)[:-1] + b"x",
-                            fpdu(bytes([0x3c]) + octets)][i % 3])
+        sock.sendall(RTR + [b"\0\xc8" + data, fpdu(bad)[:-1] + b"x",
+                            fpdu(bytes([0x3c]) + data)][i % 3])
         rest(sock)
         sock.close()
 
@@ -353,7 +353,7 @@ CASES = {
     "to_enhanced": served(frame(REQ, CRC | S, 2, ALL), CRC | S, 2),
     "to_plain": served(frame(REQ, CRC, 1), CRC, 1),
     "to_plain_rev_2": served(frame(REQ, CRC, 2), CRC, 2),
-    "to_octet_by_octet": served(frame(REQ, CRC | S, 2, ALL), CRC | S, 2, step=1),
+    "to_byte_by_byte": served(frame(REQ, CRC | S, 2, ALL), CRC | S, 2, step=1),
     "to_not_negotiated": served(frame(REQ, CRC | S, 2, b"\xff" * 4),
                                 CRC | S, 2, b"\xff" * 4),
     "to_reserved_bits": served(frame(REQ, CRC | R | S | 0xf, 2, ALL), CRC | S, 2),
@@ -361,17 +361,17 @@ CASES = {
     "to_own_key": refused(frame(REP, CRC, 1)),
     "to_long_data": refused(frame(REQ, CRC, 1, length=513)),
     "to_fin_inside": refused(REQ, fin=True),
-    "to_early_octets": refused(frame(REQ, CRC | S, 2, ALL) + b"x"),
+    "to_early_bytes": refused(frame(REQ, CRC | S, 2, ALL) + b"x"),
     "to_short_enhanced": refused(frame(REQ, CRC | S, 2, b"abc")),
     "to_rev_0": refused(frame(REQ, M | CRC, 0), bytes([CRC | R, 1])),
     "to_rev_3": refused(frame(REQ, CRC, 3), bytes([CRC | R, 2])),
-    "to_256_octets": refused(frame(REQ, CRC, 1, bytes(256)), bytes([CRC | R, 1])),
+    "to_256_bytes": refused(frame(REQ, CRC, 1, bytes(256)), bytes([CRC | R, 1])),
     "to_silent": silent,
     "to_no_rtr": no_rtr,
     "to_bad_rtr": bad_rtr,
     "to_withheld_rtr": withheld_rtr,
     "to_urgent_request": urgent_request,
-    "to_urgent_behind_request": urgent_behind_request,
+    "to_urgent_after_request": urgent_after_request,
     "to_urgent_fpdu": urgent_fpdu,
     "to_urgent_lingering": urgent_lingering,
     "to_noise": noise,
@@ -388,7 +388,7 @@ CASES = {
     "from_too_many_reads": answer(
         frame(REP, CRC | S, 2, words(P2P | SEND | 16, WRITE | READ | 0x3ffe)),
         TERMINATE + "200600006540fb1b"),
-    "from_early_octets": answer(frame(REP, CRC | S, 2, ALL), "", bytes(20)),
+    "from_early_bytes": answer(frame(REP, CRC | S, 2, ALL), "", bytes(20)),
     "from_early_write": early_write,
     "from_early_terminate": answer(
         frame(REP, CRC | S, 2, ALL), "",

@@ -334,7 +334,7 @@ wires_up
 dev_add a "$DEV_A" "$TERN_TYPE" v0a
 dev_add b "$DEV_B" "$TERN_PEER" v0b
 all_in shared
-point "a QP whose connection is over keeps no route of its netns" no_route_kept
+point "a QP keeps no route of its netns after its connection ended" no_route_kept
 topo_down
 point "exclusive mode" eventually rdma system set netns exclusive
 wires_up

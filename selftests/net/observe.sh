@@ -6,7 +6,7 @@
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own counters and details"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks its counters, details and tracepoints"
 
 verified()
 {
@@ -116,7 +116,7 @@ no_firmware()
 
 topo_up
 point "DDP-114, RDMAP-149: nothing loads a firmware" no_firmware
-point "counters move, and agree with the peer's" counters
+point "counters count, and agree with the peer's" counters
 point "rdma resource show has the driver's details" details on
 point "the six tracepoints fire" tracepoints
 point "settings are kept, shown and followed" settings_hold

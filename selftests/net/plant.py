@@ -38,9 +38,9 @@ def full_operation(data):
     """Segments after the startup, each with the number of stream bytes before it."""
     begin = {}
     for seg in segments(data):
-        octets = data[seg.at:seg.at + seg.len]
-        if octets.startswith(b"MPA ID Re"):
-            begin[seg.flow] = seg.seq + 20 + struct.unpack_from(">H", octets, 18)[0]
+        payload = data[seg.at:seg.at + seg.len]
+        if payload.startswith(b"MPA ID Re"):
+            begin[seg.flow] = seg.seq + 20 + struct.unpack_from(">H", payload, 18)[0]
         elif seg.len and seg.flow in begin:
             yield seg, (seg.seq - begin[seg.flow]) % 2**32
 

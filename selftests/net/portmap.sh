@@ -7,8 +7,8 @@
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern is one of the two"
-[ -x /usr/sbin/iwpmd ] || skip_all "no iwpmd"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: one end is tern, the other siw"
+[ -x /usr/sbin/iwpmd ] || skip_all "iwpmd is not installed"
 variants=${TERN_VARIANTS:-/mnt/variants}
 tern=tern_a siw=siw_b
 

@@ -49,7 +49,7 @@ point "rstream, 200 exchanges of 64 B" rstream_pair -S 64 -C 200
 point "rstream, 10 exchanges of 1 MiB, verified" rstream_pair -S 1048576 -C 10 -T v
 point "rstream, resolved by rdma_getaddrinfo" rstream_pair -S 4096 -C 50 -T r
 if has_siw; then
-	ktap_test_skip "rcopy, 16 MiB" "its server listens on a wildcard address"
+	ktap_test_skip "rcopy, 16 MiB" "siw cannot serve it: its server listens on a wildcard address"
 else
 	point "rcopy, 16 MiB, same checksum" rcopy_16m
 fi

@@ -6,7 +6,7 @@
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own types"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks its RNIC types"
 
 # types A B: set the types of initiator and responder; revision 2, enhanced
 types()
@@ -64,7 +64,7 @@ point "M17: permissive to non-permissive" works permissive $NP
 point "M19: permissive to permissive" works permissive permissive
 point "M1: rdmac to rdmac" works_at_0 rdmac rdmac
 point "M4: rdmac to permissive" works_at_0 rdmac permissive
-point "H16, M16: permissive to rdmac, after a plain retry" works_at_0 permissive rdmac
+point "H16, M16: permissive to rdmac, after a retry with a plain Request" works_at_0 permissive rdmac
 point "G3, M2: rdmac to non-permissive is closed" closes rdmac $NP
 point "H4, M6: non-permissive to rdmac is closed" closes $NP rdmac
 finish

@@ -105,6 +105,6 @@ topo_up
 said="$rounds rounds of load, connect, unload"
 [ "${TERN_LANE:-}" = uml-debug ] || said+=": no leak"
 point "$said" many_rounds
-point "no namespace stays behind these rounds" namespaces_go
+point "no namespace is left after these rounds" namespaces_go
 modprobe "$module"
 finish

@@ -6,7 +6,7 @@
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own segments"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: both ends are tern"
 
 settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }
 
@@ -91,7 +91,7 @@ byte_by_byte()
 
 	before_a=$(segments_in a)
 	before_b=$(segments_in b)
-	through octets octets "$@"
+	through bytes bytes "$@"
 	read -r to_server to_client <"$TMP/cut"
 	echo "a: $(($(segments_in a) - before_a)) segments, b: $(($(segments_in b) - before_b))"
 	[ $(($(segments_in a) - before_a)) -ge $((to_client * 9 / 10)) ]

@@ -7,7 +7,7 @@
 . ./scene.sh
 . ./netem.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own settings"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks its settings"
 
 set_a() { in_a tern set tern_a "$@"; }
 set_b() { in_b tern set tern_b "$@"; }
@@ -344,11 +344,11 @@ answers_probes()
 topo_up
 point "the Request's and Reply's default flags" frame_default
 point "crc off: C is clear in both frames" frame_crc
-point "crc on at one side only" frame_crc_of_one
+point "crc on at one end only" frame_crc_of_one
 defaults
 point "markers on: M is set in both frames" frame_markers
 defaults
-point "markers on at one side only" frame_markers_of_one
+point "markers on at one end only" frame_markers_of_one
 defaults
 point "mpa-rev 1: plain frames" frame_revision
 defaults
@@ -364,9 +364,9 @@ point "rtr read: only D is offered" frame_rtr read 0 0 1
 point "rtr read,send: C is not offered" frame_rtr read,send 1 0 1
 defaults
 # RDMAP opcodes: 0 Write, 1 Read Request, 3 Send without solicited event
-point "rtr write,read,send: a Write opens" opens_with write,read,send 0 send
-point "rtr read,write: a Read opens" opens_with read,write 1 send
-point "rtr send: a Send opens" opens_with send 3 read
+point "rtr write,read,send: the RTR is a Write" opens_with write,read,send 0 send
+point "rtr read,write: the RTR is a Read" opens_with read,write 1 send
+point "rtr send: the RTR is a Send" opens_with send 3 read
 defaults
 point "request-ms ends a silent client" request_timer
 defaults
@@ -376,12 +376,12 @@ point "rtr-ms ends the wait for the RTR" rtr_timer
 defaults
 point "close-ms ends the wait for the FIN's acknowledgement" close_timer
 defaults
-point "half-open bounds the startups: the oldest makes room" half_open
+point "half-open bounds the startups: the oldest is closed" half_open
 defaults
-point "MPA-118: keepalive-s of an initiator ends what its peer forgot" probed 1 0
+point "MPA-118: keepalive-s of an initiator ends a connection that its peer lost" probed 1 0
 defaults
-point "MPA-118: keepalive-s of a responder ends what its peer forgot" probed 0 1
+point "MPA-118: keepalive-s of a responder ends a connection that its peer lost" probed 0 1
 defaults
 point "without keepalive-s an idle connection stays" not_probed
-point "keepalive-s spares who answers" answers_probes
+point "keepalive-s keeps a connection whose peer answers" answers_probes
 finish

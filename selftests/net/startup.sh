@@ -6,7 +6,7 @@
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own answers"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks its answers to a scripted peer"
 
 port=7171
 # ms, for timers that must not expire: the largest value that tern accepts
@@ -73,7 +73,7 @@ silent_crowd()
 urgent_while_asked()
 {
 	server -A
-	limit 30 in_a ./mpa_peer.py to_urgent_behind_request "$IP_B" "$port" "$TMP/server"
+	limit 30 in_a ./mpa_peer.py to_urgent_after_request "$IP_B" "$port" "$TMP/server"
 	grep -qx 'vtraffic: asked' "$TMP/server"
 	kill -9 $server_pid
 	ends $server_pid
@@ -99,23 +99,23 @@ to "G9: enhanced Request, enhanced Reply" enhanced
 to "G4: revision 1" plain
 to "G8: revision 2 without enhanced data" plain_rev_2
 to "O3, O7: 0x3FFF is answered by 0x3FFF" not_negotiated
-to "K6: a Request of single octets" octet_by_octet
-to "K10, K11: reserved bits and R are not looked at" reserved_bits
-to "K1: each octet of the Key" wrong_key
+to "K6: a Request byte by byte" byte_by_byte
+to "K10, K11: reserved bits and R are ignored" reserved_bits
+to "K1: each byte of the Key wrong" wrong_key
 to "K2: the Reply's Key" own_key
-to "K3: 513 octets of private data" long_data
-to "K4: FIN inside the frame" fin_inside
-to "K7: octets behind the Request" early_octets
+to "K3: 513 bytes of private data" long_data
+to "K4: FIN inside the Request" fin_inside
+to "K7: bytes after the Request" early_bytes
 to "G10: enhanced data cut short" short_enhanced
 to "G3: revision 0 gets revision 1, R=1" rev_0
 to "G14: revision 3 gets revision 2, R=1" rev_3
-to "4.32: more private data than rdma_cm carries" 256_octets
-to "URG: an urgent octet in the Request" urgent_request
-to "URG: an urgent octet in an FPDU, Terminate 2/0/05" urgent_fpdu
-to "URG: an urgent octet behind the end is taken" urgent_lingering
-point "responder: URG: an urgent octet while the ULP thinks" urgent_while_asked
-point "initiator: URG: an urgent octet in the Reply" counts_urgent
-point "64 silent clients and 64 silent servers hold nobody up" silent_crowd 64
+to "more private data than rdma_cm carries" 256_bytes
+to "URG: an urgent byte in the Request" urgent_request
+to "URG: an urgent byte in an FPDU, Terminate 2/0/05" urgent_fpdu
+to "URG: an urgent byte after the end is accepted" urgent_lingering
+point "responder: URG: an urgent byte before the ULP accepts" urgent_while_asked
+point "initiator: URG: an urgent byte in the Reply" counts_urgent
+point "64 silent clients and 64 silent servers do not delay others" silent_crowd 64
 in_b tern set tern_b request-ms 2000 rtr-ms 2000
 to "K5: silence, closed by the timer" silent
 to "F71: no RTR, closed by the timer" no_rtr
@@ -125,17 +125,17 @@ kill -9 $rping_pid
 wait $rping_pid 2>/dev/null || true
 
 from "H10, F58: the RTR is the first message" rtr_first DISCONNECT
-from "H11: reject, FIN behind it" reject REJECTED
-from "H16: closed on an enhanced Request, plain one follows" fall_back DISCONNECT
-from "H18: no Reply, UNREACHABLE" never_answered UNREACHABLE
+from "H11: a rejecting Reply, then FIN" reject REJECTED
+from "H16: closed after an enhanced Request, a plain one follows" fall_back DISCONNECT
+from "H18: no Reply: UNREACHABLE" never_answered UNREACHABLE
 from "F60: no RTR type, Terminate 2/0/07" no_rtr_type CONNECT_ERROR
 from "F59: model not granted, Terminate 2/0/07" other_model CONNECT_ERROR
 from "O14: more Reads than can be given, Terminate 2/0/06" too_many_reads CONNECT_ERROR
-from "K8: octets behind the Reply" early_octets CONNECT_ERROR
-from "K4: FIN inside the Reply, nothing is tried again" cut_reply CONNECT_ERROR
+from "K8: bytes after the Reply" early_bytes CONNECT_ERROR
+from "K4: FIN inside the Reply, no retry" cut_reply CONNECT_ERROR
 from "K2: the Request's Key" own_key CONNECT_ERROR
 from "H17: a revision never offered" higher_rev CONNECT_ERROR
 in_a tern set tern_a early-octets tolerate
-from "K8: octets behind the Reply are tolerated" early_write DISCONNECT
-from "K8: a Terminate behind the Reply is not" early_terminate CONNECT_ERROR
+from "K8: early-octets tolerate: an FPDU after the Reply is accepted" early_write DISCONNECT
+from "K8: early-octets tolerate: a Terminate after the Reply is an error" early_terminate CONNECT_ERROR
 finish

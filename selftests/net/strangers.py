@@ -45,14 +45,14 @@ def connect(to, source, port=0):
 
 
 class Stranger:
-    def __init__(self, to, source, octets):
+    def __init__(self, to, source, request):
         self.sock = connect(to, source)
         self.got = b""
         self.end = None
-        if octets:
-            self.sock.sendall(octets)
+        if request:
+            self.sock.sendall(request)
 
-    def look(self):
+    def poll_end(self):
         """Read what arrived; the end is FIN or RST."""
         while not self.end and select.select([self.sock], [], [], 0)[0]:
             try:
@@ -73,18 +73,18 @@ class Tail(Stranger):
     """A connection that has received everything, tern's FIN too; a RST may follow."""
     def __init__(self, to, source):
         super().__init__(to, source, REQUEST)
-        self.octets(24)
+        self.receive(24)
         self.sock.sendall(RTR + RTR[:-1] + b"\0")
         while self.sock.recv(4096):
             pass
 
-    def octets(self, count):
+    def receive(self, count):
         while count:
             more = len(self.sock.recv(count))
             assert more, "not accepted"
             count -= more
 
-    def look(self):
+    def poll_end(self):
         poll = select.poll()
         poll.register(self.sock, 0)
         if poll.poll(0):
@@ -103,7 +103,7 @@ def bad(to, source, count):
 
 
 def ended(strangers):
-    return [s for s in strangers if s.look()]
+    return [s for s in strangers if s.poll_end()]
 
 
 def wait(strangers, count):
@@ -112,7 +112,7 @@ def wait(strangers, count):
 
 
 def report(source, those):
-    ends = [s.look() for s in those]
+    ends = [s.poll_end() for s in those]
     print(source, "left", ends.count(None), "no", ends.count("no"),
           "mute", ends.count("mute"), flush=True)
     if any(isinstance(s, Tail) for s in those):
@@ -133,8 +133,8 @@ def main():
         elif word == "tail":
             those += [Tail(to, source) for _ in range(int(count))]
         else:
-            octets = REQUEST if word == "ask" else b""
-            those += [Stranger(to, source, octets) for _ in range(int(count))]
+            request = REQUEST if word == "ask" else b""
+            those += [Stranger(to, source, request) for _ in range(int(count))]
     for source, those in strangers.items():
         report(source, those)
     print("done", flush=True)

@@ -1,27 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Strangers: connections that nobody has accepted yet, or that were never good for
-# anything. There is room for a number of them, it is shared out by source, others
-# are served beside them, and what they make this host keep is bounded. With arguments,
-# only the points whose function is one of them.
+# Strangers: connections that no program has accepted yet, and the remains of those that
+# ended. The device keeps a bounded number of them, shared out by source address, serves
+# other clients at the same time, and uses a bounded amount of memory for them. With
+# arguments, run only the points whose function is one of them.
 
 . ./lib.sh
 . ./scene.sh
 
-[ "$TERN_TYPE" = tern ] || skip_all "tern's own limits"
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks its limits"
 
-# other addresses of a, and as many /64s. Two sources may share a slot of the hash, but
-# hardly ever two of three share that of a fourth
+# other addresses of a, and as many /64s. Two sources may have the same slot of the hash
+# table, but hardly ever do two of three share the slot of a fourth
 OTHERS=(10.7.0.31 10.7.0.32 10.7.0.33)
 NETWORKS=(fd00:8::1 fd00:9::1 fd00:a::1)
 OTHER_PORT=7272
 
-# what strangers.py says
+# the output of strangers.py
 report=$TMP/report
 
 set_b() { in_b tern set tern_b "$@"; }
 
-# strangers COMMAND...: strangers.py in a, until dismissed
+# strangers COMMAND...: run strangers.py in a, until dismissed
 strangers()
 {
 	come "$@"
@@ -66,10 +66,10 @@ crowded() { [ "$(counter tern_b cm_half_open)" = "$1" ]; }
 says() { grep -x "$*" "$report"; }
 two_say() { [ "$(grep -c " $*\$" "$report")" -ge 2 ]; }
 
-# a connection of an honest client, from this address
+# served_from ADDRESS: a well-behaved client with this address is served
 served_from() { timed 10 limit 30 in_a rping -c -I "$1" -a "$IP_B" -p $port -C 3; }
 
-# a program that listens, and does not look
+# a server that listens, and is stopped
 absent_server()
 {
 	server
@@ -83,9 +83,9 @@ server_goes()
 	ends $server_pid
 }
 
-# 48 say nothing, of which there is room for 16: the oldest went, each was told so in a
-# way that does not look like a peer of revision 1; an honest client of the same
-# address, and of another one, comes in; the silent one of another address stays
+# 48 connections of one source are silent, and the device keeps 16: the oldest end with a
+# Reply with R=1, which does not look like a peer of revision 1. Clients with this and
+# another address are served, and silent connections of other addresses are kept.
 silent_crowd()
 {
 	local before
@@ -101,7 +101,7 @@ silent_crowd()
 	dismissed
 }
 
-# an IPv6 /64 is one source, and another /64 another
+# an IPv6 /64 is one source
 silent_networks()
 {
 	local to=$IP6_B network
@@ -118,7 +118,7 @@ silent_networks()
 	dismissed
 }
 
-# what waits for the answer to its FIN counts as well
+# connections that wait for the answer to their FIN count, too
 lingering_crowd()
 {
 	set_b half-open 16 close-ms 600000
@@ -131,7 +131,7 @@ lingering_crowd()
 	dismissed_lingering 16
 }
 
-# dismissed_lingering COUNT: so many others push them out, and end
+# dismissed_lingering COUNT: open so many others, which replace them, and end these
 dismissed_lingering()
 {
 	strangers "silent:$1:$IP_A"
@@ -139,10 +139,10 @@ dismissed_lingering()
 	dismissed
 }
 
-# Two listeners make room at the same time: each newcomer has its place, and each that
-# goes makes one. What is counted then is what is there: 16 others have room, and one
-# more takes one of them out.
-two_doors()
+# Connections arrive at two listeners at the same time: each new one is kept, and the
+# oldest is removed for it. The count stays right: afterwards 16 others are kept, and one
+# more removes one of them.
+two_listeners()
 {
 	local before there=$TMP/there
 	before=$(counter tern_b cm_half_open)
@@ -155,7 +155,7 @@ two_doors()
 	eventually waiting REQUEST_WAIT 16
 	says "$IP_A left [0-9]* no [0-9]* mute 0"
 	report=$there says "${OTHERS[0]} left [0-9]* no [0-9]* mute 0"
-	# the first one frees a place for the second one
+	# the first client leaves a place, so the second one removes no connection
 	served_from "$IP_A"
 	port=$OTHER_PORT served_from "${OTHERS[1]}"
 	dismissed
@@ -165,9 +165,9 @@ two_doors()
 	dismissed
 }
 
-# Tails of streams: half-open 1 lets 16 of them be. One more takes the oldest of the
-# source that has most, and what is quiet takes none.
-tails()
+# Lingering ends of streams: with half-open 1 the device keeps 16 of them. One more removes
+# the oldest of the source that has most; silent connections remove none of them.
+lingering_streams()
 {
 	local before lost
 	before=$(counter tern_b cm_half_open)
@@ -180,15 +180,15 @@ tails()
 	eventually waiting LINGER 16
 	waiting REQUEST_WAIT 1
 	says "$IP_A left 1[45] no [12] mute 0"
-	# the peer has all of what it was sent
+	# the peer has received all data
 	[ "$(counter tern_b cm_close_lost)" = "$lost" ]
 	served_from "${OTHERS[1]}"
 	set_b close-ms 2000
 	dismissed
 }
 
-# the program does not answer: 4 Requests wait, the next of that address are rejected,
-# and one of another address takes the place of the last
+# the program does not answer: 4 Requests wait, further ones of that address are rejected,
+# and one of another address replaces one of them
 requests_wait()
 {
 	set_b half-open 4
@@ -203,7 +203,8 @@ requests_wait()
 	server_goes
 }
 
-# tern's own initiator takes "no room" for a rejection, not for revision 1
+# tern's initiator takes the Reply of a full listener for a rejection, and does not retry
+# with revision 1
 no_fall_back()
 {
 	local before
@@ -220,7 +221,7 @@ no_fall_back()
 	server_goes
 }
 
-# nobody ever answers, as when iw_cm dropped the request: 20 times reply-ms, here 4 s
+# no program answers, as when iw_cm dropped the request: it ends after 20 times reply-ms
 unanswered()
 {
 	local before
@@ -231,17 +232,17 @@ unanswered()
 	says "$IP_A left 0 no 3 mute 0"
 	[ "$(counter tern_b cm_timeout)" -ge $((before + 3)) ]
 	waiting ULP_WAIT 0
-	# and the program, when it looks, survives it
+	# the program still works when it continues
 	kill -CONT $server_pid
 	set_b reply-ms 30000
 	dismissed
 	server_goes
 }
 
-# The program's listening id is gone, and it does not answer; iw_cm may have dropped
-# the request with the id. reply-ms are left, and the second that the timer may sleep,
-# not 20 times reply-ms.
-forlorn()
+# The program has destroyed its listening id, and does not answer; iw_cm may have dropped
+# the request with the id. The request ends after reply-ms, and up to a second that the
+# timer may sleep, instead of 20 times reply-ms.
+listener_gone()
 {
 	set_b half-open 16 reply-ms 1000
 	server -A -L
@@ -255,8 +256,8 @@ forlorn()
 	server_goes
 }
 
-# until then the program may accept
-accepted_behind_the_listener()
+# until that time the program can accept the request
+accepted_after_the_listener()
 {
 	server -L -k 1
 	client -n 20 -x 2000
@@ -266,7 +267,7 @@ accepted_behind_the_listener()
 	grep -q 'served [1-9]' "$TMP/server"
 }
 
-# rcvbufs: of the sockets in b that are connected to our port, octets
+# rcvbufs: receive buffers in bytes of the sockets in b that are connected to our port
 rcvbufs() { in_b ss -Htnm state established "sport = :$port" | grep -o 'rb[0-9]*' | cut -c3- | sort -n; }
 small_buffers()
 {
@@ -293,7 +294,7 @@ slabs() { awk '/^Slab:/ { print $2 }' /proc/meminfo; }
 buffers() { in_b awk '/^TCP:/ { print $NF * 4 }' /proc/net/sockstat; }
 sockets() { in_b ss -Htan "sport = :$port" | grep -vc LISTEN || true; }
 
-# so many bad starts in a row, none of which answers our FIN
+# bad_starts COUNT: so many bad starts, none of which answers tern's FIN
 bad_starts()
 {
 	local before after
@@ -305,8 +306,8 @@ bad_starts()
 	after=$(slabs)
 	echo "slabs: $before KiB, then $after KiB; buffers $(buffers) KiB; $(sockets) sockets"
 	[ "$(sockets)" -le 512 ]
-	# 20,000 endpoints and their sockets would be more than 100 MiB. KASAN keeps for
-	# a while what was freed.
+	# 20,000 endpoints and their sockets would be more than 100 MiB. KASAN keeps freed
+	# memory for a while.
 	[ "${TERN_LANE:-}" = uml-debug ] || [ $((after - before)) -le 16384 ]
 	[ "$(buffers)" -le 16384 ]
 	undrop
@@ -314,43 +315,43 @@ bad_starts()
 	dismissed_lingering 256
 }
 
-# the device goes: its tails are reset, none keeps it waiting until close-ms is over
+# the device is removed: its lingering connections are reset, so it does not wait for close-ms
 device_goes()
 {
-	doors_open
+	servers_up
 	set_b half-open 16 close-ms 30000
 	come "tail:20:$IP_A" "wait:20:$IP_A"
 	eventually waiting LINGER 20
-	# in the background: one that waits for a tail goes on when the peers are killed
+	# in the background: if it waits for a peer, it goes on when the peers are killed
 	rdma link delete tern_b &
 	ends $!
 	no_device tern_b
 	settle
 	says "$IP_A left 0 no 0 mute 0"
 	eventually no_tcp b
-	doors_close
+	servers_down
 }
 
-# the programs at both ports
-doors_open()
+# start and stop the servers at both ports
+servers_up()
 {
 	local p
-	doors=()
+	server_pids=()
 	for p in $port $OTHER_PORT; do
 		ip netns exec b rping -s -P -a :: -p $p >/dev/null 2>&1 &
-		doors+=($!)
+		server_pids+=($!)
 		wait_for_listen $p
 	done
 }
 
-doors_close()
+servers_down()
 {
-	kill -9 "${doors[@]}" 2>/dev/null || true
-	wait "${doors[@]}" 2>/dev/null || true
+	kill -9 "${server_pids[@]}" 2>/dev/null || true
+	wait "${server_pids[@]}" 2>/dev/null || true
 }
 
 wanted=("$@")
-# proves NAME FUNCTION ...: the point, if it is wanted
+# proves NAME FUNCTION ...: run the point, if it is selected
 proves()
 {
 	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $2 "* ]] || return 0
@@ -363,21 +364,21 @@ for address in "${OTHERS[@]}"; do
 done
 set_b request-ms 600000
 port=7271
-doors_open
-proves "a silent crowd keeps nobody out, and is told No" silent_crowd
+servers_up
+proves "silent connections do not keep clients out, and are rejected" silent_crowd
 proves "an IPv6 /64 is one source" silent_networks
-proves "two listeners make room at the same time" two_doors
-proves "what waits for FINs is of the crowd" lingering_crowd
-proves "tails of streams are bounded, and the oldest goes" tails
+proves "two listeners remove the oldest at the same time" two_listeners
+proves "connections that wait for a FIN count as strangers" lingering_crowd
+proves "lingering ends of streams are bounded, and the oldest is removed" lingering_streams
 # the checked kernel takes minutes for 20000
 starts=$([ "${TERN_LANE:-}" = uml-debug ] && echo 2000 || echo 20000)
 proves "$starts bad starts in a row: bounded slabs, buffers and sockets" bad_starts "$starts"
-doors_close
+servers_down
 proves "Requests that wait for the program are shared out by source" requests_wait
-proves "no room is not revision 1" no_fall_back
-proves "a request that nobody answers ends by itself" unanswered
-proves "a request whose listening id is gone ends soon" forlorn
-proves "a request outlives its listening id" accepted_behind_the_listener
-proves "a stranger has TCP's own receive buffer, a stream a large one" small_buffers
-proves "a device with tails goes at once" device_goes
+proves "an initiator takes a full listener for a rejection, not for revision 1" no_fall_back
+proves "a request that no program answers times out" unanswered
+proves "a request whose listening id is destroyed times out soon" listener_gone
+proves "a request can be accepted after its listening id is destroyed" accepted_after_the_listener
+proves "a stranger has TCP's default receive buffer, a stream a large one" small_buffers
+proves "a device with lingering ends of streams is removed at once" device_goes
 finish

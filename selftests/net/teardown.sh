@@ -195,7 +195,7 @@ link_delete_traffic()
 }
 
 # query everything in a loop until killed, while the device exists and after
-look_at_all()
+dump_all()
 {
 	set +e
 	while :; do
@@ -208,12 +208,12 @@ look_at_all()
 	done >/dev/null 2>&1
 }
 
-link_delete_looked_at()
+link_delete_dumped()
 {
 	local pids=() status=0
 
 	for _ in 1 2; do
-		look_at_all &
+		dump_all &
 		pids+=($!)
 	done
 	for _ in 1 2 3; do
@@ -496,17 +496,17 @@ point "kill -9 of both during traffic" kill_both
 point "kill -9 of an idle connection's client" kill_idle
 point "kill -9 while the peer's answer is awaited" kill_connecting
 point "kill -9 while an id that connects is destroyed" kill_destroying
-point "kill -9 while TCP connects to nowhere" kill_syn_sent
+point "kill -9 while TCP sends SYNs without an answer" kill_syn_sent
 point "kill -9 of a server with a half-open startup" kill_half_open
 point "kill -9 of a server that was asked and has not answered" kill_asked 0.0.0.0 $IP_B
-point "kill -9 of such a server, IPv6" kill_asked :: $IP6_B
+point "kill -9 of a server that was asked and has not answered, IPv6" kill_asked :: $IP6_B
 # siw has no setting for this timer
 [ "$TERN_PEER" != tern ] ||
 	point "kill -9 of a server that accepted and awaits the RTR" kill_before_rtr
 point "a peer that falls silent" peer_falls_silent
 point "link delete during traffic, the client's" link_delete_traffic "$DEV_A"
 point "link delete during traffic, the server's" link_delete_traffic "$DEV_B"
-point "link delete while all its objects are dumped" link_delete_looked_at
+point "link delete while all its objects are dumped" link_delete_dumped
 point "link delete while connecting" link_delete_connecting
 point "netdev removed during traffic" netdev_delete_traffic
 new_wires
@@ -523,7 +523,7 @@ if [ "$TERN_TYPE-$TERN_PEER" = tern-tern ]; then
 	late "rdma_cm after the links" ib_uverbs rdma_cm rdma_ucm
 	needs_uverbs || late "rdma_cm and uverbs after the links, uverbs goes first" \
 		rdma_cm ib_uverbs rdma_ucm
-	point "the usual order again" clients_first
+	point "clients removed before links again" clients_first
 fi
 point "a FIN to the server lost once" lost_fin input
 point "a FIN to the client lost once" lost_fin output

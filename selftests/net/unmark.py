@@ -26,10 +26,10 @@ def crc_table():
 TABLE = list(crc_table())
 
 
-def crc32c(octets):
+def crc32c(payload):
     crc = 0xffffffff
-    for octet in octets:
-        crc = TABLE[(crc ^ octet) & 255] ^ crc >> 8
+    for byte in payload:
+        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
     return struct.pack("<I", crc ^ 0xffffffff)
 
 
@@ -47,16 +47,16 @@ class Packet:
         self.data = tcp + (record[tcp + 12] >> 4) * 4
         self.end = ip + struct.unpack_from(">H", record, ip + 2)[0]
 
-    def octets(self):
+    def payload(self):
         return self.record[self.data:self.end]
 
-    def rewritten(self, seq, ack, octets):
+    def rewritten(self, seq, ack, payload):
         """Return: the packet with other payload, sequence and ACK numbers."""
         head = bytearray(self.record[:self.data])
-        struct.pack_into("<II", head, 8, *[len(head) - 16 + len(octets)] * 2)
-        struct.pack_into(">H", head, 16 + 14 + 2, len(head) - 16 - 14 + len(octets))
+        struct.pack_into("<II", head, 8, *[len(head) - 16 + len(payload)] * 2)
+        struct.pack_into(">H", head, 16 + 14 + 2, len(head) - 16 - 14 + len(payload))
         struct.pack_into(">II", head, self.tcp + 4, seq, ack)
-        return bytes(head) + octets
+        return bytes(head) + payload
 
 
 def packets(data):
@@ -71,15 +71,15 @@ def sent_once(pkts):
     """Drop retransmissions, which a slow CPU causes; their data must be the same."""
     streams = {}
     for p in pkts:
-        octets = p.octets()
-        if octets:
+        payload = p.payload()
+        if payload:
             begin, sent = streams.setdefault(p.flow, (p.seq, bytearray()))
             at = (p.seq - begin) % 2**32
             if at < len(sent):
-                if sent[at:at + len(octets)] != octets:
-                    sys.exit(f"octets from {at} on were sent again, and differ")
+                if sent[at:at + len(payload)] != payload:
+                    sys.exit(f"retransmitted bytes from {at} on differ")
                 continue
-            sent += octets
+            sent += payload
         yield p
 
 
@@ -89,11 +89,11 @@ class Stream:
     def __init__(self, begin):
         self.begin = begin
         self.marked = self.crc = False
-        self.octets = b""
+        self.wire = b""
         self.plain = b""
 
     def check_marker(self, at, fpdu):
-        reserved, pointer = struct.unpack_from(">HH", self.octets, at)
+        reserved, pointer = struct.unpack_from(">HH", self.wire, at)
         if reserved or pointer != at - fpdu:
             sys.exit(f"marker at {at}: {reserved:#x}, {pointer}, its FPDU is at {fpdu}")
 
@@ -105,7 +105,7 @@ class Stream:
                 self.check_marker(at, fpdu)
                 at += MARKER
             end = min(at + count - len(out), (at // EVERY + 1) * EVERY)
-            out += self.octets[at:end]
+            out += self.wire[at:end]
             at = end
         return bytes(out), at
 
@@ -115,18 +115,18 @@ class Stream:
         size += -size % 4
         body, end = self.take(at, size, at)
         crc, last = self.take(end, 4, at)
-        if self.crc and crc32c(self.octets[at:last - 4]) != crc:
+        if self.crc and crc32c(self.wire[at:last - 4]) != crc:
             sys.exit(f"FPDU at {at}: bad CRC")
         self.plain += body + (crc32c(body) if self.crc else crc)
         return last
 
     def unmark(self):
         if not self.marked:
-            self.plain = self.octets
+            self.plain = self.wire
             return
         at = 0
         try:
-            while at < len(self.octets):
+            while at < len(self.wire):
                 at = self.fpdu(at)
         except struct.error:
             sys.exit(f"FPDU at {at}: cut short")
@@ -136,7 +136,7 @@ class Stream:
         at = (seq - self.begin) % 2**32
         if not self.marked or at >= 2**31:
             return seq
-        inside = min(at, len(self.octets))
+        inside = min(at, len(self.wire))
         marks = inside // EVERY * MARKER + min(inside % EVERY, MARKER)
         return (seq - marks) % 2**32
 
@@ -145,14 +145,14 @@ def read_streams(pkts):
     """Read both directions: C counts if either frame sets it, M asks the other end."""
     streams, flags = {}, {}
     for p in pkts:
-        octets = p.octets()
-        if octets.startswith(b"MPA ID Re"):
-            size = 20 + struct.unpack_from(">H", octets, 18)[0]
+        payload = p.payload()
+        if payload.startswith(b"MPA ID Re"):
+            size = 20 + struct.unpack_from(">H", payload, 18)[0]
             streams[p.flow] = Stream(p.seq + size)
-            flags[p.flow] = octets[16]
-            octets = octets[size:]
-        if octets and p.flow in streams:
-            streams[p.flow].octets += octets
+            flags[p.flow] = payload[16]
+            payload = payload[size:]
+        if payload and p.flow in streams:
+            streams[p.flow].wire += payload
     for p in pkts:
         if p.flow in streams and p.back in streams:
             streams[p.flow].marked = bool(flags[p.back] & FLAG_M)
@@ -163,15 +163,15 @@ def read_streams(pkts):
 def rewrite(p, streams):
     if p.flow not in streams or p.back not in streams:
         return p.record
-    stream, octets = streams[p.flow], p.octets()
+    stream, payload = streams[p.flow], p.payload()
     seq, ack = stream.place(p.seq), streams[p.back].place(p.ack)
-    if octets.startswith(b"MPA ID Re"):
-        octets = octets[:16] + bytes([octets[16] & ~FLAG_M]) + octets[17:]
-    elif octets:
+    if payload.startswith(b"MPA ID Re"):
+        payload = payload[:16] + bytes([payload[16] & ~FLAG_M]) + payload[17:]
+    elif payload:
         start = (seq - stream.begin) % 2**32
-        end = (stream.place(p.seq + len(octets)) - stream.begin) % 2**32
-        octets = stream.plain[start:end]
-    return p.rewritten(seq, ack, octets)
+        end = (stream.place(p.seq + len(payload)) - stream.begin) % 2**32
+        payload = stream.plain[start:end]
+    return p.rewritten(seq, ack, payload)
 
 
 def main():
