@@ -278,27 +278,27 @@ device_goes_under_load()
 # has to count retransmissions.
 over_bad_wire()
 {
-	both lose
+	both start_loss
 	by_rdma $((2 * SIZE)) verify "$(disk)"
-	both lose_no_more
+	both stop_loss
 }
 
 resent() { nstat -asz TcpRetransSegs | awk '$1 == "TcpRetransSegs" { print $2 }'; }
 
 # packets as on a wire, not GSO's large ones
-lose()
+start_loss()
 {
 	ethtool -K $wire tso off gso off
 	resent >"$TMP/resent"
 	tc qdisc replace dev $wire root netem loss 1%
 }
 
-lose_no_more()
+stop_loss()
 {
 	tc qdisc del dev $wire root
 	# a virtio card without checksums, like the lab's, cannot
 	ethtool -K $wire tso on gso on 2>/dev/null || true
-	echo "segments sent again: $(cat "$TMP/resent"), then $(resent)"
+	echo "retransmitted segments: $(cat "$TMP/resent"), then $(resent)"
 	[ "$(resent)" -gt "$(cat "$TMP/resent")" ]
 }
 

@@ -111,7 +111,7 @@ nothing_left_of_iser() { nothing_left ib_iser ib_isert; }
 [ -S /run/dbus/system_bus_socket ] || no_bus
 hosts_up
 point "iser: the target is up" server target_up
-point "iser: the initiator knows it" start
+point "iser: the initiator's daemon and node record are set up" start
 point "iser: login" login
 point "iser: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 if ! short; then
@@ -122,16 +122,16 @@ if ! short; then
 	! two_machines ||
 		point "iser: the portal is removed under load and added again, another connection stays" \
 			beside_another portal_removed_under_load
-	point "iser: the server falls silent under load and is heard again, likewise" \
+	point "iser: the server falls silent under load and answers again, another connection stays" \
 		beside_another under_load logged_in "silent 3260" heard
 	! two_machines ||
-		point "iser: the initiator's device goes under load and comes back" device_restored
+		point "iser: the initiator's device is removed under load and comes back" device_restored
 	point "iser: logout under load" logout_under_load
 	point "iser: login again" login
-	point "iser: fio's data by the new session" by_rdma $((2 * SIZE)) verify "$(disk)"
+	point "iser: fio's data in the new session is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 fi
 point "iser: logout" logout
-point "iser: the initiator forgets it" stop
+point "iser: the initiator's daemon and node record are removed" stop
 point "iser: the target is removed" server target_down
 point "iser: nothing is left" both nothing_left_of_iser
 finish

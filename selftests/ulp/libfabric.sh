@@ -47,7 +47,7 @@ pingpong()
 	all_by_tern
 }
 
-command -v fi_pingpong >/dev/null || skip_all "no libfabric here"
+command -v fi_pingpong >/dev/null || skip_all "fi_pingpong of libfabric is not installed"
 topo_up
 point "fi_info finds the device, alone and below ofi_rxm" info
 point "fi_pingpong, endpoint of messages: all sizes, data checked" \
@@ -57,5 +57,5 @@ point "fi_pingpong, reliable datagrams of ofi_rxm: all sizes, data checked" \
 packets_as_on_a_wire
 point "fi_pingpong, reliable datagrams, while packets are lost" \
 	under RetransSegs loss 1% -- pingpong libfabric rdm-server libfabric rdm-client
-point "nothing is left of them" nothing_left
+point "no object of the programs is left" nothing_left
 finish

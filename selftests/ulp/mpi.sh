@@ -77,7 +77,7 @@ without_device()
 	not grep -aq '^mpi_coll: ' "$TMP/mpi"
 }
 
-command -v mpirun >/dev/null || skip_all "no Open MPI here"
+command -v mpirun >/dev/null || skip_all "mpirun of Open MPI is not installed"
 topo_up
 prepare
 point "one rank on each host: every element right, all of it over tern" one_each
@@ -85,6 +85,6 @@ point "two ranks on each host: every element right, all of it over tern" two_eac
 packets_as_on_a_wire
 point "one rank on each host while packets are lost" \
 	under RetransSegs loss 1% -- one_each
-point "nothing is left of them" nothing_left
-point "without a device it fails, rather than take TCP" without_device
+point "no object of the programs is left" nothing_left
+point "without a device it fails, and does not fall back to TCP" without_device
 finish

@@ -17,7 +17,7 @@
 static int rank, ranks;
 static size_t sent;
 
-static void *room(size_t n, size_t size)
+static void *allocate(size_t n, size_t size)
 {
 	void *p = calloc(n, size);
 
@@ -49,7 +49,7 @@ static void check(const char *what, size_t n, size_t at, int is, int want)
 
 static void allreduce(size_t n, int round)
 {
-	int *mine = room(n, sizeof(*mine)), *sum = room(n, sizeof(*sum));
+	int *mine = allocate(n, sizeof(*mine)), *sum = allocate(n, sizeof(*sum));
 
 	for (size_t i = 0; i < n; i++)
 		mine[i] = value(rank, i, round);
@@ -69,7 +69,7 @@ static void allreduce(size_t n, int round)
 /* send n elements to each rank, receive n from each */
 static void alltoall(size_t n, int round)
 {
-	int *out = room(n * ranks, sizeof(*out)), *in = room(n * ranks, sizeof(*in));
+	int *out = allocate(n * ranks, sizeof(*out)), *in = allocate(n * ranks, sizeof(*in));
 
 	for (size_t i = 0; i < n * ranks; i++)
 		out[i] = value(rank, i, round);
@@ -86,7 +86,7 @@ static void alltoall(size_t n, int round)
 /* from each rank in turn */
 static void bcast(size_t n, int round)
 {
-	int root = round % ranks, *buf = room(n, sizeof(*buf));
+	int root = round % ranks, *buf = allocate(n, sizeof(*buf));
 
 	for (size_t i = 0; rank == root && i < n; i++)
 		buf[i] = value(root, i, round);
@@ -100,8 +100,8 @@ static void bcast(size_t n, int round)
 
 static void gather(size_t n, int round)
 {
-	int root = round % ranks, *mine = room(n, sizeof(*mine));
-	int *all = room(n * ranks, sizeof(*all));
+	int root = round % ranks, *mine = allocate(n, sizeof(*mine));
+	int *all = allocate(n * ranks, sizeof(*all));
 
 	for (size_t i = 0; i < n; i++)
 		mine[i] = value(rank, i, round);

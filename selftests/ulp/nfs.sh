@@ -259,10 +259,10 @@ faults()
 needs_modules nfs nfsd rpcrdma loop ext4
 trap 'share_down; on_exit' EXIT
 topo_up
-point "a server from nothing, listens for RDMA" share_up
+point "the server starts and listens for RDMA" share_up
 short || step "the reference tree is built" reference
 rounds
 step "client's device deleted while it waits for the server" deleted_while_connecting
 short || faults
-point "NFS stops, the devices and the module go" all_gone
+point "NFS stops, the devices and the module are removed" all_gone
 finish

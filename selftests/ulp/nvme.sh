@@ -79,17 +79,17 @@ if ! short; then
 	point "nvme: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
 	point "nvme: fio's data while packets are lost" over_bad_wire
 	point "nvme: the controller is reset under load" reset_under_load
-	point "nvme: the target goes under load and comes back, another connection stays" \
+	point "nvme: the target is removed under load and comes back, another connection stays" \
 		beside_another under_load live port_off port_on
-	point "nvme: the server falls silent under load and is heard again, likewise" \
+	point "nvme: the server falls silent under load and answers again, another connection stays" \
 		beside_another under_load live "silent 4420" heard
 	! two_machines ||
-		point "nvme: the server's device goes under load and comes back" \
+		point "nvme: the server's device is removed under load and comes back" \
 			under_load live device_off device_on
 	point "nvme: disconnect under load" disconnect_under_load
 	point "nvme: a host connects again" connect
 	if two_machines; then
-		point "nvme: the host's device goes under load" device_goes_under_load
+		point "nvme: the host's device is removed under load" device_goes_under_load
 		point "nvme: a host connects once more" connect
 	fi
 	point "nvme: the target is removed under load" target_removed_under_load

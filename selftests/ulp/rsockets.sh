@@ -152,7 +152,7 @@ rstream_pair()
 topo_up
 mkdir "$TMP/b"
 head -c $mib16 /dev/urandom >"$TMP/b/big"
-point "rsockets' settings" follow rsockets settings
+point "rsockets' settings are written" follow rsockets settings
 point "iperf3 copies a file of 16 MiB" stock
 serve serve rsockets preload
 point "a file of 16 MiB from the server, poll() there, select() here" fetch
@@ -162,10 +162,10 @@ point "four files of 16 MiB each way at once" both_ways
 packets_as_on_a_wire
 point "a file of 16 MiB from the server while packets are lost" \
 	under RetransSegs loss 1% -- fetch
-point "a client is killed, the server goes on" kill_client
-point "the server is killed, the client is told" kill_server
+point "a client is killed, the server serves the next one" kill_client
+point "the server is killed, its client gets an error" kill_server
 point "a server that forks" forked
 point "rstream, nonblocking, with keepalive" rstream_pair -T n -k 1 -S 65536 -C 100
 point "rstream, blocking, verified" rstream_pair -T b -T v -S 65536 -C 50
-point "nothing is left of them" nothing_left
+point "no object of the programs is left" nothing_left
 finish

@@ -64,12 +64,12 @@ point "srp: login" login
 point "srp: fio's data is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 point "srp: ext4, pages change while they are sent" by_rdma $((4 << 20)) ext4 "$(disk)"
 point "srp: fio's data while packets are lost" over_bad_wire
-point "srp: the server falls silent under load and is heard again, another connection stays" \
+point "srp: the server falls silent under load and answers again, another connection stays" \
 	beside_another silent_under_load
 point "srp: logout under load" logout_under_load
 point "srp: login again" login
 if two_machines; then
-	point "srp: the initiator's device goes under load" device_goes_under_load
+	point "srp: the initiator's device is removed under load" device_goes_under_load
 	point "srp: login once more" login
 fi
 point "srp: logout" logout
