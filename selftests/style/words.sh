@@ -8,12 +8,13 @@ set -euo pipefail
 
 . "$(dirname "$0")/lib.sh"
 cd "${1:-$(dirname "$0")/../..}"
-# requirements.rst has the words of the RFCs; the texts of some files of the lab are keys
-# of its caches
+# requirements.rst has the words of the RFCs, faults.list lines of the sources; the texts of
+# some files of the lab are keys of its caches
 converted=(CONTRIBUTING.rst README.md Documentation
 	:!Documentation/requirements.rst
 	:!Documentation/netlink userspace-provider tools
-	selftests/{lab,runner,style,bench,ulp,kernel} :!selftests/style/{includes.sh,layers,faults.list}
+	selftests/{lab,runner,style,bench,ulp,kernel,net,verbs} :!selftests/verbs/faults.list
+	:!selftests/style/{includes.sh,layers,faults.list}
 	:!selftests/lab/{build-module,payload,tree,uml-make,uml.config})
 # a setting, a field of a frame, the byte of an RFC's layout
 self=selftests/style/words.sh
