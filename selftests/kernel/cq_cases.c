@@ -17,7 +17,7 @@ static int handler_called(struct kv_end *e, int before)
 	return 0;
 }
 
-/* one completion of many that may come: its event waits, and no longer */
+/* one completion, fewer than the count: its event is delayed by the period, no longer */
 static int moderated(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -32,7 +32,7 @@ static int moderated(struct kv_test *t)
 	if (ret)
 		return kv_fail(ret, "moderation is refused: %d", ret);
 	ib_req_notify_cq(b->rcq, IB_CQ_NEXT_COMP);
-	/* who waits for the send's end may not poll for b */
+	/* waiting for the send must not poll b's CQ */
 	ret = kv_post_recv(b, &op[0], NULL, 0) ?:
 	      kv_post_send(a, &op[1], IB_WR_SEND, IB_SEND_SIGNALED, NULL, 0,
 			   0) ?:
@@ -60,7 +60,7 @@ static int refused(struct ib_cq *cq, int cqe)
 	       kv_fail(-EPROTO, "a resize to %d returned %d", cqe, ret);
 }
 
-/* N completions wait while the ring is replaced, again and again */
+/* N completions stay unpolled while the ring is replaced repeatedly */
 static int resized(struct kv_test *t)
 {
 	static const int sizes[] = { 1000, N, 5000, 64 };

@@ -7,8 +7,8 @@
 #define DEEP	4096
 
 /*
- * struct load - much more than the wire takes at once, both ways
- * @op: per end BUSY receives, then BUSY Sends and Writes
+ * struct load - more requests than TCP takes at once, in both directions
+ * @op: of each end BUSY receives, then BUSY Sends and Writes
  */
 struct load {
 	struct kv_op *op[2];
@@ -33,7 +33,7 @@ static int post_recvs(struct kv_test *t, struct load *l, int me)
 	return ret;
 }
 
-/* every second one is a Write, every fifth a Read */
+/* every second request is a Write, every fifth a Read */
 static int post_sends(struct kv_test *t, struct load *l, int me)
 {
 	struct kv_end *e = end_of(t, me), *peer = end_of(t, !me);
@@ -77,7 +77,7 @@ static int start_load(struct kv_test *t, struct load *l)
 	       post_sends(t, l, 0) ?: post_sends(t, l, 1);
 }
 
-/* each came once, in order, and nothing succeeds after the first failure */
+/* each completes once, in order, and none succeeds after the first failure */
 static int check_row(struct kv_op *op, const char *what)
 {
 	bool failed = false;
@@ -94,7 +94,7 @@ static int check_row(struct kv_op *op, const char *what)
 				       what, i,
 				       ib_wc_status_msg(op[i].wc.status));
 		failed |= op[i].wc.status != IB_WC_SUCCESS;
-		/* flushed ones would say 0 */
+		/* byte_len of a flushed one would be 0 */
 		if (!failed && op[i].wc.opcode == IB_WC_RECV &&
 		    op[i].wc.byte_len != LEN)
 			return kv_fail(-EPROTO, "%s %d: %u bytes", what, i,
@@ -146,7 +146,7 @@ static int drain_rq(struct kv_test *t)
 	return check_row(l.op[0], "receive");
 }
 
-/* twice, and with nothing to do */
+/* drain an idle QP, twice */
 static int drain_idle(struct kv_test *t)
 {
 	ib_drain_qp(t->pair.a.qp);
@@ -165,8 +165,8 @@ static int succeeded(struct kv_op *op)
 }
 
 /*
- * One end disconnects: both get the event, and nothing is left. What it had posted
- * is done before, and arrives: 2 Sends of 5 requests.
+ * One end disconnects: both get the event, and all requests complete. Those that it had
+ * posted are sent first and arrive: of 5 requests 2 are Sends.
  */
 static int disconnect(struct kv_test *t)
 {
@@ -188,7 +188,7 @@ static int disconnect(struct kv_test *t)
 	return check_end(&l, 0) ?: check_end(&l, 1);
 }
 
-/* both at once */
+/* both ends disconnect at the same time */
 static int disconnect_both(struct kv_test *t)
 {
 	struct load l;
@@ -205,7 +205,7 @@ static int disconnect_both(struct kv_test *t)
 	return check_end(&l, 0) ?: check_end(&l, 1);
 }
 
-/* no drain, no disconnect: the peer finds out */
+/* destroy a QP without drain and disconnect: the peer gets the event */
 static int destroy(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -223,7 +223,7 @@ static int destroy(struct kv_test *t)
 	return check_end(&l, 1);
 }
 
-/* the peer ends it: in softirq, which must not stay for all of them */
+/* the peer ends the connection: softirq flushes some entries, a worker the rest */
 static int flush_deep(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -240,7 +240,7 @@ static int flush_deep(struct kv_test *t)
 	b->qp = NULL;
 	for (i = 0; i < DEEP && !ret; i++)
 		ret = kv_want(a, &op[i], IB_WC_WR_FLUSH_ERR);
-	/* and those that are posted while it goes on, or when it is over */
+	/* then requests that are posted during the flush or after it */
 	for (i = DEEP; i < 2 * DEEP && !ret; i++)
 		ret = kv_post_send(a, &op[i], IB_WR_SEND, 0, NULL, 0, 0);
 	for (i = DEEP; i < 2 * DEEP && !ret; i++)
@@ -251,7 +251,7 @@ static int flush_deep(struct kv_test *t)
 	return ret ?: kv_wait_gone(a);
 }
 
-/* a QP in ERROR takes posts, and flushes them */
+/* a QP in ERROR accepts posts, and flushes them */
 static int post_in_error(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;

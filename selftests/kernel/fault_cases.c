@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What must not work: the documented error at both ends, nothing placed, and
- * the connection beside it unharmed.
+ * Requests that must fail: each has the documented error at both ends, places nothing,
+ * and does not affect another connection.
  */
 #include <linux/delay.h>
 
@@ -9,7 +9,7 @@
 
 #define BAD_KEY	0xdeadbe01
 
-/* both ends learn of it, and what is posted from now on is flushed */
+/* both ends get the event, and later posts are flushed */
 static int stream_died(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;
@@ -22,9 +22,9 @@ static int stream_died(struct kv_test *t)
 	       kv_want(a, op, IB_WC_WR_FLUSH_ERR);
 }
 
-/* ---- what the peer refuses ------------------------------------------------------- */
+/* ---- errors found by the peer ---------------------------------------------------- */
 
-/* the Write itself may have completed: TCP took it */
+/* the Write itself may have completed, since TCP accepted it */
 static int write_refused(struct kv_test *t, struct kv_mem *to, u64 addr,
 			 u32 rkey, u32 len)
 {
@@ -110,8 +110,9 @@ static int write_no_right(struct kv_test *t)
 }
 
 /*
- * RFC 5040 8.1.1(7): an STag that a peer may invalidate is for its stream alone. By's
- * b has registered @m; by's a may use it, a may not.
+ * RFC 5040 8.1.1(7): an STag that a peer may invalidate works on that peer's stream only.
+ * End b of the second pair has registered @m: its peer may use it, end a of the first pair
+ * may not.
  */
 static struct kv_mr *mr_of_by(struct kv_test *t)
 {
@@ -161,7 +162,7 @@ static int read_foreign_stream(struct kv_test *t)
 	return read_refused(t, m->mr->iova, m->mr->rkey) ?: by_may_write(t, m);
 }
 
-/* many segments: those before the end of the MR are good, and are placed */
+/* many segments: those before the end of the MR are valid, and are placed */
 static int write_beyond(struct kv_test *t)
 {
 	struct kv_mem *to = kv_mem(&t->pair.b, 64);
@@ -212,7 +213,7 @@ static int dereg_busy(struct kv_test *t)
 	m->mr = NULL;
 	for (i = 0; i < m->pages; i++)
 		clear_page(sg_virt(&m->sg[i]));
-	/* they may all have been in time: one that is not */
+	/* all of them may have arrived before that, so post one more */
 	ret = write_many(a, &op[100], from, 1, iova, rkey) ?: kv_wait_gone(a);
 	for (i = 0; i < m->pages && !ret; i++)
 		ret = kv_check_zero(sg_virt(&m->sg[i]), PAGE_SIZE);
@@ -232,7 +233,7 @@ static int inv_bad_key(struct kv_test *t)
 	       kv_want(b, &op[0], IB_WC_WR_FLUSH_ERR) ?: stream_died(t);
 }
 
-/* the peer may end an MR only that was made for its own connection */
+/* the peer may invalidate an MR only on the stream that it was registered on */
 static int inv_foreign_mr(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -288,7 +289,7 @@ static int send_no_recv(struct kv_test *t)
 	       kv_wait(&t->pair.a, op) ?: stream_died(t);
 }
 
-/* ---- what our own end refuses ------------------------------------------------------ */
+/* ---- errors found at our own end --------------------------------------------------- */
 
 static int send_bad_lkey(struct kv_test *t)
 {
@@ -336,7 +337,7 @@ static int read_bad_sink(struct kv_test *t)
 	       kv_want(a, op, IB_WC_LOC_PROT_ERR) ?: stream_died(t);
 }
 
-/* nothing is read, so that its key is looked at when it is to be revoked */
+/* a Read of length 0: its sink key is only checked when it is to be invalidated */
 static int read_inv_bad_key(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -405,7 +406,7 @@ static int reg_key_of_another(struct kv_test *t)
 	       kv_want(a, op, IB_WC_MW_BIND_ERR) ?: stream_died(t);
 }
 
-/* ---- what the post itself refuses: the QP stays as it was -------------------------- */
+/* ---- errors of the post itself: the QP does not change ------------------------------ */
 
 static int want_errno(int ret, int want, const char *what)
 {
@@ -440,9 +441,9 @@ static int post_refused(struct kv_test *t)
 }
 
 /*
- * With interrupts off the engine can't run here: the queue fills up. On the other
- * CPU it may be on its way still, and then takes some of it. Return: the post that
- * was refused.
+ * With interrupts off the engine cannot run on this CPU, so the queue fills up. It may
+ * still run on another CPU, and then takes some entries. Return: the number of the post
+ * that was refused.
  */
 static int fill_sq(struct kv_end *e, struct kv_op *op, int most, int *ret)
 {
@@ -501,7 +502,7 @@ static int cq_overflow(struct kv_test *t)
 			ret = kv_fail(-ETIMEDOUT, "the QP is not in ERROR");
 		cond_resched();
 	}
-	/* its CQ lost the drain's completion too: it can't be drained */
+	/* the CQ would lose the completion of a drain, too: destroy the QP without one */
 	rdma_destroy_qp(a->id);
 	a->qp = NULL;
 	return ret;

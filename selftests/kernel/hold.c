@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Kernel users whose device goes. Each end gives way by itself, when rdma_cm tells
- * it of the removal, which waits for that: nothing else may keep the module. And
- * one whose path goes.
+ * Kernel users whose device is removed. Each end frees its objects when rdma_cm reports
+ * the removal, which waits for that; nothing else may keep the module loaded. And a user
+ * whose path to the peer is cut.
  */
 #include <linux/delay.h>
 
 #include "kverbs.h"
 
 #define LEN	8192
-#define TOKENS	4	/* Sends that go to and fro */
+#define TOKENS	4	/* Sends that the ends send back and forth */
 #define RECVS	8	/* more than there are tokens */
 #define RDMAS	4	/* Writes at a time, and as many Reads */
 #define OPS	(RECVS + 1 + 2 * RDMAS)
-#define WARM	100	/* completions that show the traffic to run */
+#define WARM	100	/* completions after which traffic runs */
 #define SIDES	4
 
 /*
- * struct side - an end, and what it always has under way
- * @mr: what the peer writes and reads
+ * struct side - an end and its requests in flight
+ * @mr: memory that the peer writes and reads
  * @op: receives, one for all Sends, Writes, Reads
- * @posted: requests of it; each comes back as one of
- * @good: success, or
+ * @posted: number of posted requests; each completes as
+ * @good: success, or as
  * @flushed: flush error
  */
 struct side {
@@ -35,7 +35,7 @@ struct side {
 	atomic_t flushed;
 };
 
-/* a completion handler can only record the reason for its reader */
+/* a completion handler cannot return an error: it records the reason in why */
 static void count(struct side *s, int ret)
 {
 	if (ret)
@@ -70,7 +70,7 @@ static void post_rdma(struct side *s, struct kv_op *op)
 			      s->peer->mr->mr->rkey));
 }
 
-/* each success is followed by the next of its kind, for ever */
+/* each success posts the next request of its kind */
 static void went(struct kv_op *op)
 {
 	struct side *s = op->arg;
@@ -154,7 +154,7 @@ static int warm_up(struct side *s)
 	return 0;
 }
 
-/* ---- giving way ---------------------------------------------------------------- */
+/* ---- removal ------------------------------------------------------------------- */
 
 static int wait_removed(struct kv_end *e, unsigned long timeout)
 {
@@ -167,7 +167,7 @@ static int wait_removed(struct kv_end *e, unsigned long timeout)
 	return 0;
 }
 
-/* twice: the last receive may have posted a Send after that of the first drain */
+/* drain twice: the last receive may have posted a Send after the first drain's */
 static int end_traffic(struct side *s)
 {
 	rdma_disconnect(s->e->id);
@@ -183,7 +183,7 @@ static int end_traffic(struct side *s)
 	return 0;
 }
 
-/* the same end of both pairs, and all that they have of their device */
+/* wait for the removal of a device, and free all objects of its two ends */
 static int wait_and_free(struct side *x, struct side *y)
 {
 	struct ib_device *dev = x->e->id->device;

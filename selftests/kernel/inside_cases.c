@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What comes from the peer inside a send. While a process has the socket, it waits in
- * TCP's backlog, which TCP works off after each 16 segments that it takes. Here a
- * segment holds one MSS, the Send is one burst of some 40, and the peer answers the
- * first of them at once, in softirq.
+ * Segments of the peer that TCP processes inside tcp_sendmsg(). While a process holds the
+ * socket lock, segments wait in the backlog, which TCP processes after each 16 segments
+ * that it queues for sending. Here a segment has one MSS, the Send is one burst of some
+ * 40, and the peer answers the first one at once, in softirq.
  */
 #include <linux/delay.h>
 #include <net/tcp.h>
 
 #include "kverbs.h"
 
-#define LEN	56000	/* and its FPDUs are less than tern gives TCP at once */
+#define LEN	56000	/* less than a burst, which tern gives TCP at once */
 #define SNDBUF	(1024 * 1024)
 
 /**
- * struct inside - the pair's sockets, and what they saw
- * @a: sends
- * @b: gets the first segment, and then does what @answer says, once
- * @data_ready: the device's callbacks, by end
- * @state_change: likewise
- * @answer: NULL: the device itself answers
+ * struct inside - the pair's sockets and their events
+ * @a: the socket that sends
+ * @b: the socket that receives, and calls @answer once, at the first segment
+ * @data_ready: the device's sk_data_ready of a and b
+ * @state_change: the device's sk_state_change of a and b
+ * @answer: how b answers; NULL: the device itself answers
  * @t: the case
- * @op: a second Send, for @answer
+ * @op: a second Send, which @answer posts
  * @start: TCP's sequence number of the Send
- * @answered: b got the first segment
- * @seen: a knows of the answer
- * @seen_at: how many bytes TCP had taken by then
- * @end: how a's half ended, as b sees it: 0: not yet, 1: FIN, or an error
- * @ret: of @answer
+ * @answered: b has received the first segment
+ * @seen: a callback of a has been called after that
+ * @seen_at: number of bytes that TCP had accepted at that time
+ * @end: how a's stream ended at b: 0: not yet, 1: FIN, or an error
+ * @ret: result of @answer
  */
 static struct inside {
 	struct sock *a;
@@ -45,7 +45,7 @@ static struct inside {
 	int ret;
 } in;
 
-/* ---- callbacks: the socket's lock is held ------------------------------------------- */
+/* ---- callbacks, called with the socket lock held ------------------------------------ */
 
 static void see(struct sock *sk)
 {
@@ -86,7 +86,7 @@ static void hook(struct sock *sk)
 	release_sock(sk);
 }
 
-/* the device may have put TCP's own there */
+/* the device may have restored TCP's own callbacks */
 static void unhook(struct sock *sk)
 {
 	lock_sock(sk);
@@ -101,7 +101,7 @@ static void unhook(struct sock *sk)
 
 /* ---- the Send ----------------------------------------------------------------------- */
 
-/* a segment for each buffer, and room for all of them */
+/* one MSS per segment, and a send buffer that holds the whole Send */
 static void cut_into_segments(struct sock *sk)
 {
 	lock_sock(sk);
@@ -113,7 +113,7 @@ static void cut_into_segments(struct sock *sk)
 	release_sock(sk);
 }
 
-/* the socket is ours when it is posted, so it is a process of the device that sends it */
+/* post while we hold the socket lock, so that the device sends from a process */
 static int post(struct kv_op *op, struct kv_mem *src)
 {
 	struct ib_sge s = kv_sge(src, 0, LEN);
@@ -161,7 +161,7 @@ static int was_inside(void)
 		       in.seen, in.seen_at);
 }
 
-/* both completed as they have to, and neither does so again */
+/* each Send has completed exactly once */
 static int once(struct kv_op *op, int n)
 {
 	int i;
@@ -176,7 +176,7 @@ static int once(struct kv_op *op, int n)
 
 /* ---- FIN ----------------------------------------------------------------------------- */
 
-/* what is posted before the peer's FIN is sent, be it inside the same send */
+/* a Send that is posted before the peer's FIN is still sent, even in the same burst */
 static void post_and_fin(struct sock *sk)
 {
 	in.ret = kv_post_send(&in.t->pair.a, in.op, IB_WR_SEND, IB_SEND_SIGNALED,
@@ -207,7 +207,7 @@ static void reset(struct sock *sk)
 	in.ret = kv_post_send(&in.t->pair.a, in.op, IB_WR_SEND, IB_SEND_SIGNALED,
 			      NULL, 0, 0);
 	sk->sk_prot->disconnect(sk, 0);
-	/* which tells programs, and not the device */
+	/* tcp_disconnect() wakes programs, but does not call the device */
 	sk->sk_state_change(sk);
 }
 
@@ -239,8 +239,9 @@ static int wait_end(void)
 }
 
 /*
- * b has no receive, and says so. TCP has not told yet how much of the burst it took, so
- * a FIN could be one inside an FPDU: a resets the connection.
+ * b has no receive posted, and sends a Terminate. It arrives before tcp_sendmsg() returned
+ * how much of the burst it took, so a FIN could be in the middle of an FPDU: a resets the
+ * connection.
  */
 static int terminate_comes(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
 			   struct kv_mem *dst)

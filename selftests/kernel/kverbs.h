@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * tern_kverbs: the verbs that only kernel users have, on two connected QPs.
+ * tern_kverbs: tests of the verbs that only kernel users have, on two connected QPs.
  *
- * Each case gets a pair of its own, connected through rdma_cm: end a, the
- * client, and end b, the server. The runner makes it, and takes it down.
- * Nothing here knows tern: any iWARP device can be put to the test.
+ * Each case has a pair of its own, connected through rdma_cm: end a, the client, and
+ * end b, the server. main.c creates and destroys it. Nothing here depends on tern: the
+ * tests run on any iWARP device.
  */
 #ifndef KVERBS_H
 #define KVERBS_H
@@ -19,9 +19,9 @@
 #define KV_EVENTS	32
 
 /*
- * enum kv_poll - how an end finds its completions
+ * enum kv_poll - how an end polls its CQs
  * @KV_SOFTIRQ, @KV_DIRECT, @KV_WORKQUEUE, @KV_UNBOUND: ib_alloc_cq()
- * @KV_RAW: ib_create_cq(): the case arms and polls
+ * @KV_RAW: ib_create_cq(): the case itself arms and polls
  * @KV_POOL: ib_cq_pool_get()
  */
 enum kv_poll {
@@ -34,12 +34,12 @@ enum kv_poll {
 };
 
 /*
- * struct kv_opts - how the pair of a case is made; zero means the default
+ * struct kv_opts - options of a case's pair; zero means the default
  * @poll: both ends' CQs
  * @srq: end b receives from a shared receive queue
  * @sig_all: each send is signalled
- * @bystander: a second pair, which has to work after the case
- * @same_pd: its ends take the PDs of the first pair's
+ * @bystander: create a second pair, which has to work after the case
+ * @same_pd: the second pair's ends share the PDs of the first pair
  * @depth: entries of each queue, 128
  * @cqe: entries of each CQ, twice @depth and some
  * @ord: Reads in flight, 16
@@ -62,9 +62,9 @@ struct kv_test;
 
 /*
  * struct kv_end - one end of a pair
- * @cm: a connection event came: @cm_event, @cm_status
- * @gone: DISCONNECTED came, or the device goes
- * @removed: DEVICE_REMOVAL came
+ * @cm: completed when a connection event arrived: @cm_event, @cm_status
+ * @gone: DISCONNECTED or DEVICE_REMOVAL arrived
+ * @removed: DEVICE_REMOVAL arrived
  * @comp_events: KV_RAW: calls of the receive CQ's handler
  * @events: async events by number, of QP, SRQ and CQs
  */
@@ -97,10 +97,10 @@ struct kv_pair {
 
 /*
  * struct kv_op - a work request and its completion
- * @done: the completion came
- * @wc: it
- * @order: when, among all of the test
- * @hits: how many came: more than one is an error
+ * @done: the completion was polled
+ * @wc: the completion
+ * @order: its place in the order of all completions of the test
+ * @hits: number of completions: more than one is an error
  */
 struct kv_op {
 	struct ib_cqe cqe;
@@ -114,7 +114,7 @@ struct kv_op {
 };
 
 /*
- * struct kv_mem - buffer of one piece, mapped for a device
+ * struct kv_mem - contiguous buffer, mapped for a device
  */
 struct kv_mem {
 	struct list_head list;
@@ -168,13 +168,13 @@ extern const struct kv_case kv_fault_cases[];
 extern const struct kv_case kv_window_cases[];
 extern const struct kv_case kv_inside_cases[];
 extern const struct kv_case kv_ulp_cases[];
-/* these wait for a device to go */
+/* cases that wait for the removal of a device */
 extern const struct kv_case kv_hold_cases[];
 
-/* main.c: what the reader of the log sees when a case fails; returns @ret */
+/* main.c: append the reason of a failure to the file why; Return: @ret */
 __printf(2, 3) int kv_fail(int ret, const char *fmt, ...);
 unsigned long kv_timeout(void);
-/* until the runner says go, or an error */
+/* wait until kverbs.sh writes to go; Return: 0 or -ETIMEDOUT */
 int kv_wait_go(void);
 struct net *kv_net(const struct kv_end *e);
 const struct sockaddr_storage *kv_addr(const struct kv_end *e);
@@ -183,7 +183,7 @@ const struct sockaddr_storage *kv_addr(const struct kv_end *e);
 int kv_pair_open(struct kv_test *t, struct kv_pair *p,
 		 const struct kv_opts *opts);
 void kv_pair_disconnect(struct kv_pair *p);
-/* destroy QPs and CQs; the rest waits for kv_pair_close() */
+/* destroy QPs and CQs; kv_pair_close() frees the rest */
 void kv_pair_destroy(struct kv_pair *p);
 void kv_pair_close(struct kv_pair *p);
 /* the same for one end */
@@ -192,7 +192,7 @@ void kv_end_close(struct kv_end *e);
 int kv_wait_event(struct kv_end *e, enum ib_event_type event);
 int kv_wait_gone(struct kv_end *e);
 int kv_qp_state(struct kv_end *e);
-/* all receives that @e can take, and one more; then as many messages of @peer's */
+/* post receives until the queue refuses one, and consume all by messages from @peer */
 int kv_fill_recvs(struct kv_end *e, struct kv_end *peer);
 /* one message each way, verified */
 int kv_pair_works(struct kv_pair *p);
@@ -200,10 +200,10 @@ int kv_pair_works(struct kv_pair *p);
 /* window_cases.c: the connection below an end's QP, with a reference */
 struct sock *kv_sock(const struct kv_end *e);
 
-/* mem.c; all of it is freed at the end of the test */
+/* mem.c; everything is freed at the end of the test */
 struct kv_mem *kv_mem(struct kv_end *e, size_t size);
 struct kv_mr *kv_mr(struct kv_end *e, u32 off, u32 len, u32 max_pages);
-/* those of a device; NULL: all */
+/* free those of a device; NULL: of all devices */
 void kv_mem_release(struct kv_test *t, const struct ib_device *dev);
 void kv_mr_release(struct kv_test *t, const struct ib_device *dev);
 void kv_fill(void *p, size_t len, u32 seed, size_t at);
@@ -226,10 +226,10 @@ int kv_post_reg(struct kv_end *e, struct kv_op *op, int flags, struct kv_mr *m,
 int kv_post_inv(struct kv_end *e, struct kv_op *op, int flags, u32 key);
 int kv_post_recv(struct kv_end *e, struct kv_op *op, struct ib_sge *sge, int n);
 int kv_wait(struct kv_end *e, struct kv_op *op);
-/* wait, and want this status */
+/* wait for the completion, which must have this status */
 int kv_want(struct kv_end *e, struct kv_op *op, enum ib_wc_status status);
 int kv_ok(struct kv_end *e, struct kv_op *op);
-/* REG_MR with a fresh key, waited for */
+/* post REG_MR with a new key, and wait for its completion */
 int kv_reg(struct kv_end *e, struct kv_mr *m, int access);
 int kv_poll_raw(struct ib_cq *cq);
 

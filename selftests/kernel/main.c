@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The runner. /sys/kernel/debug/tern_kverbs/ holds
+ * Run the cases. The files in /sys/kernel/debug/tern_kverbs/ are
  *
- *	cases	names, one a line
- *	run	write a name: the write ends with the case, and fails as it did
- *	why	what the last case said
- *	hold	write anything: connect, and wait for the device to go
- *	busy	the same with traffic, until both devices went
- *	lost	write anything: Write to the peer and give the connection up; the
- *		runner cuts the path before and restores it after
- *	fin	the same, and end a connection that the peer ends
- *	idle	write anything: connect, make one more QP, and tell both numbers
- *	go	write Y when it has done so
+ *	cases	names, one per line
+ *	run	write a name: run the case; the write returns its error
+ *	why	messages of the last case
+ *	hold	write anything: connect, and wait for the removal of the device
+ *	busy	the same with traffic, until both devices are removed
+ *	lost	write anything: Write to the peer and destroy the QP; kverbs.sh cuts the
+ *		path before that and restores it afterwards
+ *	fin	write anything: end a connection that the peer ends, too; kverbs.sh drops
+ *		the FIN
+ *	idle	write anything: connect, create one more QP, and report both numbers
+ *	go	kverbs.sh writes Y when it has done its step
  */
 #include <linux/debugfs.h>
 #include <linux/inet.h>
@@ -42,7 +43,7 @@ MODULE_PARM_DESC(scale, "how much slower than real this machine is");
 static struct dentry *dir;
 static struct net *net_a, *net_b;
 static struct sockaddr_storage sa_a, sa_b;
-/* one case at a time; guards the reason too, but for kv_fail() */
+/* one case runs at a time; guards why, too, which kv_fail() appends to without it */
 static DEFINE_MUTEX(run_lock);
 static DEFINE_SPINLOCK(why_lock);
 static char why[1024];
@@ -117,7 +118,7 @@ static void end_test(struct kv_test *t)
 {
 	kv_pair_destroy(&t->pair);
 	kv_pair_destroy(&t->by);
-	/* the device may go with the pair */
+	/* the device may be removed together with the pair */
 	kv_mr_release(t, NULL);
 	kv_mem_release(t, NULL);
 	kv_pair_close(&t->pair);
@@ -195,7 +196,7 @@ static ssize_t hold_write(struct file *file, const char __user *buf,
 
 	mutex_lock(&run_lock);
 	ret = run_case(c);
-	/* who waits for the next one's word must not find this one's */
+	/* kverbs.sh must not read this case's words as the next one's */
 	if (!ret || ret == -ERESTARTSYS)
 		why[0] = 0;
 	mutex_unlock(&run_lock);

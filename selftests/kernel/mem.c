@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Buffers, MRs, and the pattern that shows whether a byte is in its place. */
+/* Buffers and MRs, and a pattern that shows misplaced bytes. */
 #include <linux/gfp.h>
 #include <linux/hash.h>
 #include <linux/slab.h>
@@ -45,7 +45,7 @@ int kv_check_zero(const void *p, size_t len)
 	return 0;
 }
 
-/* ---- one piece ------------------------------------------------------------ */
+/* ---- contiguous buffers --------------------------------------------------- */
 
 struct kv_mem *kv_mem(struct kv_end *e, size_t size)
 {

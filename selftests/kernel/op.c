@@ -55,7 +55,7 @@ void kv_op_release(struct kv_test *t)
 
 /* ---- posting: from any context --------------------------------------------- */
 
-/* local_dma_lkey where the case gave no key of its own */
+/* use local_dma_lkey unless the case set a key */
 static void set_lkeys(struct kv_end *e, struct ib_sge *sge, int n)
 {
 	int i;

@@ -43,7 +43,7 @@ static int check_private(struct rdma_cm_event *event, const char *text)
 {
 	const struct rdma_conn_param *p = &event->param.conn;
 
-	/* MPA pads nothing, but the CM may show more than was sent */
+	/* MPA adds no padding, but the CM may report more bytes than were sent */
 	if (p->private_data_len < strlen(text) ||
 	    memcmp(p->private_data, text, strlen(text)))
 		return kv_fail(-EBADMSG, "private data of %u bytes is wrong",
@@ -129,7 +129,7 @@ static struct ib_cq *new_cq(struct kv_end *e, u32 cqe)
 	switch (e->pair->opts->poll) {
 	case KV_RAW:
 		cq = ib_create_cq(dev, comp_handler, async_event, e, &attr);
-		/* ib_drain_qp() polls by hand too */
+		/* ib_drain_qp() polls such a CQ itself */
 		if (!IS_ERR(cq))
 			cq->poll_ctx = IB_POLL_DIRECT;
 		return cq;
@@ -221,7 +221,7 @@ static int new_qp(struct kv_end *e)
 	return 0;
 }
 
-/* the end of the first pair whose PD it has, or NULL */
+/* Return: the end of the first pair whose PD @e shares, or NULL */
 static struct kv_end *twin(const struct kv_end *e)
 {
 	struct kv_test *t = e->pair->t;
@@ -231,7 +231,7 @@ static struct kv_end *twin(const struct kv_end *e)
 	return e == &t->by.a ? &t->pair.a : &t->pair.b;
 }
 
-/* IB_PD_UNSAFE_GLOBAL_RKEY makes the PD's DMA MR one that the peer may use */
+/* with IB_PD_UNSAFE_GLOBAL_RKEY the peer may use the PD's DMA MR */
 static int new_end(struct kv_end *e)
 {
 	if (twin(e))
@@ -279,7 +279,7 @@ static struct sockaddr *sockaddr_of(struct sockaddr_storage *copy,
 				    const struct kv_end *e, __be16 port)
 {
 	*copy = *kv_addr(e);
-	/* the same place in both families */
+	/* the port is at the same offset in both families */
 	((struct sockaddr_in *)copy)->sin_port = port;
 	return (struct sockaddr *)copy;
 }
@@ -414,7 +414,7 @@ void kv_pair_destroy(struct kv_pair *p)
 	kv_end_destroy(&p->b);
 }
 
-/* the id goes last: rdma_cm lets the device go when it has */
+/* destroy the id last: after that rdma_cm lets the device be removed */
 void kv_end_close(struct kv_end *e)
 {
 	if (e->pd && !twin(e))
@@ -462,7 +462,7 @@ static int one_message(struct kv_end *from, struct kv_end *to, u32 seed)
 	       kv_check(dst->va, 3000, seed, 0);
 }
 
-/* a queue that was full does what it did before */
+/* a receive queue that was full works as before */
 static int empty_recvs(struct kv_end *e, struct kv_end *peer,
 		       struct kv_op *recv, u32 n)
 {

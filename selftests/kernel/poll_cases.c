@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Each way to find completions, and the context that they then come in. */
+/* Each way to poll completions, and the context in which their handlers run. */
 #include "kverbs.h"
 
 #define ROUNDS	100
@@ -83,7 +83,7 @@ static int traffic(struct kv_test *t)
 	       kv_check(m[3]->va, ROUNDS * LEN, 1, 0);
 }
 
-/* what came before the arming raises no event, but is told of */
+/* a completion before the arming raises no event, but is reported as missed */
 static int notify_missed(struct kv_test *t)
 {
 	const int next = IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS;

@@ -12,12 +12,12 @@
 #define LEN	2000
 
 /*
- * struct poster - what is to be posted, in whatever context
+ * struct poster - requests to post in some context
  * @t: the test
- * @chain: post_chain(), not post_message()
+ * @chain: use post_chain() instead of post_message()
  * @src, @dst: payload
- * @mr: of a, in between, if @chain
- * @op: two for each round, and one more
+ * @mr: MR of a for the data between them, if @chain
+ * @op: two for each round, and one more at the end
  * @round: the next one
  * @ret: error of a post
  * @done: the context has posted
@@ -54,8 +54,8 @@ static int post_message(struct poster *p)
 }
 
 /*
- * One list, as storage ULPs post them: a fresh key for a's MR, b's bytes by
- * Read into it, by Write from it to another place at b, and the key is dead.
+ * One list, as storage ULPs post them: register a's MR with a new key, Read b's data into
+ * it, Write it to another place at b, and invalidate the key.
  */
 static int post_chain(struct poster *p)
 {
@@ -311,7 +311,7 @@ static int chain_hard_irq(struct kv_test *t)
 /* ---- from completion handlers ---------------------------------------------------- */
 
 /*
- * struct game - ping-pong that runs in the handlers alone
+ * struct game - ping-pong that runs only in completion handlers
  * @left: rounds to go; the last one completes @over
  */
 struct game {
@@ -349,7 +349,7 @@ static int expect(struct game *g, struct kv_test *t, int i)
 	return kv_post_recv(player(t, i), &g->recv[i], &d, 1);
 }
 
-/* what came is sent back, when the next receive is in place */
+/* post the next receive, then send the message back */
 static void ball(struct kv_op *op)
 {
 	struct game *g = op->arg;
@@ -403,7 +403,7 @@ static int completion_handler(struct kv_test *t)
 	if (!g)
 		return -ENOMEM;
 	ret = play(t, g);
-	/* its requests are with the QPs until those are gone */
+	/* the QPs use its requests until they are destroyed */
 	kv_pair_destroy(&t->pair);
 	kfree(g);
 	return ret;
@@ -429,7 +429,7 @@ struct member {
 	int n;
 };
 
-/* Writes to a place of their own, each way in turn */
+/* Writes of each thread to a place of its own, in both directions in turn */
 static int member_fn(void *arg)
 {
 	struct member *m = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* RDMA Write, RDMA Read, their order, and the core's rdma_rw on top of both. */
+/* RDMA Write and Read, their order, and the core's rdma_rw, which uses both. */
 #include <rdma/rw.h>
 
 #include "kverbs.h"
@@ -8,7 +8,7 @@
 
 static const u32 sizes[] = { 0, 1, 5, 100, 1428, 4096, 65536, BIG };
 
-/* one transfer between a's memory and b's, which the PD's global key opens */
+/* one transfer between a's memory and b's, whose key is the PD's global rkey */
 static int transfer(struct kv_test *t, enum ib_wr_opcode opcode,
 		    struct kv_mem *ours, struct kv_mem *theirs, u32 len)
 {
@@ -66,7 +66,7 @@ static int read_sizes(struct kv_test *t)
 	return each_size(t, IB_WR_RDMA_READ);
 }
 
-/* 16 elements with a hole after each */
+/* 16 elements with a gap after each */
 static int gather(struct kv_test *t, enum ib_wr_opcode opcode)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -161,7 +161,7 @@ static int write_then_send(struct kv_test *t)
 	       kv_ok(a, &op[2]);
 }
 
-/* the fenced Send waits for the Read, whose data it sends back */
+/* the fenced Send sends back the data of the Read, so it must wait for it */
 static int fence(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -187,7 +187,7 @@ static int fence(struct kv_test *t)
 	return ret ?: kv_check(back->va, 65536, 24, 0);
 }
 
-/* more Reads than ORD: the rest waits, none is lost, all in order */
+/* more Reads than ORD: the rest wait, and all complete in order */
 static int reads_beyond_ord(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -215,7 +215,7 @@ static int reads_beyond_ord(struct kv_test *t)
 	return ret ?: kv_check(ours->va, 64 * 1000, 25, 0);
 }
 
-/* both directions at once, Reads and Writes, each end serving the other */
+/* Reads and Writes of both ends at the same time */
 static int crossing(struct kv_test *t)
 {
 	struct kv_end *end[2] = { &t->pair.a, &t->pair.b };
@@ -283,7 +283,7 @@ static int rw(struct kv_test *t, enum dma_data_direction dir)
 				      kv_mr_check(ours, 26);
 }
 
-/* more rounds than there are MRs in the pool: each must come back usable */
+/* more rounds than the pool has MRs: each must be usable again */
 static int rw_read(struct kv_test *t)
 {
 	int i, ret = 0;

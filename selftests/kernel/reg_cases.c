@@ -39,7 +39,7 @@ static int invalidate(struct kv_end *e, u32 key)
 	return ret;
 }
 
-/* a's Read of b's MR has to be refused, and a learns why */
+/* a's Read of b's MR must be refused, and a gets the reason */
 static int must_fail(struct kv_test *t, u64 addr, u32 rkey)
 {
 	struct kv_end *a = &t->pair.a;
@@ -82,7 +82,7 @@ static int page_lists(struct kv_test *t)
 	return ret;
 }
 
-/* as many as the device says */
+/* the longest page list that the device reports works, and one page more fails */
 static int longest_list(struct kv_test *t)
 {
 	struct kv_end *b = &t->pair.b;
@@ -103,7 +103,7 @@ static int longest_list(struct kv_test *t)
 	return kv_reg(b, m, REMOTE) ?: use_remote(t, m, 40);
 }
 
-/* ib_map_mr_sg() takes what fits and says how much; that part is usable */
+/* ib_map_mr_sg() maps what fits and returns how much; that part is usable */
 static int list_too_long(struct kv_test *t)
 {
 	struct kv_end *b = &t->pair.b;
@@ -120,8 +120,8 @@ static int list_too_long(struct kv_test *t)
 }
 
 /*
- * The iova goes to the peer: it is no kernel address, and not the same for the same
- * memory, but for its offset in the page.
+ * The peer gets the iova: it is not a kernel address, and differs each time for the same
+ * memory, except its offset in the page.
  */
 static int drawn_iova(struct kv_test *t)
 {
@@ -149,7 +149,7 @@ static int drawn_iova(struct kv_test *t)
 	return ret;
 }
 
-/* all 256 keys of an MR and some more; each time the right one works */
+/* all 256 keys of an MR and some again; each time only the current one works */
 static int rotation(struct kv_test *t)
 {
 	struct kv_end *b = &t->pair.b;
@@ -221,7 +221,7 @@ static int chain(struct kv_test *t)
 	return ret;
 }
 
-/* the peer sees any iova that the owner chose */
+/* the peer uses whatever iova the owner chose */
 static int chosen_iova(struct kv_test *t)
 {
 	static const u64 iova[] = { 0, 0x1000, 0xfffffffffff00000ULL };
@@ -238,7 +238,7 @@ static int chosen_iova(struct kv_test *t)
 	return ret;
 }
 
-/* received into one MR, sent from another */
+/* receive into one MR, send from another */
 static int as_sge(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -260,7 +260,7 @@ static int as_sge(struct kv_test *t)
 	       kv_ok(a, &op[1]) ?: kv_ok(b, &op[0]) ?: kv_mr_check(to, 70);
 }
 
-/* a key is the PD's for its owner's own work requests, whichever QP registered it */
+/* the owner's own work requests may use a key on each QP of the PD */
 static int as_sge_elsewhere(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -297,7 +297,7 @@ static int reg_twice(struct kv_test *t)
 	       kv_want(a, op, IB_WC_MW_BIND_ERR);
 }
 
-/* ---- the peer's doing ------------------------------------------------------------ */
+/* ---- invalidation by the peer ----------------------------------------------------- */
 
 static int local_inv_revokes(struct kv_test *t)
 {
@@ -311,7 +311,7 @@ static int local_inv_revokes(struct kv_test *t)
 	       must_fail(t, m->mr->iova, m->mr->rkey);
 }
 
-/* with or without solicited event, which is another opcode on the wire */
+/* with and without solicited event, which have different opcodes on the wire */
 static int send_inv(struct kv_test *t, struct kv_mr *m, int flags)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -338,7 +338,7 @@ static int send_inv(struct kv_test *t, struct kv_mr *m, int flags)
 	return 0;
 }
 
-/* RDMAP-078: what a Send names is invalid when it is delivered */
+/* RDMAP-078: the key that a Send names is invalid when the Send is delivered */
 static int send_with_inv(struct kv_test *t)
 {
 	struct kv_end *b = &t->pair.b;
@@ -382,8 +382,8 @@ static int read_with_inv(struct kv_test *t)
 #define RACE_ROUNDS	8
 
 /*
- * by's a sends to b's MR, which by's b receives into; during that b invalidates the MR
- * and uses the memory itself.
+ * End b of the second pair receives into the MR of b. During that b invalidates the MR and
+ * uses the memory itself.
  */
 static int race_round(struct kv_test *t, struct kv_mr *m, int round, bool remote)
 {
@@ -409,14 +409,14 @@ static int race_round(struct kv_test *t, struct kv_mr *m, int round, bool remote
 	return ret ?: kv_mr_check(m, round + 1);
 }
 
-/* after an invalidation nothing is placed, on no stream of the PD */
+/* after an invalidation no stream of the PD places data */
 static int inv_while_written(struct kv_test *t, bool remote)
 {
 	static const struct kv_opts by = { .same_pd = true };
 	struct kv_mr *m = kv_mr(&t->pair.b, 0, RACE_LEN, 0);
 	int i, ret = m ? 0 : -ENOMEM;
 
-	/* mostly the receive fails in the end, and its connection is gone */
+	/* mostly the receive fails, and its connection ends */
 	for (i = 0; i < RACE_ROUNDS && !ret; i++) {
 		ret = kv_pair_open(t, &t->by, &by) ?: race_round(t, m, i, remote);
 		kv_pair_close(&t->by);

@@ -6,7 +6,7 @@
 
 #define BIG	300001
 
-/* around the FPDU sizes of MTU 1500, and where DDP needs many segments */
+/* around the FPDU sizes of MTU 1500, and sizes that need many DDP segments */
 static const u32 sizes[] = {
 	0, 1, 3, 4, 63, 100, 1427, 1428, 1429, 4096, 65535, 65536, BIG,
 };
@@ -97,8 +97,8 @@ static int many_sges(struct kv_test *t)
 }
 
 /*
- * The key of the PD's DMA MR in place of local_dma_lkey. The core gives that MR
- * remote rights alone where the device has a local_dma_lkey: it can be a source.
+ * Use the key of the PD's DMA MR instead of local_dma_lkey. If the device has a
+ * local_dma_lkey, the core gives that MR remote rights only, so it can be a source.
  */
 static int dma_mr_key(struct kv_test *t)
 {
@@ -122,7 +122,7 @@ static int dma_mr_key(struct kv_test *t)
 	       kv_check(dst->va, 5000, 6, 0);
 }
 
-/* the payload is taken at the post: the buffer is the caller's again */
+/* the post copies the payload: the caller may change the buffer at once */
 static int inline_data(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -146,7 +146,7 @@ static int inline_data(struct kv_test *t)
 	       kv_check(dst->va, 200, 7, 0);
 }
 
-/* n messages from a to b, of which the last is signalled; all in order */
+/* n messages from a to b, the last one signalled; all arrive in order */
 static int burst(struct kv_test *t, u32 n, int flags)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -199,7 +199,7 @@ static int full_depth(struct kv_test *t)
 	return burst(t, 8192, 0);
 }
 
-/* unsignalled entries must give their place back without a completion */
+/* unsignalled entries must be freed without a completion */
 static int ring_wraps(struct kv_test *t)
 {
 	int i, ret = 0;
@@ -211,7 +211,7 @@ static int ring_wraps(struct kv_test *t)
 
 /* ---- events --------------------------------------------------------------------- */
 
-/* the handler is called after the completion was written, which may be polled before */
+/* the completion may be polled before the handler is called for it */
 static int want_events(struct kv_end *e, int want)
 {
 	unsigned long end = jiffies + kv_timeout();
@@ -243,7 +243,7 @@ static int send_flags(struct kv_test *t, int flags, int events)
 	       kv_ok(a, &op[1]) ?: kv_ok(b, &op[0]) ?: want_events(b, events);
 }
 
-/* armed for solicited ones: a plain Send is silent, a solicited one is not */
+/* armed for solicited ones: only a solicited Send raises an event */
 static int solicited(struct kv_test *t)
 {
 	struct kv_end *b = &t->pair.b;

@@ -32,7 +32,7 @@ static int send_from(struct kv_test *t, struct kv_op *op, struct kv_mem *m,
 	return ret;
 }
 
-/* @first messages, then the rest, with the limit set between */
+/* @first messages, then set the limit, then the rest */
 static int limit_event(struct kv_test *t)
 {
 	struct ib_srq_attr attr = { .srq_limit = N / 2 };
@@ -49,7 +49,7 @@ static int limit_event(struct kv_test *t)
 	      send_from(t, op + N, src, 0, N / 2) ?: kv_ok(b, &op[N / 2 - 1]);
 	if (ret)
 		return ret;
-	/* half are left: the limit is reached with the next one */
+	/* half are left: the next message reaches the limit */
 	if (atomic_read(&b->events[IB_EVENT_SRQ_LIMIT_REACHED]))
 		return kv_fail(-EPROTO, "the limit event came early");
 	ret = send_from(t, op + N, src, N / 2, N / 2) ?:
@@ -66,7 +66,7 @@ static int limit_event(struct kv_test *t)
 	return kv_check(dst->va, N * 300, 1, 0);
 }
 
-/* the wc names the QP, which an SRQ's user can't know otherwise */
+/* the completion names the QP, which the user of an SRQ cannot know otherwise */
 static int names_qp(struct kv_test *t)
 {
 	struct kv_end *b = &t->pair.b;
@@ -84,7 +84,7 @@ static int names_qp(struct kv_test *t)
 	return ret;
 }
 
-/* nothing to receive into: the stream ends, the SRQ stays */
+/* the SRQ is empty when a message arrives: the stream ends, the SRQ does not */
 static int empty(struct kv_test *t)
 {
 	struct kv_op *op = kv_ops(t, 1);
@@ -96,7 +96,7 @@ static int empty(struct kv_test *t)
 	       kv_wait(&t->pair.a, op) ?: kv_wait_gone(&t->pair.b);
 }
 
-/* since 6.11 the core waits for IB_EVENT_QP_LAST_WQE_REACHED, for a minute */
+/* since 6.11 the core waits up to a minute for IB_EVENT_QP_LAST_WQE_REACHED */
 static int drain(struct kv_test *t)
 {
 	struct kv_end *b = &t->pair.b;
@@ -113,7 +113,7 @@ static int drain(struct kv_test *t)
 	if (time_after(jiffies, t0 + kv_timeout()))
 		ret = kv_fail(-ETIMEDOUT, "it took %u ms",
 			      jiffies_to_msecs(jiffies - t0));
-	/* the core waits for an event of each drain: there is but one */
+	/* each drain waits for an event, and there is only one: drain once */
 	rdma_destroy_qp(b->id);
 	b->qp = NULL;
 	return ret;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What upper layers take for granted, beyond the verbs. */
+/* What upper layers rely on, beyond the verbs. */
 #include <linux/hrtimer.h>
 #include <linux/inetdevice.h>
 
 #include "kverbs.h"
 
-/* ---- buffers that change while they are on their way ----------------------- */
+/* ---- buffers that change while they are sent -------------------------------- */
 
 #define LEN		100000
 /* at least one byte of each FPDU */
@@ -18,7 +18,7 @@ struct scribbler {
 };
 
 /*
- * Play page cache under write-back, whose pages are written during that. Interrupts hit
+ * Change the buffer like a page cache under write-back, from a timer: its interrupts hit
  * the engine at any point, even on a busy machine.
  */
 static enum hrtimer_restart scribble(struct hrtimer *timer)
@@ -56,7 +56,7 @@ static int send(struct kv_test *t, struct kv_mem *src, struct kv_mem *dst,
 	       kv_ok(&t->pair.a, &op[1]) ?: kv_ok(&t->pair.b, &op[0]);
 }
 
-/* a Write, and a Read of the place it came from: both ends copy and sum */
+/* a Write from the changing buffer, and a Read of it: a sends as requester and responder */
 static int write_read(struct kv_test *t, struct kv_mem *src,
 		      struct kv_mem *dst, struct kv_op *op)
 {
@@ -71,7 +71,7 @@ static int write_read(struct kv_test *t, struct kv_mem *src,
 	       kv_ok(b, &op[1]);
 }
 
-/* a CRC over other bytes than the peer gets would end the connection */
+/* a CRC of other bytes than those sent would end the connection */
 static int changing(struct kv_test *t,
 		    int (*move)(struct kv_test *t, struct kv_mem *src,
 				struct kv_mem *dst, struct kv_op *op))
@@ -89,7 +89,7 @@ static int changing(struct kv_test *t,
 	while (time_before(jiffies, end) && !ret) {
 		kv_op_init(&op[0], t);
 		kv_op_init(&op[1], t);
-		/* on this CPU, whose posts the engine sends here */
+		/* on this CPU, where the engine sends what is posted here */
 		hrtimer_start(&s.timer, 0, HRTIMER_MODE_REL_PINNED_HARD);
 		ret = move(t, src, dst, op);
 		hrtimer_cancel(&s.timer);
@@ -108,7 +108,7 @@ static int changing_rdma(struct kv_test *t)
 	return changing(t, write_read);
 }
 
-/* ---- mapping an MR that is valid still -------------------------------------- */
+/* ---- mapping an MR that is still valid -------------------------------------- */
 
 #define MAPPED	(4 * PAGE_SIZE)
 
@@ -128,8 +128,8 @@ static int read_back(struct kv_test *t, struct kv_mr *m, u32 key, size_t from,
 }
 
 /*
- * iSER maps an MR, then posts LOCAL_INV and REG_MR together; SRP maps after a
- * LOCAL_INV that it does not wait for. The new mapping is valid from REG_MR on.
+ * iSER maps an MR, then posts LOCAL_INV and REG_MR together; SRP maps after it posted a
+ * LOCAL_INV, without waiting for it. The new mapping takes effect with the REG_MR.
  */
 static int map_while_valid(struct kv_test *t)
 {
@@ -166,7 +166,7 @@ static int map_while_valid(struct kv_test *t)
 
 /* ---- the device that carries a netdev's connections ------------------------- */
 
-/* SMB Direct and others go from an interface to its device */
+/* SMB Direct and others look up the device of a network interface */
 static int device_by_netdev(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;

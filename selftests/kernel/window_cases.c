@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* TCP's window below a QP: it opens in time, and while it is shut memory goes back. */
+/* TCP's receive window: it reopens in time, and a flush frees memory while it is closed. */
 #include <linux/delay.h>
 #include <linux/rculist_nulls.h>
 #include <net/inet_hashtables.h>
@@ -10,13 +10,13 @@
 #define BIG	300000
 #define WRITES	120
 
-/* the peer's first probe of a shut window comes after its RTO, which is longer */
+/* the peer first probes a closed window after its RTO, which is longer than STALL */
 #define RTO_MIN	(2 * HZ)
 #define STALL	HZ
 
 static __be16 port_of(const struct sockaddr_storage *sa)
 {
-	/* the same place in both families */
+	/* the port is at the same offset in both families */
 	return ((const struct sockaddr_in *)sa)->sin_port;
 }
 
@@ -49,7 +49,7 @@ struct sock *kv_sock(const struct kv_end *e)
 	return found;
 }
 
-/* the peer knows of the room that there is, or of a good part of it */
+/* the window that the peer knows is at least a quarter of the possible one */
 static bool is_open(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -63,7 +63,7 @@ static bool is_open(struct sock *sk)
 	return open;
 }
 
-/* 200 ms would be over before a busy machine has run what opens the window */
+/* on a busy machine the default of 200 ms may end before the window is reopened */
 static int raise_rto(struct kv_end *e, struct kv_pair *p)
 {
 	struct sock *sk = kv_sock(e);
@@ -73,11 +73,11 @@ static int raise_rto(struct kv_end *e, struct kv_pair *p)
 		return kv_fail(-ENOTCONN, "end %s has no TCP connection", e->name);
 	lock_sock(sk);
 	WRITE_ONCE(inet_csk(sk)->icsk_rto_min, RTO_MIN);
-	/* a floor of the first round trip alone, which is past: as if it had been */
+	/* TCP applies the minimum in the first round trip, which is over: do it here */
 	tcp_sk(sk)->mdev_max_us = jiffies_to_usecs(RTO_MIN);
 	tcp_sk(sk)->rttvar_us = jiffies_to_usecs(RTO_MIN);
 	release_sock(sk);
-	/* it counts from the next round trip on */
+	/* it takes effect with the next round trip */
 	ret = kv_pair_works(p) ?: kv_pair_works(p);
 	if (!ret && READ_ONCE(inet_csk(sk)->icsk_rto) < RTO_MIN)
 		ret = kv_fail(-EPROTO, "the RTO is %u ms",
@@ -101,10 +101,10 @@ static int wait_open(struct sock *sk)
 }
 
 /*
- * A process holds the socket of end b while Writes arrive. When it releases the socket,
- * TCP works through the backlog, which grows as long as the peer sends: until the window
- * is shut, since the whole backlog counts against it. During that a REG_MR of b waits for
- * the socket, work that sends nothing: the socket's last user is the device.
+ * A process holds the socket lock of end b while Writes arrive. When it releases the lock,
+ * TCP processes the backlog, which grows while the peer sends, until the window is closed,
+ * since the whole backlog counts against it. A REG_MR of b, which sends nothing, waits for
+ * the lock, so the device is the last to release it.
  */
 static int hold(struct kv_test *t, struct sock *sk, struct kv_op *op)
 {
@@ -147,7 +147,7 @@ static int window_opens(struct kv_test *t)
 	return ret;
 }
 
-/* ---- memory that is given back while the peer's window is shut ------------------ */
+/* ---- memory that is freed while the peer's window is closed --------------------- */
 
 #define PIECE	(1024 * 1024)
 #define SGES	KV_MAX_SGE
@@ -156,7 +156,7 @@ static int window_opens(struct kv_test *t)
 #define OURS	0x11
 #define LATER	0xa5
 
-/* one message, more of it than TCP takes: the engine stops in its middle */
+/* one message, larger than TCP accepts: the engine stops in its middle */
 static int post_send(struct kv_test *t, struct kv_op *op, struct kv_mem *src)
 {
 	struct ib_sge s[SGES];
@@ -178,7 +178,7 @@ static int post_recv(struct kv_test *t, struct kv_op *op, struct kv_mem *dst)
 	return kv_post_recv(&t->pair.b, op, d, SGES);
 }
 
-/* a well-formed frame with a wrong CRC; the socket lock is ours */
+/* send a well-formed FPDU with a wrong CRC; the caller holds the socket lock */
 static int send_bad_fpdu(struct sock *sk)
 {
 	static u8 fpdu[24] = { 0, 18 };
@@ -204,8 +204,8 @@ static int wait_full(struct sock *sk)
 }
 
 /*
- * End b stands still: its socket lock is ours, and its window is shut. Then it
- * breaks the stream; a flushes @op, and the owner writes something else there.
+ * End b does not read: we hold its socket lock, and its window is closed. Then it sends a
+ * bad FPDU; a flushes @op, and the owner overwrites the memory.
  */
 static int give_back(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
 		     struct sock *sk)
@@ -222,7 +222,7 @@ static int give_back(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
 	return ret;
 }
 
-/* when b goes on, it finds what was read before, and the Terminate */
+/* when b continues, it receives only data that was read before the flush */
 static int nothing_later(struct kv_test *t, struct kv_mem *dst)
 {
 	int ret = kv_wait_gone(&t->pair.b) ?: kv_wait_gone(&t->pair.a);
@@ -261,7 +261,7 @@ static int send_is_cut(struct kv_test *t)
 	return ret ?: nothing_later(t, dst);
 }
 
-/* as little as that of what a sends is in its TCP */
+/* bound the data that TCP of @e accepts */
 static int limit_sndbuf(struct kv_end *e)
 {
 	struct sock *sk = kv_sock(e);
@@ -291,7 +291,7 @@ static int post_reads(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
 	return ret ?: kv_ok(&t->pair.b, &op[0]);
 }
 
-/* stop b, its socket lock ours, while Responses are under way */
+/* take b's socket lock while Read Responses are being sent */
 static int stop_reading(struct kv_test *t, struct sock *sk, struct kv_op *op,
 			struct kv_mem *src, struct kv_mem *dst)
 {
@@ -311,7 +311,7 @@ static int stop_reading(struct kv_test *t, struct sock *sk, struct kv_op *op,
 	return ret ?: kv_fail(-EAGAIN, "the Reads were always done before b stopped");
 }
 
-/* the memory of a Response: a receive of a's tells its owner that the QP failed */
+/* the memory of a Read Response: a flushed receive reports that the QP failed */
 static int response_is_cut(struct kv_test *t)
 {
 	struct kv_mem *src = kv_mem(&t->pair.a, PIECE);
