@@ -241,7 +241,7 @@ static void json_frame(const char *whose, struct nlattr **frame)
 	json_number(key, frame[TERN_A_FRAME_PD_LEN], UINT32_MAX);
 }
 
-static void json_who(const struct conn *c)
+static void json_identity(const struct conn *c)
 {
 	struct nlattr *const *tb = c->tb;
 	char buf[INET6_ADDRSTRLEN];
@@ -272,7 +272,7 @@ static void print_json(struct conn *c)
 	struct nlattr **a = c->agreed;
 	char buf[TEXT];
 
-	json_who(c);
+	json_identity(c);
 	json_number("mpa_rev", reply_rev(c), UINT32_MAX);
 	json_number("version", a[TERN_A_AGREED_VERSION], UINT32_MAX);
 	json_switch("crc", a[TERN_A_AGREED_CRC]);

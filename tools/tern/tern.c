@@ -159,7 +159,7 @@ static struct nl_msg *new_request(const struct talk *c, int cmd, int flags,
 }
 
 /* one line: the device, the kernel's message, the errno's text */
-static void tell(const struct talk *c, const char *dev, int ret)
+static void print_error(const struct talk *c, const char *dev, int ret)
 {
 	fprintf(stderr, "tern: %s%s%s%s%s\n", dev ? dev : "", dev ? ": " : "",
 		c->text, c->text[0] ? ": " : "", strerror(-ret));
@@ -220,7 +220,7 @@ static int list(struct talk *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t each,
 		puts("]");
 	nlmsg_free(msg);
 	if (ret)
-		tell(c, dev, ret);
+		print_error(c, dev, ret);
 	return ret;
 }
 
@@ -360,7 +360,7 @@ static int set(struct talk *c, const char *dev, int n, char **words)
 	if (!put_settings(msg, n, words)) {
 		ret = converse(c, msg, NULL);
 		if (ret && !blame_setting(c, msg, dev))
-			tell(c, dev, ret);
+			print_error(c, dev, ret);
 	}
 	nlmsg_free(msg);
 	return ret;
