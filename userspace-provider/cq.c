@@ -141,16 +141,16 @@ static int replace_ring(struct tern_cq *cq, int cqe,
 {
 	struct tern_cmd_resize_cq cmd;
 	size_t bytes = ring_bytes(cqe);
-	void *room;
+	void *trial;
 	int err;
 
-	room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-		    -1, 0);
-	if (room == MAP_FAILED)
+	trial = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
+	if (trial == MAP_FAILED)
 		return errno;
 	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd.ibv_cmd, sizeof(cmd),
 				&resp->ibv_resp, sizeof(*resp));
-	munmap(room, bytes);
+	munmap(trial, bytes);
 	return err;
 }
 
