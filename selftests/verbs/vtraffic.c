@@ -367,7 +367,12 @@ static int run_hold(const char *name)
 
 static void __attribute__((noreturn)) usage(void)
 {
-	fprintf(stderr, "usage: vtraffic server|client|hold: see the top of vtraffic.c\n");
+	fprintf(stderr,
+		"usage: vtraffic server [-b ADDR] [-p PORT] [-S] [-A] [-L] [-e WAIT] [-k CONNECTIONS]\n"
+		"       vtraffic client -a ADDR [-p PORT] [-m MODE] [-n COUNT | -t SECONDS] [-s SEED]\n"
+		"                       [-x MAX] [-d DEPTH] [-l SGES] [-e WAIT] [-c] [-D] [-v]\n"
+		"       vtraffic hold DEVICE\n"
+		"WAIT is poll, event or solicited, MODE is send, write, read or mixed.\n");
 	exit(64);
 }
 

@@ -134,7 +134,7 @@ struct ibv_wc next_wc(int ms)
 			if (++tries % 1000 == 0)
 				check_cm();
 			if (ms >= 0 && now() > give_up)
-				leave(1, "no completion");
+				leave(1, "no completion for %d ms", ms);
 		} else if (armed) {
 			doze(ms);
 			armed = false;

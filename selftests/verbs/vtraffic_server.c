@@ -16,7 +16,8 @@ static void serve_build(const struct hello *hello, struct want *want,
 	opt.max = hello->max;
 	opt.depth = hello->depth;
 	if (!opt.depth || opt.depth > MAX_DEPTH || opt.max > 1u << 30)
-		leave(1, "bad hello");
+		leave(1, "hello out of range: %u requests of up to %u bytes", opt.depth,
+		      opt.max);
 	want->cap.max_recv_wr = 2 * opt.depth;
 	want->cap.max_send_wr = 4 * opt.depth;
 	want->cap.max_inline_data = sizeof(struct message);
@@ -46,7 +47,8 @@ static void serve_message(const struct ibv_wc *wc, long *served)
 		}
 		slot = msg->slot;
 		if (slot >= opt.depth || msg->len > opt.max)
-			leave(1, "bad notice");
+			leave(1, "a notice of slot %u, %u bytes is out of range", slot,
+			      msg->len);
 		sum = sum_up(slot_at(opt.depth + slot), msg->len);
 		if (sum != msg->sum)
 			leave(1, "a Write of %u bytes is damaged", msg->len);
