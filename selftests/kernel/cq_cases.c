@@ -90,10 +90,10 @@ static int resized(struct kv_test *t)
 #endif
 
 const struct kv_case kv_cq_cases[] = {
-	{ "modify_cq__a_moderated_event_waits_and_comes", moderated,
+	{ "modify_cq__a_moderated_event_waits_for_the_period", moderated,
 	  { .poll = KV_RAW } },
 #ifdef KV_HAVE_RESIZE_CQ
-	{ "resize_cq__keeps_what_is_unpolled_in_order", resized,
+	{ "resize_cq__keeps_unpolled_completions_in_order", resized,
 	  { .poll = KV_RAW } },
 #endif
 	{}

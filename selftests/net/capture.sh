@@ -56,13 +56,13 @@ finds()
 topo_up
 segments_as_sent
 point "tshark finds tern well-formed, every CRC good" with -- crc
-point "the same with markers" with markers on -- crc
-point "the same with markers one way" markers_of_one
-point "the same without CRC" with crc off -- nocrc
-point "the same without CRC, with markers" with crc off markers on -- nocrc
-point "the same with revision 1" with mpa-rev 1 -- crc
-point "the same with a Read as RTR" with rtr read -- crc
-point "the same with the client-server model" with p2p off -- crc
+point "tshark finds tern well-formed with markers" with markers on -- crc
+point "tshark finds tern well-formed with markers one way" markers_of_one
+point "tshark finds tern well-formed without CRC" with crc off -- nocrc
+point "tshark finds tern well-formed without CRC, with markers" with crc off markers on -- nocrc
+point "tshark finds tern well-formed with revision 1" with mpa-rev 1 -- crc
+point "tshark finds tern well-formed with a Read as RTR" with rtr read -- crc
+point "tshark finds tern well-formed with the client-server model" with p2p off -- crc
 point "tshark finds a planted byte" finds payload
 point "tshark finds a planted byte among markers" finds payload markers on
 point "tshark finds a planted CRC" finds crc

@@ -100,13 +100,13 @@ point "1% damaged, no CRC but TCP's checksum" \
 	under InCsumErrors corrupt 1% -- verified mixed
 settings crc on markers on
 all=(delay 1ms 1ms loss 2% reorder 25% duplicate 1% corrupt 1%)
-point "all of it, markers" under TCPOFOQueue "${all[@]}" -- verified mixed
+point "all faults at once, markers" under TCPOFOQueue "${all[@]}" -- verified mixed
 settings markers off
-point "all of it, rping, 65535 B, verified" \
+point "all faults at once, rping, 65535 B, verified" \
 	under RetransSegs "${all[@]}" -- ping 65535
-point "all of it, rping, 64 B, verified" under RetransSegs "${all[@]}" -- ping 64
-point "all of it, rcopy of 4 MiB, same checksum" \
+point "all faults at once, rping, 64 B, verified" under RetransSegs "${all[@]}" -- ping 64
+point "all faults at once, rcopy of 4 MiB, same checksum" \
 	under RetransSegs "${all[@]}" -- copied a b $IP_B
-point "all of it, rcopy of 4 MiB back, same checksum" \
+point "all faults at once, rcopy of 4 MiB back, same checksum" \
 	under RetransSegs "${all[@]}" -- copied b a $IP_A
 finish

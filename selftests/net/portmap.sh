@@ -126,7 +126,7 @@ disown
 eventually iwpmd_serves
 point "tern connects to the port at which the peer's device listens" \
 	to_the_mapped_port $IP_A $IP_B
-point "the same over IPv6" to_the_mapped_port $IP6_A $IP6_B
+point "tern connects to the mapped port over IPv6" to_the_mapped_port $IP6_A $IP6_B
 point "tern listens at the port that its program asked for" \
 	at_the_port_asked_for $IP_B $IP_A
 finish

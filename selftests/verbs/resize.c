@@ -262,7 +262,7 @@ static void while_it_fills(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "resize_cq__keeps_what_is_unpolled_in_order", keeps_unpolled },
+	{ "resize_cq__keeps_unpolled_completions_in_order", keeps_unpolled },
 	{ "resize_cq__holds_more_completions", holds_more },
 	{ "resize_cq__the_new_size_overflows_when_it_is_full", new_size_overflows },
 	{ "resize_cq__refuses_less_than_is_unpolled", refuses_too_few },
