@@ -20,7 +20,7 @@ TEST(clock__a_peer_that_stands_still_has_one_span, "DDP-067")
 
 	for (u64 now = START; now < START + SPAN; now += 100)
 		tern_cm_clock_look(&c, now, SPAN, 7);
-	EQ(c.due, START + SPAN);
+	expect_eq(c.due, START + SPAN);
 }
 
 TEST(clock__time_counts_from_the_last_octet, "DDP-067 RDMAP-118")
@@ -28,11 +28,11 @@ TEST(clock__time_counts_from_the_last_octet, "DDP-067 RDMAP-118")
 	struct tern_cm_clock c = begin(1);
 
 	tern_cm_clock_look(&c, START + 1500, SPAN, 8);
-	EQ(c.due, START + 3500);
+	expect_eq(c.due, START + 3500);
 	tern_cm_clock_look(&c, START + 3400, SPAN, 8);
-	EQ(c.due, START + 3500);
+	expect_eq(c.due, START + 3500);
 	tern_cm_clock_look(&c, START + 3499, SPAN, 9);
-	EQ(c.due, START + 5499);
+	expect_eq(c.due, START + 5499);
 }
 
 TEST(clock__count_may_wrap, "DDP-067")
@@ -41,7 +41,7 @@ TEST(clock__count_may_wrap, "DDP-067")
 
 	tern_cm_clock_close(&c, START, SPAN, 1, ~0U);
 	tern_cm_clock_look(&c, START + 1000, SPAN, 0);
-	EQ(c.due, START + 3000);
+	expect_eq(c.due, START + 3000);
 }
 
 TEST(clock__octets_do_not_make_it_shorter, "DDP-067")
@@ -49,9 +49,9 @@ TEST(clock__octets_do_not_make_it_shorter, "DDP-067")
 	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
 
 	tern_cm_clock_look(&c, START + 100, SPAN, 8);
-	EQ(c.due, START + 15 * SPAN);
+	expect_eq(c.due, START + 15 * SPAN);
 	tern_cm_clock_look(&c, START + 15 * SPAN - 1, SPAN, 9);
-	EQ(c.due, START + 16 * SPAN - 1);
+	expect_eq(c.due, START + 16 * SPAN - 1);
 }
 
 /* a byte at each poll for ever: a step of the close does not restart the limit */
@@ -67,7 +67,7 @@ TEST(clock__a_trickle_has_an_end, "DDP-067")
 		if (now == START + 100 * SPAN)
 			tern_cm_clock_close(&c, now, SPAN, 1, moved);
 	}
-	EQ(now, START + 150 * SPAN);
+	expect_eq(now, START + 150 * SPAN);
 }
 
 TEST(clock__a_late_step_has_what_is_left, "DDP-067")
@@ -75,5 +75,5 @@ TEST(clock__a_late_step_has_what_is_left, "DDP-067")
 	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
 
 	tern_cm_clock_close(&c, START + 149 * SPAN, SPAN, TERN_CM_DRAIN_SPANS, 8);
-	EQ(c.due, START + 150 * SPAN);
+	expect_eq(c.due, START + 150 * SPAN);
 }

@@ -40,9 +40,9 @@ TEST(fsm__what_iw_cm_sees,
 	explore(begin(true));
 	explore(begin(false));
 	printf("# %u situations\n", worlds);
-	CHECK(worlds > 20);
+	expect(worlds > 20);
 	for (int s = CM_CONNECTING; s < CM_STATE_COUNT; s++)
-		CHECK(reached[s]);
+		expect(reached[s]);
 }
 
 TEST(fsm__every_state_can_end, "by an abort, a timer or the stream")
@@ -52,10 +52,10 @@ TEST(fsm__every_state_can_end, "by an abort, a timer or the stream")
 		struct tern_cm_step failed = tern_cm_fsm(s,
 							 CM_EV_STREAM_FAILED);
 
-		CHECK(step.valid || failed.valid);
+		expect(step.valid || failed.valid);
 		if (step.valid && step.next != CM_CLOSED)
-			CHECK(tern_cm_fsm(step.next, CM_EV_STREAM_FAILED).next ==
-			      CM_CLOSED);
+			expect(tern_cm_fsm(step.next, CM_EV_STREAM_FAILED).next ==
+			       CM_CLOSED);
 	}
 }
 
@@ -67,7 +67,7 @@ TEST(fsm__timers_bound_all_waiting, "MPA rule 10, K5, F71, H18; of the ULP, too"
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(waits); i++)
-		CHECK(tern_cm_fsm(waits[i], CM_EV_TIMER).valid);
+		expect(tern_cm_fsm(waits[i], CM_EV_TIMER).valid);
 	/* each step into a state with a timer arms the timer or keeps it */
 	for (int s = 0; s < CM_STATE_COUNT; s++) {
 		for (int e = 0; e < CM_EVENT_COUNT; e++) {
@@ -76,9 +76,9 @@ TEST(fsm__timers_bound_all_waiting, "MPA rule 10, K5, F71, H18; of the ULP, too"
 			if (!step.valid ||
 			    !tern_cm_fsm(step.next, CM_EV_TIMER).valid)
 				continue;
-			CHECK(step.timer != CM_TIMER_OFF);
+			expect(step.timer != CM_TIMER_OFF);
 			if (step.timer == CM_TIMER_KEEP)
-				CHECK(tern_cm_fsm(s, CM_EV_TIMER).valid);
+				expect(tern_cm_fsm(s, CM_EV_TIMER).valid);
 		}
 	}
 }
@@ -86,7 +86,7 @@ TEST(fsm__timers_bound_all_waiting, "MPA rule 10, K5, F71, H18; of the ULP, too"
 TEST(fsm__closed_is_the_end, "no event leaves CLOSED")
 {
 	for (int e = 0; e < CM_EVENT_COUNT; e++)
-		CHECK(!tern_cm_fsm(CM_CLOSED, e).valid);
+		expect(!tern_cm_fsm(CM_CLOSED, e).valid);
 }
 
 /* ---- single paths -------------------------------------------------------------- */
@@ -104,9 +104,9 @@ static void walk(bool active, const struct row *rows, u32 n)
 	for (u32 i = 0; i < n; i++) {
 		struct tern_cm_step step = tern_cm_fsm(s, rows[i].event);
 
-		CHECK(step.valid);
-		EQ(step.next, rows[i].state);
-		EQ(step.actions, rows[i].actions);
+		expect(step.valid);
+		expect_eq(step.next, rows[i].state);
+		expect_eq(step.actions, rows[i].actions);
 		s = step.next;
 	}
 }
@@ -236,15 +236,15 @@ TEST(fsm__a_qp_is_never_crowded_out, "what has a QP is the program's")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(with_qp); i++)
-		CHECK(!tern_cm_fsm(with_qp[i], CM_EV_CROWDED).valid);
+		expect(!tern_cm_fsm(with_qp[i], CM_EV_CROWDED).valid);
 }
 
 TEST(fsm__names, "each state and event has a name of its own")
 {
 	for (int s = 0; s < CM_STATE_COUNT; s++)
-		CHECK(strcmp(tern_cm_state_name(s), "?"));
+		expect(strcmp(tern_cm_state_name(s), "?"));
 	for (int e = 0; e < CM_EVENT_COUNT; e++)
-		CHECK(strcmp(tern_cm_event_name(e), "?"));
-	CHECK(!strcmp(tern_cm_state_name(CM_STATE_COUNT), "?"));
-	CHECK(!strcmp(tern_cm_event_name(CM_EVENT_COUNT), "?"));
+		expect(strcmp(tern_cm_event_name(e), "?"));
+	expect(!strcmp(tern_cm_state_name(CM_STATE_COUNT), "?"));
+	expect(!strcmp(tern_cm_event_name(CM_EVENT_COUNT), "?"));
 }

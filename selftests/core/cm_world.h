@@ -2,7 +2,7 @@
 /*
  * iw_cm's view of an endpoint, and the references that the endpoint holds: rules for
  * every step of its table. iwcm.c has a BUG() for each event in the wrong state.
- * Included by cm_fsm_test.c and fuzz_cm.c, which define CHECK().
+ * Included by cm_fsm_test.c and fuzz_cm.c.
  */
 #ifndef TERN_CM_WORLD_H
 #define TERN_CM_WORLD_H
@@ -69,19 +69,19 @@ static void before_step(struct world *w, enum tern_cm_event event)
 static void up(struct world *w, u32 actions)
 {
 	if (actions & (CM_ACT_REPLY_OK | CM_ACT_REPLY_ERR)) {
-		CHECK(w->active && w->iw == IW_CONN && w->has_id);
+		expect(w->active && w->iw == IW_CONN && w->has_id);
 		w->iw = actions & CM_ACT_REPLY_OK ? IW_EST : IW_DONE;
 	}
 	if (actions & (CM_ACT_EST | CM_ACT_EST_ERR)) {
-		CHECK(!w->active && w->iw == IW_CONN && w->has_id);
+		expect(!w->active && w->iw == IW_CONN && w->has_id);
 		w->iw = IW_EST;
 	}
 	if (actions & CM_ACT_DISC) {
-		CHECK(w->iw == IW_EST && w->has_id);
+		expect(w->iw == IW_EST && w->has_id);
 		w->iw = IW_CLOSING;
 	}
 	if (actions & CM_ACT_CLOSE) {
-		CHECK((w->iw == IW_EST || w->iw == IW_CLOSING) && w->has_id);
+		expect((w->iw == IW_EST || w->iw == IW_CLOSING) && w->has_id);
 		w->iw = IW_DONE;
 	}
 }
@@ -90,26 +90,26 @@ static void hold(struct world *w, u32 actions)
 {
 	if (actions & (CM_ACT_TAKE | CM_ACT_DENY | CM_ACT_FIN | CM_ACT_RST |
 		       CM_ACT_DROP))
-		CHECK(w->has_sock);
+		expect(w->has_sock);
 	/* at most one Reply is sent */
 	if (actions & CM_ACT_DENY)
-		CHECK(!w->active && !w->attached && !w->answered);
+		expect(!w->active && !w->attached && !w->answered);
 	if (actions & CM_ACT_DENY)
 		w->answered = true;
 	if (actions & CM_ACT_TAKE)
-		CHECK(w->done);
+		expect(w->done);
 	if (actions & CM_ACT_UNBIND) {
-		CHECK(w->has_qp && !w->attached);
+		expect(w->has_qp && !w->attached);
 		w->has_qp = false;
 	}
 	if (actions & CM_ACT_QP_ABORT)
-		CHECK(w->has_qp && w->attached && !w->done);
+		expect(w->has_qp && w->attached && !w->done);
 	if (actions & CM_ACT_PUT_ID) {
-		CHECK(w->has_id && w->iw == IW_DONE);
+		expect(w->has_id && w->iw == IW_DONE);
 		w->has_id = false;
 	}
 	if (actions & CM_ACT_PUT_QP) {
-		CHECK(w->has_qp && w->done);
+		expect(w->has_qp && w->done);
 		w->has_qp = false;
 	}
 	if (actions & CM_ACT_DROP)
@@ -120,12 +120,12 @@ static void invariants(const struct world *w)
 {
 	bool closed = w->state == CM_CLOSED;
 
-	CHECK(w->has_sock == !closed);
+	expect(w->has_sock == !closed);
 	if (closed || w->state == CM_LINGER)
-		CHECK(!w->has_id && !w->has_qp);
+		expect(!w->has_id && !w->has_qp);
 	/* in states that wait for the stream's last event, it is still to come */
 	if (w->state == CM_ABORT || w->state == CM_RTR_ABORT)
-		CHECK(w->attached && !w->done);
+		expect(w->attached && !w->done);
 }
 
 static bool apply(struct world *w, enum tern_cm_event event)
@@ -136,8 +136,7 @@ static bool apply(struct world *w, enum tern_cm_event event)
 	step = tern_cm_fsm(w->state, event);
 	if (!step.valid) {
 		/* every state takes the stream's last event */
-		CHECK(event != CM_EV_STREAM_FINISHED &&
-		      event != CM_EV_STREAM_FAILED);
+		expect(event != CM_EV_STREAM_FINISHED && event != CM_EV_STREAM_FAILED);
 		return false;
 	}
 	w->state = step.next;

@@ -13,20 +13,20 @@ TEST(crc32c__vectors, "MPA-036 MPA-046 1.5")
 {
 	u8 buf[64];
 
-	EQ(digest((const u8 *)"123456789", 9), 0xe3069283);
+	expect_eq(digest((const u8 *)"123456789", 9), 0xe3069283);
 	memset(buf, 0, 32);
-	EQ(digest(buf, 32), 0x8a9136aa);
+	expect_eq(digest(buf, 32), 0x8a9136aa);
 	memset(buf, 0xff, 32);
-	EQ(digest(buf, 32), 0x62a8ab43);
+	expect_eq(digest(buf, 32), 0x62a8ab43);
 	for (u8 i = 0; i < 32; i++)
 		buf[i] = i;
-	EQ(digest(buf, 32), 0x46dd794e);
+	expect_eq(digest(buf, 32), 0x46dd794e);
 	for (u8 i = 0; i < 32; i++)
 		buf[i] = (u8)(31 - i);
-	EQ(digest(buf, 32), 0x113fdb5c);
+	expect_eq(digest(buf, 32), 0x113fdb5c);
 	from_hex(buf, "01C00000 00000000 00000000 00000000 14000000 00000400 "
 		 "00000014 00000018 28000000 00000000 02000000 00000000");
-	EQ(digest(buf, 48), 0xd9963a56);
+	expect_eq(digest(buf, 48), 0xd9963a56);
 }
 
 TEST(crc32c__octets_least_significant_first, "MPA-046 1.5")
@@ -35,7 +35,7 @@ TEST(crc32c__octets_least_significant_first, "MPA-046 1.5")
 	u8 got[4];
 
 	put_unaligned_le32(digest((const u8 *)"123456789", 9), got);
-	MEM_EQ(got, want, 4);
+	expect_bytes(got, want, 4);
 }
 
 TEST(crc32c__agrees_with_bitwise_at_any_split, "MPA-036")
@@ -49,6 +49,6 @@ TEST(crc32c__agrees_with_bitwise_at_any_split, "MPA-036")
 		u32 crc = crc32c(~0U, buf, cut);
 
 		crc = crc32c(crc, buf + cut, len - cut);
-		EQ(crc, ref_crc32c(~0U, buf, len));
+		expect_eq(crc, ref_crc32c(~0U, buf, len));
 	}
 }

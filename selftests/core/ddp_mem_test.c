@@ -22,20 +22,16 @@ TEST(mem_check__write_codes_in_order,
 	struct tern_mem_view v = { .base = 0x1000, .len = 0x100 };
 	u64 wraps = ~0ULL - 3;
 
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, wraps, 8),
-	   TERN_TERM_DT_INV_STAG);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, wraps, 8), TERN_TERM_DT_INV_STAG);
 	v.valid = true;
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, wraps, 8),
-	   TERN_TERM_DT_NOT_ASSOC);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, wraps, 8), TERN_TERM_DT_NOT_ASSOC);
 	v.assoc = true;
 	v.access = all_rights & ~TERN_ACCESS_REMOTE_WRITE;
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, wraps, 8),
-	   TERN_TERM_DT_INV_STAG);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, wraps, 8), TERN_TERM_DT_INV_STAG);
 	v.access = TERN_ACCESS_REMOTE_WRITE;
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, wraps, 8), TERN_TERM_DT_WRAP);
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, 0x10ff, 2),
-	   TERN_TERM_DT_BOUNDS);
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, 0x10ff, 1), TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, wraps, 8), TERN_TERM_DT_WRAP);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, 0x10ff, 2), TERN_TERM_DT_BOUNDS);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, 0x10ff, 1), TERN_TERM_NONE);
 }
 
 TEST(mem_check__read_source_codes_in_order,
@@ -44,22 +40,18 @@ TEST(mem_check__read_source_codes_in_order,
 	struct tern_mem_view v = { .base = 0x1000, .len = 0x100 };
 	u64 wraps = ~0ULL - 3;
 
-	EQ(tern_mem_check(&v, TERN_USE_READ_SRC, wraps, 8),
-	   TERN_TERM_RP_INV_STAG);
+	expect_eq(tern_mem_check(&v, TERN_USE_READ_SRC, wraps, 8),
+		  TERN_TERM_RP_INV_STAG);
 	v.valid = true;
-	EQ(tern_mem_check(&v, TERN_USE_READ_SRC, wraps, 8),
-	   TERN_TERM_RP_NOT_ASSOC);
+	expect_eq(tern_mem_check(&v, TERN_USE_READ_SRC, wraps, 8),
+		  TERN_TERM_RP_NOT_ASSOC);
 	v.assoc = true;
 	v.access = all_rights & ~TERN_ACCESS_REMOTE_READ;
-	EQ(tern_mem_check(&v, TERN_USE_READ_SRC, wraps, 8),
-	   TERN_TERM_RP_ACCESS);
+	expect_eq(tern_mem_check(&v, TERN_USE_READ_SRC, wraps, 8), TERN_TERM_RP_ACCESS);
 	v.access = TERN_ACCESS_REMOTE_READ;
-	EQ(tern_mem_check(&v, TERN_USE_READ_SRC, wraps, 8),
-	   TERN_TERM_RP_WRAP);
-	EQ(tern_mem_check(&v, TERN_USE_READ_SRC, 0xfff, 1),
-	   TERN_TERM_RP_BOUNDS);
-	EQ(tern_mem_check(&v, TERN_USE_READ_SRC, 0x1000, 0x100),
-	   TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&v, TERN_USE_READ_SRC, wraps, 8), TERN_TERM_RP_WRAP);
+	expect_eq(tern_mem_check(&v, TERN_USE_READ_SRC, 0xfff, 1), TERN_TERM_RP_BOUNDS);
+	expect_eq(tern_mem_check(&v, TERN_USE_READ_SRC, 0x1000, 0x100), TERN_TERM_NONE);
 }
 
 TEST(mem_check__bounds_to_the_octet, "DDP-089 DDP-090 DDP-097 RDMAP-139")
@@ -68,25 +60,22 @@ TEST(mem_check__bounds_to_the_octet, "DDP-089 DDP-090 DDP-097 RDMAP-139")
 
 	for (u64 to = 980; to < 1030; to++)
 		for (u64 len = 1; len < 40; len++)
-			EQ(tern_mem_check(&v, TERN_USE_WRITE, to, len),
-			   to >= 1000 && to + len <= 1010 ? TERN_TERM_NONE :
-			   TERN_TERM_DT_BOUNDS);
+			expect_eq(tern_mem_check(&v, TERN_USE_WRITE, to, len),
+				  to >= 1000 && to + len <= 1010 ? TERN_TERM_NONE :
+				  TERN_TERM_DT_BOUNDS);
 }
 
 TEST(mem_check__top_of_the_address_space, "DDP-091 RDMAP-135 S14")
 {
 	struct tern_mem_view v = good_view(all_rights, ~0ULL - 15, 16);
 
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, ~0ULL - 15, 16),
-	   TERN_TERM_NONE);
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, ~0ULL, 1), TERN_TERM_NONE);
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, ~0ULL, 2), TERN_TERM_DT_WRAP);
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, ~0ULL - 3, 8),
-	   TERN_TERM_DT_WRAP);
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, 0, 1), TERN_TERM_DT_BOUNDS);
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, 1, ~0ULL),
-	   TERN_TERM_DT_BOUNDS);
-	EQ(tern_mem_check(&v, TERN_USE_WRITE, 2, ~0ULL), TERN_TERM_DT_WRAP);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, ~0ULL - 15, 16), TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, ~0ULL, 1), TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, ~0ULL, 2), TERN_TERM_DT_WRAP);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, ~0ULL - 3, 8), TERN_TERM_DT_WRAP);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, 0, 1), TERN_TERM_DT_BOUNDS);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, 1, ~0ULL), TERN_TERM_DT_BOUNDS);
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, 2, ~0ULL), TERN_TERM_DT_WRAP);
 }
 
 TEST(mem_check__agrees_with_wide_arithmetic, "DDP-090 DDP-091 DDP-097")
@@ -109,7 +98,7 @@ TEST(mem_check__agrees_with_wide_arithmetic, "DDP-090 DDP-091 DDP-097")
 		if (end > (__uint128_t)1 << 64)
 			want = TERN_TERM_DT_WRAP;
 		if (n && top <= (__uint128_t)1 << 64)
-			EQ(tern_mem_check(&v, TERN_USE_WRITE, to, n), want);
+			expect_eq(tern_mem_check(&v, TERN_USE_WRITE, to, n), want);
 	}
 }
 
@@ -117,36 +106,31 @@ TEST(mem_check__length_zero_is_not_checked, "DDP-053 RDMAP-055")
 {
 	struct tern_mem_view none = { 0 };
 
-	EQ(tern_mem_check(&none, TERN_USE_WRITE, ~0ULL, 0), TERN_TERM_NONE);
-	EQ(tern_mem_check(&none, TERN_USE_READ_SRC, ~0ULL, 0),
-	   TERN_TERM_NONE);
-	EQ(tern_mem_check(&none, TERN_USE_LOCAL_READ, 0, 0), TERN_TERM_NONE);
-	EQ(tern_mem_check(&none, TERN_USE_LOCAL_WRITE, 0, 0), TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&none, TERN_USE_WRITE, ~0ULL, 0), TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&none, TERN_USE_READ_SRC, ~0ULL, 0), TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&none, TERN_USE_LOCAL_READ, 0, 0), TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&none, TERN_USE_LOCAL_WRITE, 0, 0), TERN_TERM_NONE);
 }
 
 TEST(mem_check__local_uses, "DDP-105 Q11")
 {
 	struct tern_mem_view v = good_view(0, 0x1000, 0x100);
 
-	EQ(tern_mem_check(&v, TERN_USE_LOCAL_READ, 0x1000, 0x100),
-	   TERN_TERM_NONE);
-	CHECK(tern_mem_check(&v, TERN_USE_LOCAL_WRITE, 0x1000, 1) !=
-	      TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&v, TERN_USE_LOCAL_READ, 0x1000, 0x100),
+		  TERN_TERM_NONE);
+	expect(tern_mem_check(&v, TERN_USE_LOCAL_WRITE, 0x1000, 1) != TERN_TERM_NONE);
 	v.access = TERN_ACCESS_REMOTE_WRITE;
-	CHECK(tern_mem_check(&v, TERN_USE_LOCAL_WRITE, 0x1000, 1) !=
-	      TERN_TERM_NONE);
+	expect(tern_mem_check(&v, TERN_USE_LOCAL_WRITE, 0x1000, 1) != TERN_TERM_NONE);
 	v.access = TERN_ACCESS_LOCAL_WRITE;
-	EQ(tern_mem_check(&v, TERN_USE_LOCAL_WRITE, 0x1000, 0x100),
-	   TERN_TERM_NONE);
-	CHECK(tern_mem_check(&v, TERN_USE_LOCAL_WRITE, 0x1000, 0x101) !=
-	      TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&v, TERN_USE_LOCAL_WRITE, 0x1000, 0x100),
+		  TERN_TERM_NONE);
+	expect(tern_mem_check(&v, TERN_USE_LOCAL_WRITE, 0x1000, 0x101) !=
+	       TERN_TERM_NONE);
 	v.assoc = false;
-	CHECK(tern_mem_check(&v, TERN_USE_LOCAL_READ, 0x1000, 1) !=
-	      TERN_TERM_NONE);
+	expect(tern_mem_check(&v, TERN_USE_LOCAL_READ, 0x1000, 1) != TERN_TERM_NONE);
 	v.assoc = true;
 	v.valid = false;
-	CHECK(tern_mem_check(&v, TERN_USE_LOCAL_READ, 0x1000, 1) !=
-	      TERN_TERM_NONE);
+	expect(tern_mem_check(&v, TERN_USE_LOCAL_READ, 0x1000, 1) != TERN_TERM_NONE);
 }
 
 TEST(mem_check__invalidate,
@@ -159,8 +143,8 @@ TEST(mem_check__invalidate,
 			.invalidatable = i & 4,
 		};
 
-		EQ(tern_mem_check(&v, TERN_USE_INVALIDATE, 0, 0),
-		   i == 7 ? TERN_TERM_NONE : TERN_TERM_RP_CANT_INV);
+		expect_eq(tern_mem_check(&v, TERN_USE_INVALIDATE, 0, 0),
+			  i == 7 ? TERN_TERM_NONE : TERN_TERM_RP_CANT_INV);
 	}
 }
 
@@ -181,17 +165,17 @@ TEST(read_match__whole_response, "RDMAP-063 RDMAP-107 S13 Q11")
 {
 	struct tern_read_open o = { .stag = 5, .to = ~0ULL - 20, .len = 100 };
 
-	EQ(match(&o, 5, ~0ULL - 20, 40, false), TERN_TERM_NONE);
+	expect_eq(match(&o, 5, ~0ULL - 20, 40, false), TERN_TERM_NONE);
 	o.got = 40;
-	EQ(match(&o, 5, 19, 59, false), TERN_TERM_NONE);
+	expect_eq(match(&o, 5, 19, 59, false), TERN_TERM_NONE);
 	o.got = 99;
-	EQ(match(&o, 5, 78, 1, true), TERN_TERM_NONE);
+	expect_eq(match(&o, 5, 78, 1, true), TERN_TERM_NONE);
 }
 
 TEST(read_match__nothing_open, "RDMAP-060 Q11")
 {
-	EQ(match(NULL, 5, 0, 0, true), TERN_TERM_RO_OPCODE);
-	EQ(match(NULL, 5, 0, 10, true), TERN_TERM_RO_OPCODE);
+	expect_eq(match(NULL, 5, 0, 0, true), TERN_TERM_RO_OPCODE);
+	expect_eq(match(NULL, 5, 0, 10, true), TERN_TERM_RO_OPCODE);
 }
 
 TEST(read_match__wrong_stag_or_offset, "RDMAP-063 DDP-087 Q11")
@@ -199,11 +183,11 @@ TEST(read_match__wrong_stag_or_offset, "RDMAP-063 DDP-087 Q11")
 	struct tern_read_open o = { .stag = 5, .to = 1000, .len = 100,
 				    .got = 10 };
 
-	EQ(match(&o, 6, 1010, 90, true), TERN_TERM_DT_INV_STAG);
-	EQ(match(&o, 6, 0, 900, false), TERN_TERM_DT_INV_STAG);
-	EQ(match(&o, 5, 1000, 90, true), TERN_TERM_DT_BOUNDS);
-	EQ(match(&o, 5, 1009, 10, false), TERN_TERM_DT_BOUNDS);
-	EQ(match(&o, 5, 1011, 900, false), TERN_TERM_DT_BOUNDS);
+	expect_eq(match(&o, 6, 1010, 90, true), TERN_TERM_DT_INV_STAG);
+	expect_eq(match(&o, 6, 0, 900, false), TERN_TERM_DT_INV_STAG);
+	expect_eq(match(&o, 5, 1000, 90, true), TERN_TERM_DT_BOUNDS);
+	expect_eq(match(&o, 5, 1009, 10, false), TERN_TERM_DT_BOUNDS);
+	expect_eq(match(&o, 5, 1011, 900, false), TERN_TERM_DT_BOUNDS);
 }
 
 TEST(read_match__short_or_long, "RDMAP-060 Q11")
@@ -211,28 +195,28 @@ TEST(read_match__short_or_long, "RDMAP-060 Q11")
 	struct tern_read_open o = { .stag = 5, .to = 0, .len = 100,
 				    .got = 10 };
 
-	EQ(match(&o, 5, 10, 89, true), TERN_TERM_RO_STREAM);
-	EQ(match(&o, 5, 10, 91, true), TERN_TERM_RO_STREAM);
-	EQ(match(&o, 5, 10, 91, false), TERN_TERM_RO_STREAM);
-	EQ(match(&o, 5, 10, 90, false), TERN_TERM_RO_STREAM);
-	EQ(match(&o, 5, 10, 90, true), TERN_TERM_NONE);
-	EQ(match(&o, 5, 10, 0, true), TERN_TERM_RO_STREAM);
-	EQ(match(&o, 5, 10, 0, false), TERN_TERM_NONE);
+	expect_eq(match(&o, 5, 10, 89, true), TERN_TERM_RO_STREAM);
+	expect_eq(match(&o, 5, 10, 91, true), TERN_TERM_RO_STREAM);
+	expect_eq(match(&o, 5, 10, 91, false), TERN_TERM_RO_STREAM);
+	expect_eq(match(&o, 5, 10, 90, false), TERN_TERM_RO_STREAM);
+	expect_eq(match(&o, 5, 10, 90, true), TERN_TERM_NONE);
+	expect_eq(match(&o, 5, 10, 0, true), TERN_TERM_RO_STREAM);
+	expect_eq(match(&o, 5, 10, 0, false), TERN_TERM_NONE);
 }
 
 TEST(read_match__zero_length, "DDP-053 RDMAP-056 Q11")
 {
 	struct tern_read_open o = { .stag = 5, .to = 1000 };
 
-	EQ(match(&o, 77, 3, 0, true), TERN_TERM_NONE);
-	EQ(match(&o, 5, 1000, 0, false), TERN_TERM_RO_STREAM);
-	EQ(match(&o, 5, 1000, 1, true), TERN_TERM_RO_STREAM);
+	expect_eq(match(&o, 77, 3, 0, true), TERN_TERM_NONE);
+	expect_eq(match(&o, 5, 1000, 0, false), TERN_TERM_RO_STREAM);
+	expect_eq(match(&o, 5, 1000, 1, true), TERN_TERM_RO_STREAM);
 }
 
 TEST(read_match__largest_read, "RDMAP-023")
 {
 	struct tern_read_open o = { .stag = 5, .len = ~0U, .got = ~0U - 4 };
 
-	EQ(match(&o, 5, ~0U - 4, 4, true), TERN_TERM_NONE);
-	EQ(match(&o, 5, ~0U - 4, 5, true), TERN_TERM_RO_STREAM);
+	expect_eq(match(&o, 5, ~0U - 4, 4, true), TERN_TERM_NONE);
+	expect_eq(match(&o, 5, ~0U - 4, 5, true), TERN_TERM_RO_STREAM);
 }

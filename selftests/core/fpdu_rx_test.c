@@ -29,7 +29,7 @@ static int receive(struct tern_fpdu_rx *rx, const u8 *in, u32 len, u32 step,
 
 	if (ret < 0)
 		return term;
-	if (!EQ(ret, 0) || !CHECK(f->total <= len))
+	if (!expect_eq(ret, 0) || !expect(f->total <= len))
 		return TERN_TERM_LOCAL;
 	for (u32 at = 0; at < f->total && f->verify; at += step)
 		tern_fpdu_rx_verify(rx, f, in + at, min(step, f->total - at));
@@ -61,12 +61,12 @@ TEST(fpdu_rx_finish__figure5_first_fpdu, "MPA-019 MPA-029 MPA-048 1.6")
 	u32 len = from_hex(wire, figure5);
 
 	tern_fpdu_rx_init(&rx, true, true);
-	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
-	EQ(f.total, 52);
-	EQ(f.ulpdu_len, 42);
-	EQ(f.hdr_len, 42);
-	MEM_EQ(f.hdr, wire + 6, 42);
-	EQ(rx.pos, 52);
+	expect_eq(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
+	expect_eq(f.total, 52);
+	expect_eq(f.ulpdu_len, 42);
+	expect_eq(f.hdr_len, 42);
+	expect_bytes(f.hdr, wire + 6, 42);
+	expect_eq(rx.pos, 52);
 }
 
 TEST(fpdu_rx_finish__figure6_marker_inside, "MPA-019 MPA-027 MPA-047 1.7")
@@ -77,12 +77,12 @@ TEST(fpdu_rx_finish__figure6_marker_inside, "MPA-019 MPA-027 MPA-047 1.7")
 
 	tern_fpdu_rx_init(&rx, true, true);
 	rx.pos = 492;
-	EQ(receive(&rx, wire, len, 1, &f), TERN_TERM_NONE);
-	EQ(f.total, 52);
-	EQ(f.ulpdu_len, 42);
-	MEM_EQ(f.hdr, wire + 2, 18);
-	MEM_EQ(f.hdr + 18, wire + 24, 24);
-	EQ(rx.pos, 32);
+	expect_eq(receive(&rx, wire, len, 1, &f), TERN_TERM_NONE);
+	expect_eq(f.total, 52);
+	expect_eq(f.ulpdu_len, 42);
+	expect_bytes(f.hdr, wire + 2, 18);
+	expect_bytes(f.hdr + 18, wire + 24, 24);
+	expect_eq(rx.pos, 32);
 }
 
 /* call header() on a heap block of exactly @len bytes */
@@ -109,14 +109,14 @@ TEST(fpdu_rx_header__asks_for_what_it_needs, "MPA-064 MPA-068")
 
 		/* each result asks for more than is there, and for no more than needed */
 		while ((ret = ask(&rx, have, &f))) {
-			if (!CHECK(ret > (int)have))
+			if (!expect(ret > (int)have))
 				return;
 			for (; (int)have < ret; have++)
-				CHECK(ask(&rx, have, &f) == ret);
+				expect(ask(&rx, have, &f) == ret);
 		}
-		CHECK(have <= TERN_FPDU_PEEK);
-		EQ(f.total, len);
-		EQ(rx.pos, pos % 512);
+		expect(have <= TERN_FPDU_PEEK);
+		expect_eq(f.total, len);
+		expect_eq(rx.pos, pos % 512);
 	}
 }
 
@@ -132,8 +132,8 @@ TEST(fpdu_rx_header__peek_is_always_enough, "MPA-034")
 			struct tern_fpdu_rx rx = rx_at(&d);
 
 			put_unaligned_be16((u16)n, buf + (pos ? 0 : 4));
-			EQ(tern_fpdu_rx_header(&rx, buf, sizeof(buf), &f,
-					       &term), 0);
+			expect_eq(tern_fpdu_rx_header(&rx, buf, sizeof(buf), &f,
+						      &term), 0);
 		}
 	}
 }
@@ -147,15 +147,15 @@ TEST(fpdu_rx_header__length_limit, "MPA-006 MPA-008 MPA-072 Q8")
 	memset(wire, 0, TERN_FPDU_PEEK);
 	tern_fpdu_rx_init(&rx, true, true);
 	put_unaligned_be16(64768, wire + 4);
-	EQ(tern_fpdu_rx_header(&rx, wire, TERN_FPDU_PEEK, &f, &term), 0);
-	EQ(f.total, 65288);
-	EQ(f.total, TERN_FPDU_MAX);
+	expect_eq(tern_fpdu_rx_header(&rx, wire, TERN_FPDU_PEEK, &f, &term), 0);
+	expect_eq(f.total, 65288);
+	expect_eq(f.total, TERN_FPDU_MAX);
 	/* refused as soon as the length is known, without any data */
 	for (u32 n = 64769; n <= 65535; n++) {
 		put_unaligned_be16((u16)n, wire + 4);
 		term = TERN_TERM_NONE;
-		EQ(tern_fpdu_rx_header(&rx, wire, 6, &f, &term), -EPROTO);
-		EQ(term, TERN_TERM_MPA_MARKER);
+		expect_eq(tern_fpdu_rx_header(&rx, wire, 6, &f, &term), -EPROTO);
+		expect_eq(term, TERN_TERM_MPA_MARKER);
 	}
 }
 
@@ -167,10 +167,10 @@ TEST(fpdu_rx_header__length_zero_is_an_fpdu, "MPA-008 Q8")
 	u32 len = ref_encode(&d, ulpdu, 0, wire), off = 0;
 	struct tern_fpdu f;
 
-	EQ(len, 8);
-	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
-	EQ(f.hdr_len, 0);
-	EQ(tern_fpdu_range_next(&f, false, &off, &range), false);
+	expect_eq(len, 8);
+	expect_eq(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
+	expect_eq(f.hdr_len, 0);
+	expect_eq(tern_fpdu_range_next(&f, false, &off, &range), false);
 }
 
 /* send one ULPDU of @n bytes at @d's position, receive it in chunks of @step */
@@ -180,14 +180,14 @@ static void round_trip(struct ref_dir d, u32 n, u32 step)
 	u32 len = ref_encode(&d, ulpdu, n, wire);
 	struct tern_fpdu f;
 
-	EQ(receive(&rx, wire, len, step, &f), TERN_TERM_NONE);
-	EQ(f.total, len);
-	EQ(f.ulpdu_len, n);
-	EQ(f.hdr_len, min_t(u32, n, TERN_HDR_MAX));
-	MEM_EQ(f.hdr, ulpdu, f.hdr_len);
-	EQ(gather_ulpdu(&f, d.markers, wire, back), n);
-	MEM_EQ(back, ulpdu, n);
-	EQ(rx.pos, d.pos % 512);
+	expect_eq(receive(&rx, wire, len, step, &f), TERN_TERM_NONE);
+	expect_eq(f.total, len);
+	expect_eq(f.ulpdu_len, n);
+	expect_eq(f.hdr_len, min_t(u32, n, TERN_HDR_MAX));
+	expect_bytes(f.hdr, ulpdu, f.hdr_len);
+	expect_eq(gather_ulpdu(&f, d.markers, wire, back), n);
+	expect_bytes(back, ulpdu, n);
+	expect_eq(rx.pos, d.pos % 512);
 }
 
 TEST(fpdu_rx__every_phase_and_length,
@@ -250,11 +250,11 @@ TEST(fpdu_rx_finish__any_flipped_bit, "MPA-050 MPA-066 DDP-007 R4")
 			if (length_was_hit(bit / 8, phases[i]))
 				continue;
 			wire[bit / 8] ^= (u8)(1 << bit % 8);
-			EQ(receive(&rx, wire, len, 13, &f), TERN_TERM_MPA_CRC);
-			EQ(rx.pos, phases[i] % 512);
+			expect_eq(receive(&rx, wire, len, 13, &f), TERN_TERM_MPA_CRC);
+			expect_eq(rx.pos, phases[i] % 512);
 			wire[bit / 8] ^= (u8)(1 << bit % 8);
 		}
-		EQ(receive(&rx, wire, len, 13, &f), TERN_TERM_NONE);
+		expect_eq(receive(&rx, wire, len, 13, &f), TERN_TERM_NONE);
 	}
 }
 
@@ -266,10 +266,10 @@ TEST(fpdu_rx_finish__pad_counts_in_the_crc_only, "MPA-015")
 	struct tern_fpdu f;
 
 	memset(wire + 45, 0xa5, 3);
-	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_MPA_CRC);
+	expect_eq(receive(&rx, wire, len, len, &f), TERN_TERM_MPA_CRC);
 	fix_crc(wire, len);
-	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
-	EQ(f.ulpdu_len, 43);
+	expect_eq(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
+	expect_eq(f.ulpdu_len, 43);
 }
 
 TEST(fpdu_rx_finish__crc_off_field_is_not_looked_at, "MPA-018 MPA-043 MPA-045")
@@ -281,10 +281,10 @@ TEST(fpdu_rx_finish__crc_off_field_is_not_looked_at, "MPA-018 MPA-043 MPA-045")
 	int term;
 
 	memset(wire + len - 4, 0x5a, 4);
-	EQ(tern_fpdu_rx_header(&rx, wire, len, &f, &term), 0);
-	EQ(f.verify, false);
-	EQ(tern_fpdu_rx_finish(&rx, &f), TERN_TERM_NONE);
-	EQ(rx.pos, len);
+	expect_eq(tern_fpdu_rx_header(&rx, wire, len, &f, &term), 0);
+	expect_eq(f.verify, false);
+	expect_eq(tern_fpdu_rx_finish(&rx, &f), TERN_TERM_NONE);
+	expect_eq(rx.pos, len);
 }
 
 TEST(fpdu_rx_finish__marker_reserved_half, "MPA-021")
@@ -295,9 +295,9 @@ TEST(fpdu_rx_finish__marker_reserved_half, "MPA-021")
 
 	tern_fpdu_rx_init(&rx, true, true);
 	memset(wire, 0xff, 2);
-	EQ(receive(&rx, wire, len, 3, &f), TERN_TERM_MPA_CRC);
+	expect_eq(receive(&rx, wire, len, 3, &f), TERN_TERM_MPA_CRC);
 	fix_crc(wire, len);
-	EQ(receive(&rx, wire, len, 3, &f), TERN_TERM_NONE);
+	expect_eq(receive(&rx, wire, len, 3, &f), TERN_TERM_NONE);
 }
 
 TEST(fpdu_rx_finish__marker_low_bits, "MPA-023")
@@ -310,7 +310,7 @@ TEST(fpdu_rx_finish__marker_low_bits, "MPA-023")
 	rx.pos = 492;
 	wire[23] |= 3;
 	fix_crc(wire, len);
-	EQ(receive(&rx, wire, len, 5, &f), TERN_TERM_NONE);
+	expect_eq(receive(&rx, wire, len, 5, &f), TERN_TERM_NONE);
 }
 
 TEST(fpdu_rx_finish__front_marker_must_be_zero, "MPA-029 R5")
@@ -322,8 +322,8 @@ TEST(fpdu_rx_finish__front_marker_must_be_zero, "MPA-029 R5")
 	tern_fpdu_rx_init(&rx, true, true);
 	wire[3] = 4;
 	fix_crc(wire, len);
-	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_MPA_MARKER);
-	EQ(rx.pos, 0);
+	expect_eq(receive(&rx, wire, len, len, &f), TERN_TERM_MPA_MARKER);
+	expect_eq(rx.pos, 0);
 }
 
 TEST(fpdu_rx_finish__each_of_many_markers, "MPA-032 MPA-065 R5")
@@ -334,17 +334,17 @@ TEST(fpdu_rx_finish__each_of_many_markers, "MPA-032 MPA-065 R5")
 	struct tern_fpdu f;
 
 	for (u32 off = 412; off < len; off += 512) {
-		EQ(get_unaligned_be16(wire + off + 2), off);
+		expect_eq(get_unaligned_be16(wire + off + 2), off);
 		for (u32 step = 1; step < 1100; step += 97) {
 			put_unaligned_be16((u16)(off + 4), wire + off + 2);
 			fix_crc(wire, len);
-			EQ(receive(&rx, wire, len, step, &f),
-			   TERN_TERM_MPA_MARKER);
+			expect_eq(receive(&rx, wire, len, step, &f),
+				  TERN_TERM_MPA_MARKER);
 			put_unaligned_be16((u16)off, wire + off + 2);
 		}
 	}
 	fix_crc(wire, len);
-	EQ(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
+	expect_eq(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
 }
 
 TEST(fpdu_rx_finish__crc_is_judged_before_markers, "R4 R5 3.9")
@@ -356,9 +356,9 @@ TEST(fpdu_rx_finish__crc_is_judged_before_markers, "R4 R5 3.9")
 	tern_fpdu_rx_init(&rx, true, true);
 	rx.pos = 492;
 	wire[23] ^= 8;
-	EQ(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_CRC);
+	expect_eq(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_CRC);
 	fix_crc(wire, len);
-	EQ(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_MARKER);
+	expect_eq(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_MARKER);
 }
 
 TEST(fpdu_rx_finish__markers_without_crc, "MPA-018 MPA-065 R5")
@@ -370,9 +370,9 @@ TEST(fpdu_rx_finish__markers_without_crc, "MPA-018 MPA-065 R5")
 
 	memset(wire + len - 4, 0xee, 4);
 	wire[23] ^= 8;
-	EQ(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_MARKER);
+	expect_eq(receive(&rx, wire, len, 9, &f), TERN_TERM_MPA_MARKER);
 	wire[23] ^= 8;
-	EQ(receive(&rx, wire, len, 9, &f), TERN_TERM_NONE);
+	expect_eq(receive(&rx, wire, len, 9, &f), TERN_TERM_NONE);
 }
 
 TEST(fpdu_rx_finish__marker_between_pad_and_crc, "MPA-047 1.4")
@@ -383,14 +383,14 @@ TEST(fpdu_rx_finish__marker_between_pad_and_crc, "MPA-047 1.4")
 	u32 len = ref_encode(&d, ulpdu, 25, wire);
 	struct tern_fpdu f;
 
-	EQ(len, 36);
-	EQ(get_unaligned_be16(wire + 30), 28);
-	EQ(receive(&rx, wire, len, 30, &f), TERN_TERM_NONE);
-	EQ(rx.pos, 8);
+	expect_eq(len, 36);
+	expect_eq(get_unaligned_be16(wire + 30), 28);
+	expect_eq(receive(&rx, wire, len, 30, &f), TERN_TERM_NONE);
+	expect_eq(rx.pos, 8);
 	put_unaligned_be16(0, wire + 30);
 	fix_crc(wire, len);
 	rx.pos = 512 - 28;
-	EQ(receive(&rx, wire, len, 30, &f), TERN_TERM_MPA_MARKER);
+	expect_eq(receive(&rx, wire, len, 30, &f), TERN_TERM_MPA_MARKER);
 }
 
 TEST(fpdu_rx_finish__marker_exactly_between_two, "MPA-029 MPA-033 Q27")
@@ -401,13 +401,13 @@ TEST(fpdu_rx_finish__marker_exactly_between_two, "MPA-029 MPA-033 Q27")
 	u32 second = ref_encode(&d, ulpdu, 26, wire + first);
 	struct tern_fpdu f;
 
-	EQ(first, 32);
-	EQ(second, 36);
-	EQ(receive(&rx, wire, first, 32, &f), TERN_TERM_NONE);
-	EQ(rx.pos, 0);
-	EQ(receive(&rx, wire + first, second, 36, &f), TERN_TERM_NONE);
-	EQ(f.start, 0);
-	MEM_EQ(f.hdr, ulpdu, 26);
+	expect_eq(first, 32);
+	expect_eq(second, 36);
+	expect_eq(receive(&rx, wire, first, 32, &f), TERN_TERM_NONE);
+	expect_eq(rx.pos, 0);
+	expect_eq(receive(&rx, wire + first, second, 36, &f), TERN_TERM_NONE);
+	expect_eq(f.start, 0);
+	expect_bytes(f.hdr, ulpdu, 26);
 }
 
 TEST(fpdu_rx__agrees_with_the_reference_on_noise, "MPA-050 MPA-066")
@@ -429,22 +429,22 @@ TEST(fpdu_rx__agrees_with_the_reference_on_noise, "MPA-050 MPA-066")
 		want = ref_decode(&d, wire, len, back, &got_len, &used);
 		term = TERN_TERM_NONE;
 		if (tern_fpdu_rx_header(&rx, wire, len, &f, &term)) {
-			CHECK(want == REF_MORE || want == REF_LENGTH);
+			expect(want == REF_MORE || want == REF_LENGTH);
 			continue;
 		}
 		if (f.total > len) {
-			EQ(want, REF_MORE);
+			expect_eq(want, REF_MORE);
 			continue;
 		}
 		switch (receive(&rx, wire, len, 1 + rng_below(&r, 90), &f)) {
 		case TERN_TERM_NONE:
-			EQ(want, REF_GOOD);
+			expect_eq(want, REF_GOOD);
 			break;
 		case TERN_TERM_MPA_CRC:
-			EQ(want, REF_CRC);
+			expect_eq(want, REF_CRC);
 			break;
 		default:
-			EQ(want, REF_MARKER);
+			expect_eq(want, REF_MARKER);
 		}
 	}
 }

@@ -35,16 +35,16 @@ TEST(accept__depths, "O1 to O5, O7 to O9 MPA-173 to MPA-176 MPA-185 MPA-187")
 		struct tern_mpa_msg reply, req =
 			enhanced(rows[i].q_ird | (rows[i].a ? A : 0),
 				 rows[i].q_ord | (rows[i].a ? D : 0));
-		int before = tap_errors;
+		unsigned int before = test_failures;
 
 		wish.ird = rows[i].own_ird;
 		wish.ord = rows[i].own_ord;
 		tern_mpa_accept(&wish, &req, &reply, &params);
-		EQ(reply.ird & TERN_MPA_DEPTH_MASK, rows[i].p_ird);
-		EQ(reply.ord & TERN_MPA_DEPTH_MASK, rows[i].p_ord);
-		EQ(params.ird, rows[i].ird);
-		EQ(params.ord, rows[i].ord);
-		if (tap_errors != before)
+		expect_eq(reply.ird & TERN_MPA_DEPTH_MASK, rows[i].p_ird);
+		expect_eq(reply.ord & TERN_MPA_DEPTH_MASK, rows[i].p_ord);
+		expect_eq(params.ird, rows[i].ird);
+		expect_eq(params.ord, rows[i].ord);
+		if (test_failures != before)
 			printf("# row %s (%u)\n", rows[i].id, i);
 	}
 }
@@ -75,14 +75,14 @@ TEST(settle__depths, "O10 to O15 MPA-181 to MPA-183 MPA-186 MPA-188")
 		struct tern_mpa_wish wish = default_wish();
 		struct tern_mpa_params params;
 		struct tern_mpa_msg reply = enhanced(rows[i].p_ird | A, rows[i].p_ord | C);
-		int before = tap_errors;
+		unsigned int before = test_failures;
 
 		wish.ird = rows[i].own_ird;
 		wish.ord = rows[i].own_ord;
-		EQ(tern_mpa_settle(&wish, &reply, &params), rows[i].term);
-		EQ(params.ird, rows[i].ird);
-		EQ(params.ord, rows[i].ord);
-		if (tap_errors != before)
+		expect_eq(tern_mpa_settle(&wish, &reply, &params), rows[i].term);
+		expect_eq(params.ird, rows[i].ird);
+		expect_eq(params.ord, rows[i].ord);
+		if (test_failures != before)
 			printf("# row %s (%u)\n", rows[i].id, i);
 	}
 }
@@ -96,14 +96,14 @@ TEST(settle__plain, "O19 H1: nothing negotiated, the ULP's values stand")
 	wish.ird = 3;
 	wish.ord = 5;
 	tern_mpa_accept(&wish, &plain, &msg, &params);
-	EQ(params.ird, 3);
-	EQ(params.ord, 5);
-	CHECK(!params.p2p && !msg.enhanced);
+	expect_eq(params.ird, 3);
+	expect_eq(params.ord, 5);
+	expect(!params.p2p && !msg.enhanced);
 	tern_mpa_fall_back(&wish);
-	EQ(tern_mpa_settle(&wish, &plain, &params), TERN_TERM_NONE);
-	EQ(params.ird, 3);
-	EQ(params.ord, 5);
-	EQ(params.rtr, TERN_MPA_RTR_NONE);
+	expect_eq(tern_mpa_settle(&wish, &plain, &params), TERN_TERM_NONE);
+	expect_eq(params.ird, 3);
+	expect_eq(params.ord, 5);
+	expect_eq(params.rtr, TERN_MPA_RTR_NONE);
 }
 
 TEST(request__real_depths_stay_real, "MPA-222 Q24: 0x3FFF is clamped")
@@ -114,6 +114,6 @@ TEST(request__real_depths_stay_real, "MPA-222 Q24: 0x3FFF is clamped")
 	wish.ird = X;
 	wish.ord = 0xffff;
 	tern_mpa_request(&wish, &req);
-	EQ(req.ird & TERN_MPA_DEPTH_MASK, TERN_MPA_DEPTH_MAX);
-	EQ(req.ord & TERN_MPA_DEPTH_MASK, TERN_MPA_DEPTH_MAX);
+	expect_eq(req.ird & TERN_MPA_DEPTH_MASK, TERN_MPA_DEPTH_MAX);
+	expect_eq(req.ord & TERN_MPA_DEPTH_MASK, TERN_MPA_DEPTH_MAX);
 }

@@ -13,8 +13,8 @@ TEST(build__request_octets, "MPA-081 MPA-163 MPA-166 vector 1.2/1")
 
 	tern_mpa_request(&wish, &req);
 	len = from_hex(want, "4D50412049442052657120467261 6D65 50 02 0004 C010C010");
-	EQ(tern_mpa_build(TERN_MPA_REQUEST, &req, out), len);
-	MEM_EQ(out, want, len);
+	expect_eq(tern_mpa_build(TERN_MPA_REQUEST, &req, out), len);
+	expect_bytes(out, want, len);
 }
 
 TEST(build__reply_octets, "MPA-083 MPA-095 MPA-158")
@@ -29,8 +29,8 @@ TEST(build__reply_octets, "MPA-083 MPA-095 MPA-158")
 	u32 len;
 
 	len = from_hex(want, "4D504120494420526570 204672616D65 60 01 0003 616263");
-	EQ(tern_mpa_build(TERN_MPA_REPLY, &reply, out), len);
-	MEM_EQ(out, want, len);
+	expect_eq(tern_mpa_build(TERN_MPA_REPLY, &reply, out), len);
+	expect_bytes(out, want, len);
 }
 
 TEST(build__enhanced_words, "MPA-164 vectors 1.2/2 to 1.2/4")
@@ -53,9 +53,9 @@ TEST(build__enhanced_words, "MPA-164 vectors 1.2/2 to 1.2/4")
 			.ord = rows[i].ord,
 		};
 
-		EQ(tern_mpa_build(TERN_MPA_REQUEST, &msg, out), 24);
+		expect_eq(tern_mpa_build(TERN_MPA_REQUEST, &msg, out), 24);
 		from_hex(want, rows[i].hex);
-		MEM_EQ(out + 20, want, 4);
+		expect_bytes(out + 20, want, 4);
 	}
 }
 
@@ -80,7 +80,7 @@ TEST(build__private_data_limits, "MPA-095 MPA-098 MPA-165: 511, 512, 508, 509")
 			.pd_len = rows[i].len,
 		};
 
-		EQ(tern_mpa_build(TERN_MPA_REPLY, &msg, out), rows[i].want);
+		expect_eq(tern_mpa_build(TERN_MPA_REPLY, &msg, out), rows[i].want);
 	}
 }
 
@@ -93,8 +93,8 @@ TEST(parse__wrong_key, "K1 MPA-082 MPA-084: each of the 16 octets, at once")
 		for (u32 i = 0; i < 16; i++) {
 			sample(kind, 1, 0, 0, buf);
 			buf[i] ^= 0x20;
-			EQ(parse(kind, buf, i + 1, &msg), TERN_MPA_BAD);
-			EQ(parse(kind, buf, 20, &msg), TERN_MPA_BAD);
+			expect_eq(parse(kind, buf, i + 1, &msg), TERN_MPA_BAD);
+			expect_eq(parse(kind, buf, 20, &msg), TERN_MPA_BAD);
 		}
 	}
 }
@@ -105,9 +105,9 @@ TEST(parse__own_key, "K2 P9 MPA-077")
 	u8 buf[64];
 
 	sample(TERN_MPA_REQUEST, 2, 0x50, 4, buf);
-	EQ(parse(TERN_MPA_REPLY, buf, 20, &msg), TERN_MPA_BAD);
+	expect_eq(parse(TERN_MPA_REPLY, buf, 20, &msg), TERN_MPA_BAD);
 	sample(TERN_MPA_REPLY, 2, 0x50, 4, buf);
-	EQ(parse(TERN_MPA_REQUEST, buf, 20, &msg), TERN_MPA_BAD);
+	expect_eq(parse(TERN_MPA_REQUEST, buf, 20, &msg), TERN_MPA_BAD);
 }
 
 TEST(parse__length_over_512, "K3 MPA-096: not waiting for the data")
@@ -119,12 +119,12 @@ TEST(parse__length_over_512, "K3 MPA-096: not waiting for the data")
 
 	for (u32 i = 0; i < ARRAY_SIZE(bad); i++) {
 		sample(TERN_MPA_REQUEST, 1, 0, bad[i], buf);
-		EQ(parse(TERN_MPA_REQUEST, buf, 20, &msg), TERN_MPA_BAD);
+		expect_eq(parse(TERN_MPA_REQUEST, buf, 20, &msg), TERN_MPA_BAD);
 	}
 	sample(TERN_MPA_REQUEST, 1, 0, 512, buf);
-	EQ(tern_mpa_parse(TERN_MPA_REQUEST, buf, 20, &need, &msg),
-	   TERN_MPA_MORE);
-	EQ(need, 532);
+	expect_eq(tern_mpa_parse(TERN_MPA_REQUEST, buf, 20, &need, &msg),
+		  TERN_MPA_MORE);
+	expect_eq(need, 532);
 }
 
 TEST(parse__octet_by_octet, "K5 K6: MORE at each prefix, and how much")
@@ -135,15 +135,15 @@ TEST(parse__octet_by_octet, "K5 K6: MORE at each prefix, and how much")
 
 	for (u32 i = 0; i < len; i++) {
 		need = 0;
-		EQ(tern_mpa_parse(TERN_MPA_REPLY, buf, i, &need, &msg),
-		   TERN_MPA_MORE);
-		EQ(need, i < 20 ? 20 : len);
+		expect_eq(tern_mpa_parse(TERN_MPA_REPLY, buf, i, &need, &msg),
+			  TERN_MPA_MORE);
+		expect_eq(need, i < 20 ? 20 : len);
 	}
-	EQ(parse(TERN_MPA_REPLY, buf, len, &msg), TERN_MPA_WHOLE);
-	EQ(msg.pd_len, 7);
-	EQ(msg.ird, 0x0001);
-	EQ(msg.ord, 0x0203);
-	CHECK(msg.pd == buf + 24);
+	expect_eq(parse(TERN_MPA_REPLY, buf, len, &msg), TERN_MPA_WHOLE);
+	expect_eq(msg.pd_len, 7);
+	expect_eq(msg.ird, 0x0001);
+	expect_eq(msg.ord, 0x0203);
+	expect(msg.pd == buf + 24);
 }
 
 TEST(parse__reserved_bits_and_r, "K10 K11 MPA-089 MPA-091 MPA-159")
@@ -152,11 +152,11 @@ TEST(parse__reserved_bits_and_r, "K10 K11 MPA-089 MPA-091 MPA-159")
 	u8 buf[64];
 
 	sample(TERN_MPA_REQUEST, 1, 0x6f, 3, buf);
-	EQ(parse(TERN_MPA_REQUEST, buf, 23, &msg), TERN_MPA_WHOLE);
-	EQ(msg.pd_len, 3);
+	expect_eq(parse(TERN_MPA_REQUEST, buf, 23, &msg), TERN_MPA_WHOLE);
+	expect_eq(msg.pd_len, 3);
 	sample(TERN_MPA_REQUEST, 2, 0x3f, 4, buf);
-	EQ(parse(TERN_MPA_REQUEST, buf, 24, &msg), TERN_MPA_WHOLE);
-	CHECK(msg.enhanced);
+	expect_eq(parse(TERN_MPA_REQUEST, buf, 24, &msg), TERN_MPA_WHOLE);
+	expect(msg.enhanced);
 }
 
 TEST(parse__s_with_short_data, "K13 G10 H12")
@@ -167,11 +167,11 @@ TEST(parse__s_with_short_data, "K13 G10 H12")
 	for (int kind = 0; kind < 2; kind++) {
 		for (u16 pd = 0; pd < 4; pd++) {
 			sample(kind, 2, 0x10, pd, buf);
-			EQ(parse(kind, buf, 20, &msg), TERN_MPA_BAD);
+			expect_eq(parse(kind, buf, 20, &msg), TERN_MPA_BAD);
 		}
 		sample(kind, 2, 0x10, 4, buf);
-		EQ(parse(kind, buf, 24, &msg), TERN_MPA_WHOLE);
-		EQ(msg.pd_len, 0);
+		expect_eq(parse(kind, buf, 24, &msg), TERN_MPA_WHOLE);
+		expect_eq(msg.pd_len, 0);
 	}
 }
 
@@ -182,9 +182,9 @@ TEST(parse__s_under_revision_1, "G5 G6 H3 Q2: all data is the ULP's")
 
 	for (u8 rev = 0; rev < 2; rev++) {
 		sample(TERN_MPA_REQUEST, rev, 0x10, 9, buf);
-		EQ(parse(TERN_MPA_REQUEST, buf, 29, &msg), TERN_MPA_WHOLE);
-		CHECK(!msg.enhanced);
-		EQ(msg.pd_len, 9);
+		expect_eq(parse(TERN_MPA_REQUEST, buf, 29, &msg), TERN_MPA_WHOLE);
+		expect(!msg.enhanced);
+		expect_eq(msg.pd_len, 9);
 	}
 }
 
@@ -212,11 +212,11 @@ TEST(parse__what_build_wrote, "MPA-095 MPA-163: round trip of any frame")
 			msg.ord = (u16)rng_next(&r);
 		}
 		len = tern_mpa_build(kind, &msg, out);
-		EQ(parse(kind, out, len, &got), TERN_MPA_WHOLE);
-		EQ(got.flags, msg.flags);
-		EQ(got.ird, msg.ird);
-		EQ(got.ord, msg.ord);
-		EQ(got.pd_len, msg.pd_len);
-		MEM_EQ(got.pd, pd, msg.pd_len);
+		expect_eq(parse(kind, out, len, &got), TERN_MPA_WHOLE);
+		expect_eq(got.flags, msg.flags);
+		expect_eq(got.ird, msg.ird);
+		expect_eq(got.ord, msg.ord);
+		expect_eq(got.pd_len, msg.pd_len);
+		expect_bytes(got.pd, pd, msg.pd_len);
 	}
 }

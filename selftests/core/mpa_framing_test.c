@@ -32,7 +32,7 @@ static bool meet(struct end ini, struct end rsp, u8 rev,
 	tern_mpa_accept(&rw, &req, &reply, rp);
 	if (tern_mpa_gate_reply(&iw, &reply) != TERN_MPA_GO)
 		return false;
-	EQ(tern_mpa_settle(&iw, &reply, ip), TERN_TERM_NONE);
+	expect_eq(tern_mpa_settle(&iw, &reply, ip), TERN_TERM_NONE);
 	return true;
 }
 
@@ -73,20 +73,20 @@ static void check_m_row(u32 i, u8 rev)
 {
 	struct tern_mpa_params ip, rp;
 	bool open = meet(m_rows[i].ini, m_rows[i].rsp, rev, &ip, &rp);
-	int before = tap_errors;
+	unsigned int before = test_failures;
 
-	EQ(open, m_rows[i].v >= 0);
+	expect_eq(open, m_rows[i].v >= 0);
 	if (open) {
-		EQ(ip.version, m_rows[i].v);
-		EQ(rp.version, m_rows[i].v);
-		EQ(ip.rx_markers, m_rows[i].i_rx);
-		EQ(rp.tx_markers, m_rows[i].i_rx);
-		EQ(rp.rx_markers, m_rows[i].r_rx);
-		EQ(ip.tx_markers, m_rows[i].r_rx);
-		CHECK(ip.crc && rp.crc);
-		CHECK(ip.initiator && !rp.initiator);
+		expect_eq(ip.version, m_rows[i].v);
+		expect_eq(rp.version, m_rows[i].v);
+		expect_eq(ip.rx_markers, m_rows[i].i_rx);
+		expect_eq(rp.tx_markers, m_rows[i].i_rx);
+		expect_eq(rp.rx_markers, m_rows[i].r_rx);
+		expect_eq(ip.tx_markers, m_rows[i].r_rx);
+		expect(ip.crc && rp.crc);
+		expect(ip.initiator && !rp.initiator);
 	}
-	if (tap_errors != before)
+	if (test_failures != before)
 		printf("# row %s, revision %u\n", m_rows[i].id, rev);
 }
 
@@ -112,11 +112,11 @@ TEST(request__of_an_rdmac_initiator, "MPA-139: Rev 0, M=1, C=1 whatever is wishe
 	wish.type = RDMAC;
 	wish.crc = false;
 	tern_mpa_request(&wish, &req);
-	EQ(req.rev, 0);
-	EQ(req.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
-	CHECK(!req.enhanced);
+	expect_eq(req.rev, 0);
+	expect_eq(req.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
+	expect(!req.enhanced);
 	/* an RDMAC type cannot retry: its Request is the plainest */
-	CHECK(!tern_mpa_may_retry(&wish));
+	expect(!tern_mpa_may_retry(&wish));
 }
 
 TEST(meet__rdmac_behind_a_plain_retry,
@@ -139,13 +139,14 @@ TEST(meet__rdmac_behind_a_plain_retry,
 		iw.type = rows[i].type;
 		rw.type = RDMAC;
 		tern_mpa_request(&iw, &req);
-		CHECK(req.enhanced);
-		EQ(tern_mpa_gate_request(&rw, &req), TERN_MPA_CLOSE);
-		CHECK(tern_mpa_may_retry(&iw));
-		if (!EQ(meet(ini, rsp, 1, &ip, &rp), rows[i].open) || !rows[i].open)
+		expect(req.enhanced);
+		expect_eq(tern_mpa_gate_request(&rw, &req), TERN_MPA_CLOSE);
+		expect(tern_mpa_may_retry(&iw));
+		if (!expect_eq(meet(ini, rsp, 1, &ip, &rp),
+			       rows[i].open) || !rows[i].open)
 			continue;
-		EQ(ip.version, 0);
-		CHECK(ip.rx_markers && ip.tx_markers && ip.crc);
+		expect_eq(ip.version, 0);
+		expect(ip.rx_markers && ip.tx_markers && ip.crc);
 	}
 }
 
@@ -164,14 +165,14 @@ TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 Q21")
 			rw.crc = own;
 			tern_mpa_request(&iw, &req);
 			tern_mpa_accept(&rw, &req, &reply, &rp);
-			EQ(!!(reply.flags & TERN_MPA_F_CRC), q || own);
+			expect_eq(!!(reply.flags & TERN_MPA_F_CRC), q || own);
 			tern_mpa_settle(&iw, &reply, &ip);
-			EQ(ip.crc, q || own);
-			EQ(rp.crc, q || own);
+			expect_eq(ip.crc, q || own);
+			expect_eq(rp.crc, q || own);
 			/* C2: a responder that does not repeat the Request's C */
 			reply.flags &= (u8)~TERN_MPA_F_CRC;
 			tern_mpa_settle(&iw, &reply, &ip);
-			EQ(ip.crc, q);
+			expect_eq(ip.crc, q);
 		}
 	}
 }
@@ -185,10 +186,10 @@ TEST(settle__crc_of_revision_0, "C5: on, whatever the frames say")
 	wish.type = P;
 	wish.crc = false;
 	tern_mpa_accept(&wish, &req, &reply, &params);
-	CHECK(params.crc);
+	expect(params.crc);
 	reply = (struct tern_mpa_msg) { .rev = 0 };
 	wish.rev = 1;
 	wish.enhanced = false;
 	tern_mpa_settle(&wish, &reply, &params);
-	CHECK(params.crc && params.tx_markers && params.rx_markers);
+	expect(params.crc && params.tx_markers && params.rx_markers);
 }

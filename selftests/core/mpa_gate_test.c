@@ -55,7 +55,7 @@ TEST(gate_request__table, "G1 to G14 MPA-093 MPA-162 MPA-209 MPA-211")
 
 		wish.type = rows[i].type;
 		wish.rev = rows[i].knows;
-		if (!EQ(tern_mpa_gate_request(&wish, &req), rows[i].want))
+		if (!expect_eq(tern_mpa_gate_request(&wish, &req), rows[i].want))
 			printf("# row %s\n", rows[i].id);
 	}
 }
@@ -88,13 +88,13 @@ TEST(accept__revision_and_s_of_the_reply,
 
 		wish.type = rows[i].type;
 		tern_mpa_accept(&wish, &req, &reply, &params);
-		EQ(reply.rev, rows[i].rev);
-		EQ(reply.enhanced, rows[i].enhanced);
-		EQ(!!(reply.flags & TERN_MPA_F_ENHANCED), rows[i].enhanced);
-		EQ(!!(reply.flags & TERN_MPA_F_REJECT), 0);
-		EQ(params.version, rows[i].version);
+		expect_eq(reply.rev, rows[i].rev);
+		expect_eq(reply.enhanced, rows[i].enhanced);
+		expect_eq(!!(reply.flags & TERN_MPA_F_ENHANCED), rows[i].enhanced);
+		expect_eq(!!(reply.flags & TERN_MPA_F_REJECT), 0);
+		expect_eq(params.version, rows[i].version);
 		if (!reply.rev)
-			EQ(reply.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
+			expect_eq(reply.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
 	}
 }
 
@@ -111,11 +111,11 @@ TEST(refuse__reply, "G3 G14 MPA-142 MPA-143 Q1: Rev 1 or 2, R=1, S=0")
 		struct tern_mpa_msg req = { .rev = rows[i].req };
 
 		tern_mpa_refuse(&wish, &req, &reply);
-		EQ(reply.rev, rows[i].rev);
-		EQ(reply.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC |
-				TERN_MPA_F_REJECT);
-		EQ(reply.pd_len, 0);
-		CHECK(!reply.enhanced);
+		expect_eq(reply.rev, rows[i].rev);
+		expect_eq(reply.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC |
+				       TERN_MPA_F_REJECT);
+		expect_eq(reply.pd_len, 0);
+		expect(!reply.enhanced);
 	}
 }
 
@@ -132,16 +132,16 @@ TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 Q21 Q25")
 
 	wish.ord = 9;
 	tern_mpa_reject(&wish, &req, &reply);
-	EQ(reply.rev, 2);
-	EQ(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC |
-			TERN_MPA_F_ENHANCED);
-	EQ(reply.ird, A | B | X);
-	EQ(reply.ord, C | D | 2);
+	expect_eq(reply.rev, 2);
+	expect_eq(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC |
+			       TERN_MPA_F_ENHANCED);
+	expect_eq(reply.ird, A | B | X);
+	expect_eq(reply.ord, C | D | 2);
 	req = (struct tern_mpa_msg) { .rev = 1 };
 	tern_mpa_reject(&wish, &req, &reply);
-	EQ(reply.rev, 1);
-	EQ(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC);
-	CHECK(!reply.enhanced);
+	expect_eq(reply.rev, 1);
+	expect_eq(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC);
+	expect(!reply.enhanced);
 }
 
 /* irdma as an initiator checks the depths before R: bad ones would hide the reject */
@@ -162,14 +162,14 @@ TEST(reject__words_of_an_accept, "MPA-175 MPA-176 MPA-177 O1 O2 O4 O5 O8 Q25")
 		struct tern_mpa_msg reply, req =
 			enhanced(A | rows[i].q_ird, D | rows[i].q_ord);
 		struct tern_mpa_wish wish = default_wish();
-		int before = tap_errors;
+		unsigned int before = test_failures;
 
 		wish.ird = rows[i].own_ird;
 		wish.ord = rows[i].own_ord;
 		tern_mpa_reject(&wish, &req, &reply);
-		EQ(reply.ird, A | rows[i].p_ird);
-		EQ(reply.ord, D | rows[i].p_ord);
-		if (tap_errors != before)
+		expect_eq(reply.ird, A | rows[i].p_ird);
+		expect_eq(reply.ord, D | rows[i].p_ord);
+		if (test_failures != before)
 			printf("# row %u\n", i);
 	}
 }
@@ -234,7 +234,7 @@ TEST(gate_reply__table, "H1 to H17 MPA-144 MPA-224")
 		wish.type = rows[i].type;
 		wish.rev = rows[i].sent;
 		wish.enhanced = rows[i].sent_s;
-		if (!EQ(tern_mpa_gate_reply(&wish, &reply), rows[i].want))
+		if (!expect_eq(tern_mpa_gate_reply(&wish, &reply), rows[i].want))
 			printf("# row %s (%u)\n", rows[i].id, i);
 	}
 }
@@ -244,13 +244,13 @@ TEST(fall_back__asks_plainly, "H9 H13 H16 H18 MPA-161 MPA-210 MPA-212")
 	struct tern_mpa_wish wish = default_wish();
 	struct tern_mpa_msg req;
 
-	CHECK(tern_mpa_may_retry(&wish));
+	expect(tern_mpa_may_retry(&wish));
 	tern_mpa_fall_back(&wish);
-	CHECK(!tern_mpa_may_retry(&wish));
+	expect(!tern_mpa_may_retry(&wish));
 	tern_mpa_request(&wish, &req);
-	EQ(req.rev, 1);
-	EQ(req.flags, TERN_MPA_F_CRC);
-	CHECK(!req.enhanced);
+	expect_eq(req.rev, 1);
+	expect_eq(req.flags, TERN_MPA_F_CRC);
+	expect(!req.enhanced);
 }
 
 /* ---- both ends ------------------------------------------------------------------------- */
@@ -281,16 +281,16 @@ TEST(path__summary, "P1 to P8")
 		iw.p2p = rows[i].p2p;
 		rw.rev = rows[i].rsp;
 		tern_mpa_request(&iw, &req);
-		if (!EQ(tern_mpa_gate_request(&rw, &req), rows[i].gate))
+		if (!expect_eq(tern_mpa_gate_request(&rw, &req), rows[i].gate))
 			printf("# row %s\n", rows[i].id);
 		if (rows[i].gate != TERN_MPA_GO)
 			continue;
 		tern_mpa_accept(&rw, &req, &reply, &rp);
-		EQ(tern_mpa_gate_reply(&iw, &reply), TERN_MPA_GO);
-		EQ(tern_mpa_settle(&iw, &reply, &ip), TERN_TERM_NONE);
-		EQ(ip.p2p, rows[i].p2p);
-		EQ(rp.p2p, rows[i].p2p);
-		EQ(!!ip.rtr, rows[i].p2p);
-		CHECK(ip.ord <= rp.ird && rp.ord <= ip.ird);
+		expect_eq(tern_mpa_gate_reply(&iw, &reply), TERN_MPA_GO);
+		expect_eq(tern_mpa_settle(&iw, &reply, &ip), TERN_TERM_NONE);
+		expect_eq(ip.p2p, rows[i].p2p);
+		expect_eq(rp.p2p, rows[i].p2p);
+		expect_eq(!!ip.rtr, rows[i].p2p);
+		expect(ip.ord <= rp.ird && rp.ord <= ip.ird);
 	}
 }

@@ -62,19 +62,19 @@ static void check_f_row(u32 offered, u32 taken)
 	take(&iw, offered);
 	take(&rw, taken);
 	tern_mpa_request(&iw, &req);
-	EQ(req.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, offered));
-	EQ(req.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(offered));
+	expect_eq(req.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, offered));
+	expect_eq(req.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(offered));
 	tern_mpa_accept(&rw, &req, &reply, &rp);
-	EQ(reply.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, list));
-	EQ(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(list));
-	CHECK(rp.p2p);
-	EQ(rp.rtr_accept,
-	   (list & RTR_B ? BIT(TERN_MPA_RTR_SEND) : 0) |
-	   (list & RTR_C ? BIT(TERN_MPA_RTR_WRITE) : 0) |
-	   (list & RTR_D ? BIT(TERN_MPA_RTR_READ) : 0));
+	expect_eq(reply.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, list));
+	expect_eq(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(list));
+	expect(rp.p2p);
+	expect_eq(rp.rtr_accept,
+		  (list & RTR_B ? BIT(TERN_MPA_RTR_SEND) : 0) |
+		  (list & RTR_C ? BIT(TERN_MPA_RTR_WRITE) : 0) |
+		  (list & RTR_D ? BIT(TERN_MPA_RTR_READ) : 0));
 	term = tern_mpa_settle(&iw, &reply, &ip);
-	EQ(term, want ? TERN_TERM_NONE : TERN_TERM_MPA_RTR);
-	EQ(ip.rtr, want);
+	expect_eq(term, want ? TERN_TERM_NONE : TERN_TERM_MPA_RTR);
+	expect_eq(ip.rtr, want);
 }
 
 TEST(settle__rtr_matrix,
@@ -106,7 +106,7 @@ TEST(settle__rows_by_name, "F10 F16 F26 F30 F37 F42 F44 F49 F51 F55 F58")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++)
-		EQ(expected_rtr(rows[i].offered & rows[i].taken), rows[i].rtr);
+		expect_eq(expected_rtr(rows[i].offered & rows[i].taken), rows[i].rtr);
 }
 
 /* cxgb4 prefers a Write if the Reply lists one, and the stream then ends */
@@ -119,9 +119,9 @@ TEST(accept__read_alone, "F16 MPA-197: a Read offered alone is all that is liste
 	wish.ird = 0;
 	wish.ord = 1;
 	tern_mpa_accept(&wish, &req, &reply, &params);
-	EQ(reply.ird, A | 0x20);
-	EQ(reply.ord, D | 1);
-	EQ(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
+	expect_eq(reply.ird, A | 0x20);
+	expect_eq(reply.ord, D | 1);
+	expect_eq(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
 }
 
 TEST(reject__lists_what_an_accept_would, "MPA-195 MPA-197 MPA-200 Q25")
@@ -136,8 +136,9 @@ TEST(reject__lists_what_an_accept_would, "MPA-195 MPA-197 MPA-200 Q25")
 
 			take(&wish, taken);
 			tern_mpa_reject(&wish, &req, &reply);
-			EQ(reply.ird & ~TERN_MPA_DEPTH_MASK, ird_flags(true, list));
-			EQ(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(list));
+			expect_eq(reply.ird & ~TERN_MPA_DEPTH_MASK,
+				  ird_flags(true, list));
+			expect_eq(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(list));
 		}
 	}
 }
@@ -156,10 +157,10 @@ TEST(accept__client_server, "F1 F2 MPA-191 MPA-193 MPA-196: A=0, B C D ignored")
 		struct tern_mpa_params params;
 
 		tern_mpa_accept(&wish, &req, &reply, &params);
-		EQ(reply.ird & ~TERN_MPA_DEPTH_MASK, 0);
-		EQ(reply.ord & ~TERN_MPA_DEPTH_MASK, 0);
-		CHECK(!params.p2p);
-		EQ(params.rtr_accept, 0);
+		expect_eq(reply.ird & ~TERN_MPA_DEPTH_MASK, 0);
+		expect_eq(reply.ord & ~TERN_MPA_DEPTH_MASK, 0);
+		expect(!params.p2p);
+		expect_eq(params.rtr_accept, 0);
 	}
 }
 
@@ -170,9 +171,9 @@ TEST(accept__plain, "O19 MPA-220: the RTR Read of a peer that cannot negotiate")
 	struct tern_mpa_params params;
 
 	tern_mpa_accept(&wish, &req, &reply, &params);
-	CHECK(!params.p2p);
-	EQ(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
-	EQ(params.ird, wish.ird);
+	expect(!params.p2p);
+	expect_eq(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
+	expect_eq(params.ird, wish.ird);
 }
 
 TEST(request__client_server, "MPA-191 MPA-192: no flags without the wish")
@@ -182,8 +183,8 @@ TEST(request__client_server, "MPA-191 MPA-192: no flags without the wish")
 
 	wish.p2p = false;
 	tern_mpa_request(&wish, &req);
-	EQ(req.ird, 16);
-	EQ(req.ord, 16);
+	expect_eq(req.ird, 16);
+	expect_eq(req.ord, 16);
 }
 
 TEST(settle__faulty_replies, "F59 to F62 Q23")
@@ -212,9 +213,8 @@ TEST(settle__faulty_replies, "F59 to F62 Q23")
 		struct tern_mpa_msg reply = enhanced(rows[i].ird, rows[i].ord);
 
 		wish.p2p = rows[i].p2p;
-		if (!EQ(tern_mpa_settle(&wish, &reply, &params),
-			rows[i].term) ||
-		    !EQ(params.rtr, rows[i].rtr))
+		if (!expect_eq(tern_mpa_settle(&wish, &reply, &params), rows[i].term) ||
+		    !expect_eq(params.rtr, rows[i].rtr))
 			printf("# row %s (%u)\n", rows[i].id, i);
 	}
 }
@@ -228,10 +228,10 @@ TEST(gate_reply__reject_carries_no_rtr, "F63 O16 MPA-180: values as they came")
 	sample(TERN_MPA_REPLY, 2, 0x30, 4, buf);
 	put_unaligned_be16(A | 3, buf + 20);
 	put_unaligned_be16(C | 900, buf + 22);
-	EQ(parse(TERN_MPA_REPLY, buf, 24, &msg), TERN_MPA_WHOLE);
-	EQ(tern_mpa_gate_reply(&wish, &msg), TERN_MPA_REJECTED);
-	EQ(msg.ird, A | 3);
-	EQ(msg.ord, C | 900);
+	expect_eq(parse(TERN_MPA_REPLY, buf, 24, &msg), TERN_MPA_WHOLE);
+	expect_eq(tern_mpa_gate_reply(&wish, &msg), TERN_MPA_REJECTED);
+	expect_eq(msg.ird, A | 3);
+	expect_eq(msg.ord, C | 900);
 }
 
 TEST(settle__read_rtr_needs_a_slot, "O17 O18 F10 MPA-176 Q7")
@@ -261,11 +261,10 @@ TEST(settle__read_rtr_needs_a_slot, "O17 O18 F10 MPA-176 Q7")
 				 1 | ord_flags(rows[i].taken));
 
 		wish.ord = rows[i].own_ord;
-		if (!EQ(tern_mpa_settle(&wish, &reply, &params),
-			rows[i].term) ||
-		    !EQ(params.rtr, rows[i].rtr))
+		if (!expect_eq(tern_mpa_settle(&wish, &reply, &params), rows[i].term) ||
+		    !expect_eq(params.rtr, rows[i].rtr))
 			printf("# row %s (%u)\n", rows[i].id, i);
 		if (!rows[i].own_ord)
-			EQ(params.ord, 0);
+			expect_eq(params.ord, 0);
 	}
 }

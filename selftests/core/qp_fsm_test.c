@@ -29,50 +29,50 @@ TEST(qp_fsm__local_close_drains_then_waits_for_the_peer, "DDP-067, DDP-072")
 {
 	u32 a;
 
-	EQ(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE), QP_CLOSING);
-	EQ(a & (QP_ACT_FLUSH | QP_ACT_FIN), 0);
-	EQ(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE, QP_EV_DRAINED),
-	   QP_FIN_WAIT);
-	CHECK(a & QP_ACT_FIN && a & QP_ACT_FIN_SENT);
-	EQ(a & QP_ACT_FLUSH, 0);
-	EQ(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE, QP_EV_DRAINED,
-	       QP_EV_PEER_CLOSE), QP_ERROR);
-	CHECK(a & QP_ACT_FLUSH && a & QP_ACT_FINISHED);
-	EQ(a & QP_ACT_FAILED, 0);
+	expect_eq(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE), QP_CLOSING);
+	expect_eq(a & (QP_ACT_FLUSH | QP_ACT_FIN), 0);
+	expect_eq(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE, QP_EV_DRAINED),
+		  QP_FIN_WAIT);
+	expect(a & QP_ACT_FIN && a & QP_ACT_FIN_SENT);
+	expect_eq(a & QP_ACT_FLUSH, 0);
+	expect_eq(RUN(QP_RTS, false, &a, QP_EV_LOCAL_CLOSE, QP_EV_DRAINED,
+		      QP_EV_PEER_CLOSE), QP_ERROR);
+	expect(a & QP_ACT_FLUSH && a & QP_ACT_FINISHED);
+	expect_eq(a & QP_ACT_FAILED, 0);
 }
 
 TEST(qp_fsm__peer_close_lets_queued_sends_go, "DDP-070, DDP-071")
 {
 	u32 a;
 
-	EQ(RUN(QP_RTS, false, &a, QP_EV_PEER_CLOSE), QP_CLOSING);
-	CHECK(a & QP_ACT_KICK && a & QP_ACT_CLOSING);
-	EQ(a & QP_ACT_FLUSH, 0);
-	EQ(RUN(QP_RTS, false, &a, QP_EV_PEER_CLOSE, QP_EV_DRAINED), QP_ERROR);
-	CHECK(a & QP_ACT_FIN && a & QP_ACT_FINISHED && a & QP_ACT_FLUSH);
+	expect_eq(RUN(QP_RTS, false, &a, QP_EV_PEER_CLOSE), QP_CLOSING);
+	expect(a & QP_ACT_KICK && a & QP_ACT_CLOSING);
+	expect_eq(a & QP_ACT_FLUSH, 0);
+	expect_eq(RUN(QP_RTS, false, &a, QP_EV_PEER_CLOSE, QP_EV_DRAINED), QP_ERROR);
+	expect(a & QP_ACT_FIN && a & QP_ACT_FINISHED && a & QP_ACT_FLUSH);
 }
 
 TEST(qp_fsm__an_error_of_ours_sends_terminate_before_fin, "DDP-075, DDP-076")
 {
 	u32 a;
 
-	EQ(RUN(QP_RTS, false, &a, QP_EV_LOCAL_ERROR), QP_TERMINATE);
-	CHECK(a & QP_ACT_FLUSH && a & QP_ACT_KICK);
-	EQ(a & (QP_ACT_FIN | QP_ACT_FINISHED), 0);
-	EQ(RUN(QP_TERMINATE, false, &a, QP_EV_TERM_SENT), QP_ERROR);
-	CHECK(a & QP_ACT_FIN && a & QP_ACT_FINISHED);
+	expect_eq(RUN(QP_RTS, false, &a, QP_EV_LOCAL_ERROR), QP_TERMINATE);
+	expect(a & QP_ACT_FLUSH && a & QP_ACT_KICK);
+	expect_eq(a & (QP_ACT_FIN | QP_ACT_FINISHED), 0);
+	expect_eq(RUN(QP_TERMINATE, false, &a, QP_EV_TERM_SENT), QP_ERROR);
+	expect(a & QP_ACT_FIN && a & QP_ACT_FINISHED);
 	/* a second error, a late FIN and a late Terminate change nothing */
-	EQ(RUN(QP_TERMINATE, false, &a, QP_EV_LOCAL_ERROR, QP_EV_TERM_RX,
-	       QP_EV_PEER_CLOSE), QP_TERMINATE);
-	EQ(a, 0);
+	expect_eq(RUN(QP_TERMINATE, false, &a, QP_EV_LOCAL_ERROR, QP_EV_TERM_RX,
+		      QP_EV_PEER_CLOSE), QP_TERMINATE);
+	expect_eq(a, 0);
 }
 
 TEST(qp_fsm__terminate_received_ends_with_fin, "Q33")
 {
 	u32 a;
 
-	EQ(RUN(QP_RTS, false, &a, QP_EV_TERM_RX), QP_ERROR);
-	CHECK(a & QP_ACT_FLUSH && a & QP_ACT_FIN && a & QP_ACT_END);
+	expect_eq(RUN(QP_RTS, false, &a, QP_EV_TERM_RX), QP_ERROR);
+	expect(a & QP_ACT_FLUSH && a & QP_ACT_FIN && a & QP_ACT_END);
 }
 
 TEST(qp_fsm__every_state_ends_in_error_by_abort_or_reset, "an abort or a reset")
@@ -80,23 +80,23 @@ TEST(qp_fsm__every_state_ends_in_error_by_abort_or_reset, "an abort or a reset")
 	u32 a;
 
 	for (int s = QP_IDLE; s < QP_ERROR; s++) {
-		EQ(run(s, false, (enum tern_qp_event[]){ QP_EV_ABORT }, 1, &a),
-		   QP_ERROR);
+		expect_eq(run(s, false, (enum tern_qp_event[]){ QP_EV_ABORT }, 1, &a),
+			  QP_ERROR);
 		if (s != QP_TERMINATE)
-			CHECK(a & QP_ACT_FLUSH);
+			expect(a & QP_ACT_FLUSH);
 		if (s == QP_IDLE)
 			continue;
-		CHECK(a & (QP_ACT_END | QP_ACT_FAILED | QP_ACT_FINISHED));
-		EQ(run(s, false, (enum tern_qp_event[]){ QP_EV_RESET }, 1, &a),
-		   QP_ERROR);
-		CHECK(a & QP_ACT_FAILED);
+		expect(a & (QP_ACT_END | QP_ACT_FAILED | QP_ACT_FINISHED));
+		expect_eq(run(s, false, (enum tern_qp_event[]){ QP_EV_RESET }, 1, &a),
+			  QP_ERROR);
+		expect(a & QP_ACT_FAILED);
 	}
 }
 
 TEST(qp_fsm__error_is_final, "no event leaves ERROR")
 {
 	for (int e = 0; e < QP_EVENT_COUNT; e++)
-		CHECK(!tern_qp_fsm(QP_ERROR, e, e & 1).valid);
+		expect(!tern_qp_fsm(QP_ERROR, e, e & 1).valid);
 }
 
 /* with events in any order, the end is reported once, on the step to ERROR */
@@ -123,18 +123,18 @@ TEST(qp_fsm__the_end_is_told_once, "stream.h")
 			if (step.actions & (QP_ACT_END | QP_ACT_FINISHED |
 					    QP_ACT_FAILED))
 				ends++;
-			EQ(state == QP_ERROR, ends == 1);
+			expect_eq(state == QP_ERROR, ends == 1);
 		}
-		CHECK(ends <= 1);
+		expect(ends <= 1);
 	}
 }
 
 TEST(qp_fsm__every_state_and_event_has_a_name, "style 2")
 {
 	for (int s = 0; s < QP_STATE_COUNT; s++)
-		CHECK(strcmp(tern_qp_state_name(s), "?"));
+		expect(strcmp(tern_qp_state_name(s), "?"));
 	for (int e = 0; e < QP_EVENT_COUNT; e++)
-		CHECK(strcmp(tern_qp_event_name(e), "?"));
-	CHECK(!strcmp(tern_qp_state_name(QP_STATE_COUNT), "?"));
-	CHECK(!strcmp(tern_qp_event_name(QP_EVENT_COUNT), "?"));
+		expect(strcmp(tern_qp_event_name(e), "?"));
+	expect(!strcmp(tern_qp_state_name(QP_STATE_COUNT), "?"));
+	expect(!strcmp(tern_qp_event_name(QP_EVENT_COUNT), "?"));
 }

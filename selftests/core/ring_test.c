@@ -11,8 +11,8 @@ TEST(ring_avail__any_fill_at_any_index, "level and room at each wrap")
 		for (u32 fill = 0; fill <= 64; fill++) {
 			u32 cons = starts[i], prod = cons + fill;
 
-			EQ(tern_ring_avail(&prod, cons, 64), fill);
-			EQ(tern_ring_space(prod, &cons, 64), 64 - fill);
+			expect_eq(tern_ring_avail(&prod, cons, 64), fill);
+			expect_eq(tern_ring_space(prod, &cons, 64), 64 - fill);
 		}
 }
 
@@ -23,8 +23,8 @@ TEST(ring_avail__a_lie_is_an_error, "an index of the other side")
 	for (u32 i = 0; i < ARRAY_SIZE(lies); i++) {
 		u32 cons = 5, prod = cons + lies[i];
 
-		EQ(tern_ring_avail(&prod, cons, 64), -EOVERFLOW);
-		EQ(tern_ring_space(prod, &cons, 64), -EOVERFLOW);
+		expect_eq(tern_ring_avail(&prod, cons, 64), -EOVERFLOW);
+		expect_eq(tern_ring_space(prod, &cons, 64), -EOVERFLOW);
 	}
 }
 
@@ -33,5 +33,5 @@ TEST(ring_publish__is_seen_by_the_other_side, "entry before index")
 	u32 index = 0;
 
 	tern_ring_publish(&index, 7);
-	EQ(tern_ring_avail(&index, 0, 8), 7);
+	expect_eq(tern_ring_avail(&index, 0, 8), 7);
 }

@@ -43,17 +43,16 @@ TEST(term_build__which_copies_go_along,
 		int code = all_codes[i];
 		u8 some = hdrct_of(code, false), rr = hdrct_of(code, true);
 
-		EQ(tern_term_build(out, code, write_seg, 14, 14),
-		   some ? 20 : 4);
-		EQ(out[2], some);
-		EQ(tern_term_build(out, code, send_inv_seg, 18, 18),
-		   some ? 24 : 4);
-		EQ(out[2], some);
-		EQ(tern_term_build(out, code, read_req_seg, 46, 46),
-		   rr == 0xe0 ? 52 : rr ? 24 : 4);
-		EQ(out[2], rr);
-		EQ(tern_term_build(out, code, NULL, 0, 0), 4);
-		EQ(out[2], 0);
+		expect_eq(tern_term_build(out, code, write_seg, 14, 14), some ? 20 : 4);
+		expect_eq(out[2], some);
+		expect_eq(tern_term_build(out, code, send_inv_seg, 18, 18),
+			  some ? 24 : 4);
+		expect_eq(out[2], some);
+		expect_eq(tern_term_build(out, code, read_req_seg, 46, 46),
+			  rr == 0xe0 ? 52 : rr ? 24 : 4);
+		expect_eq(out[2], rr);
+		expect_eq(tern_term_build(out, code, NULL, 0, 0), 4);
+		expect_eq(out[2], 0);
 	}
 }
 
@@ -62,24 +61,24 @@ TEST(term_build__bytes, "RDMAP-024 RDMAP-025 RDMAP-028 RDMAP-029 1.7")
 	u8 out[TERN_TERMINATE_MAX], want[TERN_TERMINATE_MAX];
 	u32 n = tern_term_build(out, TERN_TERM_DT_WRAP, write_seg, 14, 0x1234);
 
-	EQ(n, from_hex(want, "11 03 C0 00 1234 C140 01020304 "
-		       "1112131415161718"));
-	MEM_EQ(out, want, n);
+	expect_eq(n, from_hex(want, "11 03 C0 00 1234 C140 01020304 "
+			      "1112131415161718"));
+	expect_bytes(out, want, n);
 
 	n = tern_term_build(out, TERN_TERM_RP_CANT_INV, send_inv_seg, 18, 300);
-	EQ(n, from_hex(want, "01 09 C0 00 012C 4144 09090909 00000000 "
-		       "00000007 00000000"));
-	MEM_EQ(out, want, n);
+	expect_eq(n, from_hex(want, "01 09 C0 00 012C 4144 09090909 00000000 "
+			      "00000007 00000000"));
+	expect_bytes(out, want, n);
 
 	n = tern_term_build(out, TERN_TERM_RP_ACCESS, read_req_seg, 46, 46);
-	EQ(n, from_hex(want, "01 02 E0 00 002E 4141 00000000 00000001 "
-		       "00000005 00000000 01020304 0000000000000008 00000009 "
-		       "05060708 0000000000000000"));
-	MEM_EQ(out, want, n);
+	expect_eq(n, from_hex(want, "01 02 E0 00 002E 4141 00000000 00000001 "
+			      "00000005 00000000 01020304 0000000000000008 00000009 "
+			      "05060708 0000000000000000"));
+	expect_bytes(out, want, n);
 
 	n = tern_term_build(out, TERN_TERM_MPA_CRC, write_seg, 14, 14);
-	EQ(n, from_hex(want, "20 02 00 00"));
-	MEM_EQ(out, want, n);
+	expect_eq(n, from_hex(want, "20 02 00 00"));
+	expect_bytes(out, want, n);
 }
 
 TEST(term_build__segment_without_a_whole_header, "Q10 S2")
@@ -87,13 +86,13 @@ TEST(term_build__segment_without_a_whole_header, "Q10 S2")
 	u8 out[TERN_TERMINATE_MAX];
 
 	for (u32 len = 0; len < 18; len++) {
-		EQ(tern_term_build(out, TERN_TERM_RO_STREAM, send_inv_seg, len,
-				   len), 4);
-		EQ(out[2], 0);
+		expect_eq(tern_term_build(out, TERN_TERM_RO_STREAM, send_inv_seg, len,
+					  len), 4);
+		expect_eq(out[2], 0);
 	}
 	for (u32 len = 0; len < 14; len++)
-		EQ(tern_term_build(out, TERN_TERM_RO_STREAM, write_seg, len,
-				   len), 4);
+		expect_eq(tern_term_build(out, TERN_TERM_RO_STREAM, write_seg, len,
+					  len), 4);
 }
 
 TEST(term_build__only_a_complete_read_request_has_R, "RDMAP-031 Q30")
@@ -101,14 +100,14 @@ TEST(term_build__only_a_complete_read_request_has_R, "RDMAP-031 Q30")
 	u8 out[TERN_TERMINATE_MAX], seg[60] = { 0 };
 
 	memcpy(seg, read_req_seg, 46);
-	EQ(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 45, 45), 24);
-	EQ(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 47, 47), 24);
-	EQ(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 46, 46), 52);
+	expect_eq(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 45, 45), 24);
+	expect_eq(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 47, 47), 24);
+	expect_eq(tern_term_build(out, TERN_TERM_RO_STREAM, seg, 46, 46), 52);
 	seg[1] = 0x43;
-	EQ(tern_term_build(out, TERN_TERM_RO_OPCODE, seg, 46, 46), 24);
+	expect_eq(tern_term_build(out, TERN_TERM_RO_OPCODE, seg, 46, 46), 24);
 	seg[0] = 0xc1;
 	seg[1] = 0x41;
-	EQ(tern_term_build(out, TERN_TERM_RO_OPCODE, seg, 46, 46), 20);
+	expect_eq(tern_term_build(out, TERN_TERM_RO_OPCODE, seg, 46, 46), 20);
 }
 
 /* the source of a Read was removed when 100 of its 300 bytes were sent */
@@ -124,23 +123,23 @@ TEST(term_build__read_that_failed_half_way, "RDMAP-032 Q30")
 	rest.hdr[0] |= TERN_DDP_LAST;
 	n = tern_term_build(out, TERN_TERM_RP_INV_STAG, rest.hdr, rest.hdr_len,
 			    rest.hdr_len);
-	EQ(n, 52);
-	EQ(tern_term_parse(out, n, &info), 0);
-	EQ(info.ddp[0], 0x41);
-	EQ(be32_to_cpu(info.rreq.sink_stag), 0x11);
-	EQ(be64_to_cpu(info.rreq.sink_to), 0x1064);
-	EQ(be32_to_cpu(info.rreq.size), 200);
-	EQ(be32_to_cpu(info.rreq.src_stag), 0x22);
-	EQ(be64_to_cpu(info.rreq.src_to), 0x2064);
+	expect_eq(n, 52);
+	expect_eq(tern_term_parse(out, n, &info), 0);
+	expect_eq(info.ddp[0], 0x41);
+	expect_eq(be32_to_cpu(info.rreq.sink_stag), 0x11);
+	expect_eq(be64_to_cpu(info.rreq.sink_to), 0x1064);
+	expect_eq(be32_to_cpu(info.rreq.size), 200);
+	expect_eq(be32_to_cpu(info.rreq.src_stag), 0x22);
+	expect_eq(be64_to_cpu(info.rreq.src_to), 0x2064);
 }
 
 TEST(term_build__no_offender_no_copies, "RDMAP-121 Q30 Q32")
 {
 	u8 out[TERN_TERMINATE_MAX];
 
-	EQ(tern_term_build(out, TERN_TERM_LOCAL, NULL, 0, 0), 4);
-	EQ(get_unaligned_be32(out), 0);
-	EQ(tern_term_build(out, TERN_TERM_LOCAL, read_req_seg, 46, 46), 4);
+	expect_eq(tern_term_build(out, TERN_TERM_LOCAL, NULL, 0, 0), 4);
+	expect_eq(get_unaligned_be32(out), 0);
+	expect_eq(tern_term_build(out, TERN_TERM_LOCAL, read_req_seg, 46, 46), 4);
 }
 
 TEST(term_parse__undoes_build, "RDMAP-024 Q30")
@@ -162,17 +161,17 @@ TEST(term_parse__undoes_build, "RDMAP-024 Q30")
 		u8 ct = seg ? hdrct_of(code, len == 46) : 0;
 		u32 n = tern_term_build(out, code, seg, len, len);
 
-		EQ(tern_term_parse(out, n, &info), 0);
-		EQ(info.code, code);
-		EQ(info.has_len, !!(ct & 0x80));
-		EQ(info.has_ddp, !!(ct & 0x40));
-		EQ(info.has_rreq, !!(ct & 0x20));
+		expect_eq(tern_term_parse(out, n, &info), 0);
+		expect_eq(info.code, code);
+		expect_eq(info.has_len, !!(ct & 0x80));
+		expect_eq(info.has_ddp, !!(ct & 0x40));
+		expect_eq(info.has_rreq, !!(ct & 0x20));
 		if (info.has_len)
-			EQ(info.seg_len, len);
+			expect_eq(info.seg_len, len);
 		if (info.has_ddp)
-			MEM_EQ(info.ddp, seg, len == 14 ? 14 : 18);
+			expect_bytes(info.ddp, seg, len == 14 ? 14 : 18);
 		if (info.has_rreq)
-			MEM_EQ(&info.rreq, seg + 18, 28);
+			expect_bytes(&info.rreq, seg + 18, 28);
 	}
 }
 
@@ -194,14 +193,14 @@ TEST(term_parse__any_length_any_bits, "RDMAP-083 RDMAP-028 Q30")
 			if (len > 6)
 				b[6] = t ? 0xc1 : 0x41;
 			if (len < 4) {
-				EQ(tern_term_parse(b, len, &info), -EINVAL);
+				expect_eq(tern_term_parse(b, len, &info), -EINVAL);
 				continue;
 			}
-			EQ(tern_term_parse(b, len, &info), 0);
-			EQ(info.code, 0xeeee);
-			EQ(info.has_len, bits & 0x80 && len >= 6);
-			EQ(info.has_ddp, d);
-			EQ(info.has_rreq, d && bits & 0x20 && !t && len == 52);
+			expect_eq(tern_term_parse(b, len, &info), 0);
+			expect_eq(info.code, 0xeeee);
+			expect_eq(info.has_len, bits & 0x80 && len >= 6);
+			expect_eq(info.has_ddp, d);
+			expect_eq(info.has_rreq, d && bits & 0x20 && !t && len == 52);
 		}
 		free(b);
 	}
@@ -220,21 +219,21 @@ TEST(term_names_read__by_kind_and_header, "RDMAP-082 RDMAP-116 Q30")
 		bool want = kind == 0x01 || kind == 0x02 || kind == 0x12;
 
 		b[0] = (u8)kind;
-		EQ(tern_term_parse(b, sizeof(b), &info), 0);
+		expect_eq(tern_term_parse(b, sizeof(b), &info), 0);
 		msn = 77;
-		EQ(tern_term_names_read(&info, &msn), want);
-		EQ(msn, want ? 5 : 77);
+		expect_eq(tern_term_names_read(&info, &msn), want);
+		expect_eq(msn, want ? 5 : 77);
 	}
 	b[0] = 0x01;
-	EQ(tern_term_parse(b, sizeof(b) - 1, &info), 0);
-	CHECK(!tern_term_names_read(&info, &msn));
+	expect_eq(tern_term_parse(b, sizeof(b) - 1, &info), 0);
+	expect(!tern_term_names_read(&info, &msn));
 	b[15] = 0;
-	EQ(tern_term_parse(b, sizeof(b), &info), 0);
-	CHECK(!tern_term_names_read(&info, &msn));
+	expect_eq(tern_term_parse(b, sizeof(b), &info), 0);
+	expect(!tern_term_names_read(&info, &msn));
 	b[15] = 1;
 	b[6] = 0xc1;
-	EQ(tern_term_parse(b, sizeof(b), &info), 0);
-	CHECK(!tern_term_names_read(&info, &msn));
+	expect_eq(tern_term_parse(b, sizeof(b), &info), 0);
+	expect(!tern_term_names_read(&info, &msn));
 }
 
 TEST(term_parse__every_triplet, "RDMAP-026 2.1")
@@ -245,9 +244,9 @@ TEST(term_parse__every_triplet, "RDMAP-026 2.1")
 	for (u32 code = 0; code < 0x10000; code++) {
 		b[0] = (u8)(code >> 8);
 		b[1] = (u8)code;
-		EQ(tern_term_parse(b, 4, &info), 0);
-		EQ(info.code, code);
-		CHECK(tern_term_name(info.code));
+		expect_eq(tern_term_parse(b, 4, &info), 0);
+		expect_eq(info.code, code);
+		expect(tern_term_name(info.code));
 	}
 }
 
@@ -256,10 +255,10 @@ TEST(term_name__each_code_of_the_table, "RDMAP-026 DDP-096 2.1")
 	u32 known = 0;
 
 	for (u32 i = 0; i < ARRAY_SIZE(all_codes); i++)
-		CHECK(strcmp(tern_term_name(all_codes[i]), "unknown"));
+		expect(strcmp(tern_term_name(all_codes[i]), "unknown"));
 	for (int code = 0; code < 0x10000; code++)
 		known += !!strcmp(tern_term_name(code), "unknown");
 	/* RDMAP's local catastrophic error has one name for all 256 codes */
-	EQ(known, ARRAY_SIZE(all_codes) + 255);
-	CHECK(!strcmp(tern_term_name(TERN_TERM_NONE), "unknown"));
+	expect_eq(known, ARRAY_SIZE(all_codes) + 255);
+	expect(!strcmp(tern_term_name(TERN_TERM_NONE), "unknown"));
 }

@@ -23,24 +23,24 @@ TEST(op_table__is_table_1_5, "RDMAP-012 RDMAP-018 RDMAP-070 1.5 1.6")
 	for (u32 op = 0; op < 16; op++) {
 		const struct tern_op_row *row = &tern_op_table[op];
 
-		EQ(!!row->name, op < 8);
+		expect_eq(!!row->name, op < 8);
 		if (op >= 8)
 			continue;
-		EQ(row->tagged, rows[op].tagged);
-		EQ(row->payload, rows[op].payload);
-		EQ(row->has_inv, rows[op].inv);
-		EQ(row->solicited, rows[op].se);
-		EQ(row->hdr_len, rows[op].hdr);
+		expect_eq(row->tagged, rows[op].tagged);
+		expect_eq(row->payload, rows[op].payload);
+		expect_eq(row->has_inv, rows[op].inv);
+		expect_eq(row->solicited, rows[op].se);
+		expect_eq(row->hdr_len, rows[op].hdr);
 		if (!row->tagged)
-			EQ(row->qn, rows[op].qn);
+			expect_eq(row->qn, rows[op].qn);
 	}
 }
 
 TEST(fpdu_pad__fills_to_a_multiple_of_4, "MPA-016 1.3")
 {
 	for (u32 n = 0; n <= TERN_ULPDU_MAX; n++) {
-		CHECK(tern_fpdu_pad(n) < 4);
-		EQ((2 + n + tern_fpdu_pad(n)) % 4, 0);
+		expect(tern_fpdu_pad(n) < 4);
+		expect_eq((2 + n + tern_fpdu_pad(n)) % 4, 0);
 	}
 }
 
@@ -63,10 +63,10 @@ TEST(fpdu_wire_len__agrees_with_a_walk, "MPA-026 MPA-029 1.4")
 		for (u32 n = 0; n < 1600; n += n < 30 ? 1 : 7) {
 			u32 body = 6 + n + tern_fpdu_pad(n);
 
-			EQ(tern_fpdu_wire_len(pos, true, n), walk(pos, body));
-			EQ(tern_fpdu_wire_len(pos, false, n), body);
-			EQ(tern_markers_upto(pos, body - 1) * 4,
-			   walk(pos, body) - body);
+			expect_eq(tern_fpdu_wire_len(pos, true, n), walk(pos, body));
+			expect_eq(tern_fpdu_wire_len(pos, false, n), body);
+			expect_eq(tern_markers_upto(pos, body - 1) * 4,
+				  walk(pos, body) - body);
 		}
 }
 
@@ -74,8 +74,8 @@ TEST(markers_upto__each_octet, "MPA-026 MPA-027 1.4")
 {
 	for (u32 pos = 0; pos < 512; pos += 4)
 		for (u32 body = 0; body < 1600; body++)
-			EQ(tern_markers_upto(pos, body) * 4,
-			   walk(pos, body + 1) - (body + 1));
+			expect_eq(tern_markers_upto(pos, body) * 4,
+				  walk(pos, body + 1) - (body + 1));
 }
 
 TEST(wire__mpa_keys_and_frame, "MPA-081 MPA-083 1.1")
@@ -83,15 +83,15 @@ TEST(wire__mpa_keys_and_frame, "MPA-081 MPA-083 1.1")
 	u8 key[16];
 
 	from_hex(key, "4D504120494420526571204672616D65");
-	MEM_EQ(key, TERN_MPA_KEY_REQ, 16);
+	expect_bytes(key, TERN_MPA_KEY_REQ, 16);
 	from_hex(key, "4D504120494420526570204672616D65");
-	MEM_EQ(key, TERN_MPA_KEY_REP, 16);
+	expect_bytes(key, TERN_MPA_KEY_REP, 16);
 }
 
 TEST(wire__limits, "MPA-006 MPA-072 RDMAP-081")
 {
-	EQ(TERN_ULPDU_MAX, 64768);
-	EQ(TERN_MULPDU_MIN, 128);
-	EQ(tern_fpdu_wire_len(0, true, TERN_ULPDU_MAX), TERN_FPDU_MAX);
-	EQ(TERN_HDR_MAX, 70);
+	expect_eq(TERN_ULPDU_MAX, 64768);
+	expect_eq(TERN_MULPDU_MIN, 128);
+	expect_eq(tern_fpdu_wire_len(0, true, TERN_ULPDU_MAX), TERN_FPDU_MAX);
+	expect_eq(TERN_HDR_MAX, 70);
 }

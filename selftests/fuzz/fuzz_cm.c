@@ -11,12 +11,9 @@
  *
  * Input: role, our request (8), then operations of one byte each, some with more.
  */
-#include <stdlib.h>
-
 #include "util.h"
 
-#define MUST(cond) do { if (!(cond)) abort(); } while (0)
-#define CHECK(cond) MUST(cond)
+#include "fuzz.h"
 
 #include "cm_world.h"
 #include "fuzz_wish.h"
@@ -61,7 +58,7 @@ static void step(struct end *e, enum tern_cm_event event)
 		return;
 	if (timer != CM_TIMER_KEEP)
 		e->timed = timer != CM_TIMER_OFF;
-	MUST(e->timed == is_timed(e->w.state));
+	must(e->timed == is_timed(e->w.state));
 }
 
 /* process the pending events by number, as the endpoint's work does */
@@ -76,8 +73,7 @@ static void work(struct end *e)
 		if (event == CM_EV_TIMER && !e->timed)
 			continue;
 		/* a state whose timer can expire handles that */
-		MUST(event != CM_EV_TIMER ||
-		     tern_cm_fsm(e->w.state, event).valid);
+		must(event != CM_EV_TIMER || tern_cm_fsm(e->w.state, event).valid);
 		step(e, event);
 	}
 }
@@ -101,11 +97,11 @@ static void got_request(struct end *e, const struct tern_mpa_msg *req)
 
 static void retry(struct end *e)
 {
-	MUST(!e->retried);
+	must(!e->retried);
 	e->retried = true;
 	e->len = 0;
 	tern_mpa_fall_back(&e->wish);
-	MUST(!tern_mpa_may_retry(&e->wish));
+	must(!tern_mpa_may_retry(&e->wish));
 	step(e, CM_EV_RETRY);
 }
 
@@ -148,7 +144,7 @@ static u32 octets(struct end *e, const u8 *p, u32 n)
 					 e->frame, e->len, &need, &msg);
 		if (verdict != TERN_MPA_MORE || used == n)
 			break;
-		MUST(need > e->len && need <= sizeof(e->frame));
+		must(need > e->len && need <= sizeof(e->frame));
 		e->frame[e->len++] = p[used++];
 	}
 	if (verdict == TERN_MPA_BAD)
@@ -239,11 +235,9 @@ static void end(struct end *e)
 	work(e);
 	note(e, CM_EV_ABORT);
 	work(e);
-	MUST(e->w.state == CM_CLOSED && !e->timed);
-	MUST(!e->w.has_id && !e->w.has_qp && !e->w.has_sock);
+	must(e->w.state == CM_CLOSED && !e->timed);
+	must(!e->w.has_id && !e->w.has_qp && !e->w.has_sock);
 }
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {

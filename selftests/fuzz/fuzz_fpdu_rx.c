@@ -12,6 +12,8 @@
 #include "ref.h"
 #include "util.h"
 
+#include "fuzz.h"
+
 #define F_CRC		0x01
 #define F_MARKERS	0x02
 #define F_RECORDS	0x04	/* records, encoded here */
@@ -19,8 +21,6 @@
 #define F_FIX_CRC	0x10	/* CRC fields are corrected */
 
 #define STREAM_MAX	200000
-
-#define MUST(cond) do { if (!(cond)) abort(); } while (0)
 
 /* what a receiver reports for a stream */
 struct outcome {
@@ -51,7 +51,7 @@ static enum ref_verdict verdict_of(int term)
 	case TERN_TERM_MPA_MARKER:
 		return REF_MARKER;
 	default:
-		abort();
+		must(false, "code %x of no error in framing", term);
 	}
 }
 
@@ -76,10 +76,10 @@ static int header(const struct tern_fpdu_rx *rx, const u8 *p, u32 len,
 		copy = alone(p, have);
 		need = tern_fpdu_rx_header(rx, copy, have, f, term);
 		free(copy);
-		MUST(need <= (int)TERN_FPDU_PEEK);
+		must(need <= (int)TERN_FPDU_PEEK);
 		if (need <= 0)
 			return need;
-		MUST(need > (int)have);
+		must(need > (int)have);
 		if (need > (int)len)
 			return need;
 		have = (u32)need;
@@ -108,9 +108,9 @@ static void take(const struct tern_fpdu *f, bool markers, const u8 *p,
 {
 	u32 n = gather_ulpdu(f, markers, p, ulpdu);
 
-	MUST(n == f->ulpdu_len);
-	MUST(f->hdr_len == min_t(u32, n, TERN_HDR_MAX));
-	MUST(!memcmp(f->hdr, ulpdu, f->hdr_len));
+	must(n == f->ulpdu_len);
+	must(f->hdr_len == min_t(u32, n, TERN_HDR_MAX));
+	must_bytes(f->hdr, ulpdu, f->hdr_len);
 	o->hash = hash(o->hash, ulpdu, n);
 	o->fpdus++;
 	o->used += f->total;
@@ -131,7 +131,7 @@ static struct outcome read_core(struct tern_fpdu_rx rx, u32 len, struct rng *r)
 			o.end = REF_LENGTH;
 		if (need || f.total > len - o.used)
 			break;
-		MUST(f.verify == (rx.crc || rx.markers));
+		must(f.verify == (rx.crc || rx.markers));
 		if (f.verify)
 			verify(&rx, &f, p, r);
 		term = tern_fpdu_rx_finish(&rx, &f);
@@ -168,11 +168,11 @@ static struct outcome read_ref(struct ref_dir d, u32 len)
 
 static void must_agree(const struct outcome *a, const struct outcome *b)
 {
-	MUST(a->fpdus == b->fpdus);
-	MUST(a->used == b->used);
-	MUST(a->end == b->end);
-	MUST(a->hash == b->hash);
-	MUST(a->pos == b->pos);
+	must(a->fpdus == b->fpdus);
+	must(a->used == b->used);
+	must(a->end == b->end);
+	must(a->hash == b->hash);
+	must(a->pos == b->pos);
 }
 
 /* encode a record by the core's sender and by the reference: they must agree */
@@ -187,14 +187,14 @@ static u32 encode(struct tern_fpdu_tx *tx, struct ref_dir *d, const u8 *p,
 	tx->mulpdu = TERN_ULPDU_MAX;
 	size = tern_fpdu_tx_size(tx, &msg);
 	n = send_fpdu(tx, &msg, p + hdr, out);
-	MUST(n == size);
+	must(n == size);
 	memcpy(seg, p, len);
 	seg[0] |= TERN_DDP_LAST;
 	if (hdr == 18)
 		put_unaligned_be32(0, seg + 14);
-	MUST(ref_encode(d, seg, len, other) == n);
-	MUST(!memcmp(out, other, n));
-	MUST(d->pos % 512 == tx->pos);
+	must(ref_encode(d, seg, len, other) == n);
+	must_bytes(out, other, n);
+	must(d->pos % 512 == tx->pos);
 	return n;
 }
 
@@ -272,6 +272,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	must_agree(&whole, &split);
 	must_agree(&whole, &ref);
 	if (data[0] & F_RECORDS && !(data[0] & F_DAMAGE))
-		MUST(whole.used == len);
+		must(whole.used == len);
 	return 0;
 }

@@ -10,10 +10,9 @@
 #include <stdlib.h>
 
 #include "mpa.h"
+#include "fuzz.h"
 #include "fuzz_wish.h"
 #include "util.h"
-
-#define MUST(cond) do { if (!(cond)) abort(); } while (0)
 
 #define HEAD	17
 
@@ -34,7 +33,7 @@ static enum tern_mpa_parse parse_alone(enum tern_mpa_kind kind, const u8 *p,
 	memcpy(copy, p, len);
 	verdict = tern_mpa_parse(kind, copy, len, need, msg);
 	if (verdict == TERN_MPA_WHOLE) {
-		MUST(msg->pd >= copy && msg->pd + msg->pd_len <= copy + len);
+		must(msg->pd >= copy && msg->pd + msg->pd_len <= copy + len);
 		msg->pd = p + (msg->pd - copy);
 	}
 	free(copy);
@@ -52,7 +51,7 @@ static struct verdict read_frame(enum tern_mpa_kind kind, const u8 *p, u32 len,
 		v.parse = parse_alone(kind, p, v.used, &need, &v.msg);
 		if (v.parse != TERN_MPA_MORE || v.used == len)
 			return v;
-		MUST(need > v.used && need <= TERN_MPA_FRAME_MAX);
+		must(need > v.used && need <= TERN_MPA_FRAME_MAX);
 		v.used += min(min(step, need - v.used), len - v.used);
 	}
 }
@@ -60,20 +59,20 @@ static struct verdict read_frame(enum tern_mpa_kind kind, const u8 *p, u32 len,
 static void check_params(const struct tern_mpa_wish *wish,
 			 const struct tern_mpa_params *p)
 {
-	MUST(p->ird <= 128 && p->ord <= wish->ord);
-	MUST(p->ird >= wish->ird);
-	MUST(p->version <= 1);
+	must(p->ird <= 128 && p->ord <= wish->ord);
+	must(p->ird >= wish->ird);
+	must(p->version <= 1);
 	if (!p->version)
-		MUST(p->crc && p->tx_markers && p->rx_markers);
+		must(p->crc && p->tx_markers && p->rx_markers);
 	if (wish->crc)
-		MUST(p->crc);
+		must(p->crc);
 	if (p->version)
-		MUST(p->rx_markers == wish->markers);
+		must(p->rx_markers == wish->markers);
 	/* RFC 5044 appendix C: the versions of each type of RNIC */
 	if (wish->type == TERN_MPA_RDMAC)
-		MUST(!p->version);
+		must(!p->version);
 	if (wish->type == TERN_MPA_NONPERMISSIVE)
-		MUST(p->version);
+		must(p->version);
 }
 
 /* check the initiator's result for any Reply */
@@ -87,13 +86,13 @@ static void judge_reply(const struct tern_mpa_wish *wish,
 		return;
 	term = tern_mpa_settle(wish, reply, &params);
 	check_params(wish, &params);
-	MUST(params.initiator);
+	must(params.initiator);
 	if (term != TERN_TERM_NONE) {
-		MUST(term == TERN_TERM_MPA_IRD || term == TERN_TERM_MPA_RTR);
-		MUST(params.rtr == TERN_MPA_RTR_NONE);
+		must(term == TERN_TERM_MPA_IRD || term == TERN_TERM_MPA_RTR);
+		must(params.rtr == TERN_MPA_RTR_NONE);
 	}
 	if (!reply->enhanced)
-		MUST(term == TERN_TERM_NONE && !params.p2p && !params.rtr);
+		must(term == TERN_TERM_NONE && !params.p2p && !params.rtr);
 }
 
 static void check_reply(const struct tern_mpa_msg *req,
@@ -104,14 +103,12 @@ static void check_reply(const struct tern_mpa_msg *req,
 	u32 need, len;
 
 	len = tern_mpa_build(TERN_MPA_REPLY, reply, out);
-	MUST(len == (reply->enhanced ? 24 : 20));
-	MUST(parse_alone(TERN_MPA_REPLY, out, len, &need, &back) ==
-	     TERN_MPA_WHOLE);
-	MUST(back.ird == reply->ird && back.ord == reply->ord);
-	MUST(reply->rev <= 2 && !(reply->flags & 0x0f));
+	must(len == (reply->enhanced ? 24 : 20));
+	must(parse_alone(TERN_MPA_REPLY, out, len, &need, &back) == TERN_MPA_WHOLE);
+	must(back.ird == reply->ird && back.ord == reply->ord);
+	must(reply->rev <= 2 && !(reply->flags & 0x0f));
 	if (reply->enhanced)
-		MUST(req->enhanced && !((reply->ird ^ req->ird) &
-					TERN_MPA_IRD_P2P));
+		must(req->enhanced && !((reply->ird ^ req->ird) & TERN_MPA_IRD_P2P));
 }
 
 /* check the responder's results for any Request */
@@ -126,18 +123,18 @@ static void judge_request(const struct tern_mpa_wish *wish,
 		tern_mpa_accept(wish, req, &reply, &params);
 		check_params(wish, &params);
 		check_reply(req, &reply);
-		MUST(!(reply.flags & TERN_MPA_F_REJECT) && !params.rtr);
+		must(!(reply.flags & TERN_MPA_F_REJECT) && !params.rtr);
 		if (reply.enhanced && (req->ird & TERN_MPA_DEPTH_MASK) !=
 				      TERN_MPA_DEPTH_NONE)
-			MUST(params.ord <= (req->ird & TERN_MPA_DEPTH_MASK));
+			must(params.ord <= (req->ird & TERN_MPA_DEPTH_MASK));
 		tern_mpa_reject(wish, req, &reply);
 		check_reply(req, &reply);
-		MUST(reply.flags & TERN_MPA_F_REJECT);
+		must(reply.flags & TERN_MPA_F_REJECT);
 		break;
 	case TERN_MPA_REFUSE:
 		tern_mpa_refuse(wish, req, &reply);
 		check_reply(req, &reply);
-		MUST(reply.flags & TERN_MPA_F_REJECT && !reply.enhanced);
+		must(reply.flags & TERN_MPA_F_REJECT && !reply.enhanced);
 		break;
 	default:
 		break;
@@ -149,14 +146,14 @@ static void compare(const struct tern_mpa_msg *req,
 		    const struct tern_mpa_params *ip,
 		    const struct tern_mpa_params *rp)
 {
-	MUST(ip->version == rp->version && ip->crc == rp->crc);
-	MUST(ip->tx_markers == rp->rx_markers);
-	MUST(rp->tx_markers == ip->rx_markers);
-	MUST(ip->p2p == rp->p2p && !!ip->rtr == ip->p2p);
+	must(ip->version == rp->version && ip->crc == rp->crc);
+	must(ip->tx_markers == rp->rx_markers);
+	must(rp->tx_markers == ip->rx_markers);
+	must(ip->p2p == rp->p2p && !!ip->rtr == ip->p2p);
 	if (ip->rtr)
-		MUST(rp->rtr_accept & BIT(ip->rtr));
+		must(rp->rtr_accept & BIT(ip->rtr));
 	if (req->enhanced)
-		MUST(ip->ord <= rp->ird && rp->ord <= ip->ird);
+		must(ip->ord <= rp->ird && rp->ord <= ip->ird);
 }
 
 /*
@@ -181,7 +178,7 @@ static enum tern_mpa_gate attempt(const struct tern_mpa_wish *iw,
 	gate = tern_mpa_gate_reply(iw, &reply);
 	if (gate != TERN_MPA_GO)
 		return gate;
-	MUST(!(reply.flags & TERN_MPA_F_REJECT));
+	must(!(reply.flags & TERN_MPA_F_REJECT));
 	if (tern_mpa_settle(iw, &reply, &ip) == TERN_TERM_NONE)
 		compare(&req, &ip, &rp);
 	return TERN_MPA_GO;
@@ -207,12 +204,10 @@ static void meet(struct tern_mpa_wish iw, const struct tern_mpa_wish *rw)
 		gate = attempt(&iw, rw);
 	}
 	if (strict && (is_rdmac(&iw) || is_rdmac(rw)))
-		MUST(gate != TERN_MPA_GO);
+		must(gate != TERN_MPA_GO);
 	else
-		MUST(gate == TERN_MPA_GO);
+		must(gate == TERN_MPA_GO);
 }
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
@@ -232,9 +227,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	v = read_frame(kind, data + HEAD, len, UINT32_MAX);
 	for (u32 step = 1; step < 40; step += 6) {
 		w = read_frame(kind, data + HEAD, len, step);
-		MUST(w.parse == v.parse);
+		must(w.parse == v.parse);
 		if (v.parse == TERN_MPA_WHOLE)
-			MUST(w.used == v.used && w.msg.pd == v.msg.pd &&
+			must(w.used == v.used && w.msg.pd == v.msg.pd &&
 			     w.msg.pd_len == v.msg.pd_len);
 	}
 	if (v.parse != TERN_MPA_WHOLE)

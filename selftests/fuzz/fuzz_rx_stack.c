@@ -15,6 +15,8 @@
 #include "ref.h"
 #include "shell.h"
 
+#include "fuzz.h"
+
 #define F_CRC		0x01
 #define F_MARKERS	0x02
 #define F_RAW		0x04
@@ -30,7 +32,6 @@
 #define H_RESPONSE	0x80	/* STag and TO of the Reads' sink */
 
 #define STREAM_MAX	100000
-#define MUST(cond) do { if (!(cond)) abort(); } while (0)
 
 enum { ALL, READ_ONLY, FOREIGN, INVALID, TOP, MINE, SINK, KINDS };
 
@@ -63,7 +64,7 @@ static void on_deliver(void *ctx, const struct delivery *d)
 {
 	u64 *h = ctx;
 
-	MUST(d->len <= d->buf.len);
+	must(d->len <= d->buf.len);
 	*h = hash(*h, &d->opcode, 1);
 	*h = hash(*h, &d->inv_stag, sizeof(d->inv_stag));
 	*h = hash(*h, d->buf.data, d->len);
@@ -192,7 +193,7 @@ static u32 make_stream(const u8 *in, u32 size)
 static void must_be_filled(const struct shell *s, u32 kind)
 {
 	for (u32 i = 0; i < kinds[kind].len; i++)
-		MUST(s->region[kind].data[i] == 0x10 + kind);
+		must(s->region[kind].data[i] == 0x10 + kind);
 }
 
 /* build the Terminate for the error and parse it back */
@@ -204,16 +205,16 @@ static void must_terminate(const struct shell *s)
 
 	if (s->term == TERN_TERM_NONE)
 		return;
-	MUST(strcmp(tern_term_name(s->term), "unknown"));
+	must(strcmp(tern_term_name(s->term), "unknown"));
 	n = tern_term_build(body, s->term, s->bad_hdr_len ? s->bad_hdr : NULL,
 			    s->bad_hdr_len, s->bad_len);
-	MUST(n == 4 || n == 20 || n == 24 || n == 52);
-	MUST(!tern_term_parse(body, n, &info));
-	MUST(info.code == s->term);
-	MUST(info.has_len == (n > 4) && info.has_ddp == (n > 4));
-	MUST(info.has_rreq == (n == 52));
+	must(n == 4 || n == 20 || n == 24 || n == 52);
+	must(!tern_term_parse(body, n, &info));
+	must(info.code == s->term);
+	must(info.has_len == (n > 4) && info.has_ddp == (n > 4));
+	must(info.has_rreq == (n == 52));
 	if (info.has_ddp)
-		MUST(!memcmp(info.ddp, s->bad_hdr, n == 20 ? 14 : 18));
+		must_bytes(info.ddp, s->bad_hdr, n == 20 ? 14 : 18);
 }
 
 /*
@@ -245,7 +246,7 @@ static void must_hold_write(const struct shell *s, int kind, u32 len)
 		u8 *p = s->region[kind].data +
 			(get_unaligned_be64(ulpdu + 6) - kinds[kind].base);
 
-		MUST(!memcmp(p, ulpdu + 14, len - 14));
+		must_bytes(p, ulpdu + 14, len - 14);
 		memset(p, 0x10 + kind, len - 14);
 	}
 	for (u32 i = 0; i < KINDS; i++)
@@ -271,10 +272,10 @@ static void must_agree_on_first(const u8 *in, u32 len)
 	}
 	set_up(&s, in, &delivered);
 	shell_input(&s, stream, used ? used : len, NULL);
-	MUST(used || !s.accepted);
+	must(used || !s.accepted);
 	if (n >= 14 && ulpdu[0] & 0x80 && !(ulpdu[1] & 0xf)) {
 		kind = where_it_lands(ulpdu, n, !(in[0] & F_VERSION_0));
-		MUST(s.accepted == (kind >= 0));
+		must(s.accepted == (kind >= 0));
 		must_hold_write(&s, kind, n);
 	}
 	shell_exit(&s);
@@ -308,7 +309,7 @@ static u64 run_whole(const u8 *in, u32 len)
 	must_be_filled(&s, INVALID);
 	if (in[3] / 8 % 4 == 0)
 		must_be_filled(&s, SINK);
-	MUST(s.placed <= len);
+	must(s.placed <= len);
 	must_terminate(&s);
 	h = end_state(&s);
 	shell_exit(&s);
@@ -347,6 +348,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		len = make_stream(data, (u32)size);
 	}
 	must_agree_on_first(data, len);
-	MUST(run_whole(data, len) == run_split(data, len));
+	must(run_whole(data, len) == run_split(data, len));
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* The receiving side of the model and of the fuzz targets: see shell.h. */
 #include <stdlib.h>
 
+#include "../test.h"
 #include "shell.h"
 
 void shell_init(struct shell *s, bool crc, bool markers, u8 version)
@@ -160,9 +161,8 @@ static int take_read_req(struct shell *s, const struct tern_seg *seg)
 static int take_terminate(struct shell *s, const struct tern_fpdu *f,
 			  const struct tern_seg *seg)
 {
-	if (tern_term_parse(f->hdr + sizeof(struct tern_ddp_untagged),
-			    seg->len, &s->peer_term))
-		abort();
+	must(!tern_term_parse(f->hdr + sizeof(struct tern_ddp_untagged), seg->len,
+			      &s->peer_term));
 	s->got_term = true;
 	return TERN_TERM_NONE;
 }
@@ -257,8 +257,7 @@ static u32 input_one(struct shell *s, const u8 *buf, u32 len, struct rng *r)
 
 	if (need < 0)
 		end_stream(s, term, NULL);
-	if (need > 0 && need <= (int)len)
-		abort();
+	must(need <= 0 || need > (int)len);
 	if (need || len < f.total)
 		return 0;
 	verify(s, &f, buf, r);

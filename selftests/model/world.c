@@ -45,18 +45,17 @@ static void check_delivery(void *ctx, const struct delivery *d)
 {
 	struct host *to = ctx;
 	struct host *from = to->peer;
-	struct world *w = to->world;
 	struct region *reg = &to->sh.region[R_INVALIDATABLE];
 	struct msg *m;
 
-	MUST(w, from->sends_seen < from->sends_count);
-	if (!w->failed) {
+	expect(from->sends_seen < from->sends_count);
+	if (!test_failures) {
 		m = from->sends[from->sends_seen++];
-		MUST(w, d->opcode == m->opcode);
-		MUST(w, d->len == m->tx.len);
-		MUST(w, d->inv_stag == m->inv_stag);
-		MUST(w, !memcmp(d->buf.data, m->payload, d->len));
-		MUST(w, reg->view.valid == !m->inv_stag);
+		expect_eq(d->opcode, m->opcode);
+		expect_eq(d->len, m->tx.len);
+		expect_eq(d->inv_stag, m->inv_stag);
+		expect_bytes(d->buf.data, m->payload, d->len);
+		expect_eq(reg->view.valid, !m->inv_stag);
 		if (m->inv_stag) {
 			/* register the region again with a new STag */
 			reg->stag += 8;
@@ -266,9 +265,9 @@ static void add_record(struct host *h, struct msg *m, u32 off, u32 len)
 }
 
 /* write an FPDU that must not change memory: the shadow does not expect it */
-void host_push(struct host *h, const u8 *octets, u32 len)
+void host_push(struct host *h, const u8 *bytes, u32 len)
 {
-	memcpy(h->pipe + h->pipe_len, octets, len);
+	memcpy(h->pipe + h->pipe_len, bytes, len);
 	h->pipe_len += len;
 	add_record(h, NULL, 0, 0);
 }
@@ -321,7 +320,7 @@ void host_emit(struct host *h)
 	sent = m->tx.sent;
 	size = tern_fpdu_tx_size(&h->tx, &m->tx);
 	n = write_fpdu(h, m, h->pipe + h->pipe_len);
-	MUST(h->world, n == size);
+	expect_eq(n, size);
 	h->pipe_len += n;
 	add_record(h, m, sent, m->tx.sent - sent);
 	if (!tern_tx_msg_done(&m->tx))
@@ -335,18 +334,17 @@ void host_emit(struct host *h)
 static void apply(struct host *from)
 {
 	struct host *to = from->peer;
-	struct world *w = from->world;
 
-	while (from->applied < to->sh.accepted && !w->failed) {
+	while (from->applied < to->sh.accepted && !test_failures) {
 		struct record *rec = &from->rec[from->applied++];
 		struct msg *m = rec->msg;
 
-		MUST(w, from->applied <= from->rec_count);
+		expect(from->applied <= from->rec_count);
 		if (m && m->target)
 			memcpy(to->shadow[m->target - to->sh.region] +
 			       m->target_off + rec->off,
 			       m->payload + rec->off, rec->len);
-		MUST(w, rec->end <= from->used);
+		expect(rec->end <= from->used);
 	}
 }
 
@@ -406,7 +404,7 @@ static void step(struct host *h)
 
 void world_run(struct world *w, u32 steps)
 {
-	while (steps-- && !w->failed)
+	while (steps-- && !test_failures)
 		step(&w->end[rng_below(&w->r, 2)]);
 }
 
@@ -428,7 +426,7 @@ void world_drain(struct world *w)
 {
 	bool more = true;
 
-	while (more && !w->failed) {
+	while (more && !test_failures) {
 		more = busy(&w->end[0]);
 		more |= busy(&w->end[1]);
 	}
@@ -440,8 +438,8 @@ void world_check_memory(struct world *w)
 		struct host *h = &w->end[i];
 
 		for (u32 k = 0; k < R_COUNT; k++)
-			MUST(w, !memcmp(h->shadow[k], h->sh.region[k].data,
-					h->sh.region[k].view.len));
+			expect_bytes(h->shadow[k], h->sh.region[k].data,
+				     h->sh.region[k].view.len);
 	}
 }
 
@@ -450,12 +448,12 @@ void world_check_done(struct world *w)
 	for (u32 i = 0; i < 2; i++) {
 		struct host *h = &w->end[i];
 
-		MUST(w, h->sh.term == TERN_TERM_NONE);
-		MUST(w, h->used == h->pipe_len);
-		MUST(w, h->applied == h->rec_count);
-		MUST(w, h->sends_seen == h->sends_count);
-		MUST(w, h->sh.read_head == h->sh.read_tail);
-		MUST(w, h->sh.recv_head == h->sh.recv_tail);
+		expect_eq(h->sh.term, TERN_TERM_NONE);
+		expect_eq(h->used, h->pipe_len);
+		expect_eq(h->applied, h->rec_count);
+		expect_eq(h->sends_seen, h->sends_count);
+		expect_eq(h->sh.read_head, h->sh.read_tail);
+		expect_eq(h->sh.recv_head, h->sh.recv_tail);
 	}
 	world_check_memory(w);
 }

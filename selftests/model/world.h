@@ -8,6 +8,7 @@
 #ifndef TERN_MODEL_WORLD_H
 #define TERN_MODEL_WORLD_H
 
+#include "../test.h"
 #include "shell.h"
 
 #define WORLD_ORD	4
@@ -87,19 +88,9 @@ struct host {
 struct world {
 	struct rng r;
 	struct host end[2];
-	const char *failed;
-	u32 failed_line;
 };
 
 #define WORLD_PIPE	(8u << 20)
-
-/* record the first failure of a run, which then stops */
-#define MUST(w, cond) do {						\
-	if (!(cond) && !(w)->failed) {					\
-		(w)->failed = #cond;					\
-		(w)->failed_line = __LINE__;				\
-	}								\
-} while (0)
 
 /**
  * struct setup - framing of the two directions
@@ -122,10 +113,10 @@ void host_new_message(struct host *h);
 void host_queue(struct host *h, struct msg *m);
 struct msg *host_new_msg(struct host *h, u8 opcode, u32 len);
 void host_emit(struct host *h);
-void host_push(struct host *h, const u8 *octets, u32 len);
+void host_push(struct host *h, const u8 *bytes, u32 len);
 void host_arrive(struct host *from);
 
-/* random traffic for @steps steps */
+/* random traffic for @steps steps, or until a check fails */
 void world_run(struct world *w, u32 steps);
 /* send and deliver all messages, without new ones */
 void world_drain(struct world *w);
