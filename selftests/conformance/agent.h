@@ -2,7 +2,7 @@
 /*
  * The verbs of the device under test. Each call below is one line of text to
  * tern-conform-agent on the device's host, over a plain TCP connection: see
- * tern-conform-agent(8). A call leaves the test through fail() when the agent refuses,
+ * tern-conform-agent(8). A call leaves the test through must() when the agent refuses,
  * unless its comment says otherwise.
  */
 #ifndef AGENT_H
@@ -65,8 +65,8 @@ void agent_dereg(const struct agent_mr *mr);
 void agent_peek(const struct agent_mr *mr, size_t at, void *buf, size_t len);
 void agent_poke(const struct agent_mr *mr, size_t at, const void *buf, size_t len);
 /* leave the test unless every byte of @mr is AGENT_FILL: nothing was placed */
-void expect_untouched(const struct agent_mr *mr);
-void expect_memory(const struct agent_mr *mr, size_t at, const void *want, size_t len);
+void must_be_untouched(const struct agent_mr *mr);
+void must_have_memory(const struct agent_mr *mr, size_t at, const void *want, size_t len);
 
 /* ---- connections ---- */
 
@@ -100,9 +100,9 @@ struct agent_event {
 bool agent_event(struct agent_event *ev, int ms);
 
 /* leave the test unless the next event, within the usual time, is @name */
-void agent_expect_event(const char *name, struct agent_event *ev);
+void agent_must_get_event(const char *name, struct agent_event *ev);
 /* leave the test if any event comes within @ms */
-void agent_expect_no_event(int ms);
+void agent_must_get_no_event(int ms);
 
 /* Create a QP and start to connect it to our address, @port; Return: the connection.
  * Does not wait for the outcome: agent_event() gets it. */
@@ -171,8 +171,8 @@ struct agent_wc {
 /* the next completion within @ms; Return: false when none came */
 bool agent_poll(struct agent_wc *wc, int ms);
 /* leave the test unless the next completion is of @wr_id with @status */
-void agent_expect_wc(uint64_t wr_id, const char *status, struct agent_wc *wc);
-void agent_expect_no_wc(int ms);
+void agent_must_get_wc(uint64_t wr_id, const char *status, struct agent_wc *wc);
+void agent_must_get_no_wc(int ms);
 
 /* arm the CQ, for @solicited events only or for all; has its event come within @ms? */
 void agent_arm(bool solicited);

@@ -46,7 +46,7 @@ static void __attribute__((noreturn, format(printf, 1, 2))) lost(const char *fmt
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	agent_close();
-	fail(__FILE__, __LINE__, "agent: %s", text);
+	must(false, "agent: %s", text);
 }
 
 void agent_close(void)
@@ -121,8 +121,7 @@ static enum verdict __attribute__((format(printf, 2, 3))) try(int ms, const char
 	va_start(ap, fmt);
 	len = vsnprintf(command, sizeof(command) - 1, fmt, ap);
 	va_end(ap);
-	if (fd < 0)
-		fail(__FILE__, __LINE__, "agent: not connected");
+	must(fd >= 0, "agent: not connected");
 	command[len] = '\n';
 	if (send(fd, command, len + 1, MSG_NOSIGNAL) != len + 1)
 		lost("%s", strerror(errno));
@@ -133,8 +132,8 @@ static enum verdict __attribute__((format(printf, 2, 3))) try(int ms, const char
 
 static void __attribute__((noreturn)) refused(void)
 {
-	fail(__FILE__, __LINE__, "agent: %s %s: %.120s", strerrorname_np(no_errno) ?: "?",
-	     words, command);
+	must(false, "agent: %s %s: %.120s", strerrorname_np(no_errno) ?: "?", words,
+	     command);
 }
 
 /* The same, but leave the test when the agent refuses; Return: true for "ok". */
@@ -189,8 +188,7 @@ static const char *hex(const void *data, size_t len)
 
 	if (!len)
 		return "-";
-	if (len > PIECE_MAX)
-		fail(__FILE__, __LINE__, "agent: %zu octets are too many", len);
+	must(len <= PIECE_MAX, "agent: %zu bytes are too many", len);
 	for (i = 0; i < len; i++)
 		sprintf(text + 2 * i, "%02x", at[i]);
 	return text;
@@ -355,17 +353,17 @@ void agent_poke(const struct agent_mr *mr, size_t at, const void *buf, size_t le
 	}
 }
 
-void expect_untouched(const struct agent_mr *mr)
+void must_be_untouched(const struct agent_mr *mr)
 {
 	if (ask(0, "untouched %d", mr->id)) {
 		uint64_t at = number(), octet = number();
 
-		fail(__FILE__, __LINE__, "memory was written: octet %llu is %02llx",
+		must(false, "memory was written: octet %llu is %02llx",
 		     (unsigned long long)at, (unsigned long long)octet);
 	}
 }
 
-void expect_memory(const struct agent_mr *mr, size_t at, const void *want, size_t len)
+void must_have_memory(const struct agent_mr *mr, size_t at, const void *want, size_t len)
 {
 	static uint8_t got[PIECE_MAX];
 
@@ -375,7 +373,7 @@ void expect_memory(const struct agent_mr *mr, size_t at, const void *want, size_
 
 		agent_peek(mr, at, got, piece);
 		snprintf(what, sizeof(what), "memory from %zu on", at);
-		expect_octets(what, got, want, piece);
+		must_bytes(got, want, piece, "%s", what);
 		want = (const uint8_t *)want + piece;
 		at += piece;
 		len -= piece;
@@ -404,20 +402,18 @@ bool agent_event(struct agent_event *ev, int ms)
 	return true;
 }
 
-void agent_expect_event(const char *name, struct agent_event *ev)
+void agent_must_get_event(const char *name, struct agent_event *ev)
 {
-	expect(agent_event(ev, patience(USUAL_MS)), "no event, %s awaited", name);
-	expect(!strcmp(ev->name, name), "event %s (status %d), %s awaited", ev->name,
-	       ev->status, name);
+	must(agent_event(ev, patience(USUAL_MS)), "no event, %s awaited", name);
+	must(!strcmp(ev->name, name), "event %s (status %d), %s awaited", ev->name,
+	     ev->status, name);
 }
 
-void agent_expect_no_event(int ms)
+void agent_must_get_no_event(int ms)
 {
 	struct agent_event ev;
 
-	if (agent_event(&ev, ms))
-		fail(__FILE__, __LINE__, "event %s (status %d), none awaited", ev.name,
-		     ev.status);
+	must(!agent_event(&ev, ms), "event %s (status %d), none awaited", ev.name, ev.status);
 }
 
 /* the words that connect and accept have in common */
@@ -524,8 +520,8 @@ int agent_try_post(int conn, uint64_t wr_id, enum agent_op op, unsigned int flag
 	static const char *const names[] = { "send", "send-inv", "write", "read" };
 	enum verdict v;
 
-	if (op == AG_READ && mr && !mr->sink)
-		fail(__FILE__, __LINE__, "the sink of the Read lacks the remote write right");
+	must(op != AG_READ || !mr || mr->sink,
+	     "the sink of the Read lacks the remote write right");
 	v = try(0, "post %d %llu %s %u %s %u %llu", conn, (unsigned long long)wr_id,
 		names[op], flags, place(mr, at, len), rkey, (unsigned long long)raddr);
 	return v == NO ? no_errno : 0;
@@ -546,7 +542,7 @@ uint32_t agent_bind(int conn, int type, const struct agent_mr *mr, size_t at,
 	if (v != OK)
 		refused();
 	stag = number();
-	agent_expect_wc(BIND_ID, "SUCCESS", &wc);
+	agent_must_get_wc(BIND_ID, "SUCCESS", &wc);
 	return stag;
 }
 
@@ -573,22 +569,21 @@ bool agent_poll(struct agent_wc *wc, int ms)
 	return true;
 }
 
-void agent_expect_wc(uint64_t wr_id, const char *status, struct agent_wc *wc)
+void agent_must_get_wc(uint64_t wr_id, const char *status, struct agent_wc *wc)
 {
-	expect(agent_poll(wc, patience(USUAL_MS)), "no completion, %s of %llu awaited",
-	       status, (unsigned long long)wr_id);
-	expect(wc->wr_id == wr_id && !strcmp(wc->status, status),
-	       "completion %s of %llu, %s of %llu awaited", wc->status,
-	       (unsigned long long)wc->wr_id, status, (unsigned long long)wr_id);
+	must(agent_poll(wc, patience(USUAL_MS)), "no completion, %s of %llu awaited",
+	     status, (unsigned long long)wr_id);
+	must(wc->wr_id == wr_id && !strcmp(wc->status, status),
+	     "completion %s of %llu, %s of %llu awaited", wc->status,
+	     (unsigned long long)wc->wr_id, status, (unsigned long long)wr_id);
 }
 
-void agent_expect_no_wc(int ms)
+void agent_must_get_no_wc(int ms)
 {
 	struct agent_wc wc;
 
-	if (agent_poll(&wc, ms))
-		fail(__FILE__, __LINE__, "completion %s of %llu, none awaited",
-		     wc.status, (unsigned long long)wc.wr_id);
+	must(!agent_poll(&wc, ms), "completion %s of %llu, none awaited", wc.status,
+	     (unsigned long long)wc.wr_id);
 }
 
 void agent_arm(bool solicited)

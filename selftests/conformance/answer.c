@@ -11,16 +11,16 @@
 
 static const uint8_t high_revs[] = { 3, 4, 128, 255 };
 
-static void expect_rejected(struct meeting *m, const struct mpa_frame *f, size_t skip)
+static void must_be_rejected(struct meeting *m, const struct mpa_frame *f, size_t skip)
 {
 	struct agent_event ev;
 
 	peer_send_frame(m->p, f);
-	agent_expect_event("REJECTED", &ev);
-	expect_eq("the length that the ULP sees", ev.pd_len, f->pd_len - skip);
-	expect_octets("private data", ev.pd, f->pd + skip, f->pd_len - skip);
-	expect_fin_silently(m->p);
-	expect_no_retry();
+	agent_must_get_event("REJECTED", &ev);
+	must_eq(ev.pd_len, f->pd_len - skip, "the length that the ULP sees");
+	must_bytes(ev.pd, f->pd + skip, f->pd_len - skip, "private data");
+	must_fin_silently(m->p);
+	must_not_retry();
 }
 
 /* the device sends a Request, then gets a Reply that it must accept, or take as a
@@ -34,9 +34,9 @@ static void plain_exchange(const char *setting, uint8_t sent, uint8_t rev, uint8
 	rev_reply(&f, rev, flags);
 	mpa_add_pd(&f, "four octets and more", 20);
 	if (flags & MPA_R)
-		expect_rejected(&m, &f, 0);
+		must_be_rejected(&m, &f, 0);
 	else
-		expect_plain_up(&m, &f);
+		must_be_up_plain(&m, &f);
 }
 
 static void answer__reply_1_to_1(void)
@@ -80,9 +80,9 @@ static void refused_exchange(const char *setting, uint8_t sent, uint8_t rev, uin
 	if (flags & MPA_S)
 		mpa_add_pd(&f, "\0\10\0\10", 4);
 	peer_send_frame(m.p, &f);
-	expect_closed_silently(m.p);
-	expect_eq("FIN", m.p->end, PEER_FIN);
-	expect_call_fails(&m);
+	must_close_silently(m.p);
+	must_eq(m.p->end, PEER_FIN, "FIN");
+	must_fail_call(&m);
 }
 
 static void answer__reply_0_to_1(void)
@@ -113,13 +113,13 @@ static void answer__enhanced_reply(void)
 	good_reply(&m, &f);
 	mpa_add_pd(&f, "data", 4);
 	meet_answer(&m, &f);
-	expect_up(&m);
-	expect_eq("the length that the ULP sees", m.up.pd_len, 4);
-	expect_octets("private data", m.up.pd, "data", 4);
+	must_be_up(&m);
+	must_eq(m.up.pd_len, 4, "the length that the ULP sees");
+	must_bytes(m.up.pd, "data", 4, "private data");
 	if (!enh_p2p(&m.p->request))
 		return;
-	expect_any_rtr(m.p, enh_types(&m.p->request));
-	expect_alive(m.p);
+	must_get_any_rtr(m.p, enh_types(&m.p->request));
+	must_be_alive(m.p);
 }
 
 static void answer__enhanced_reject(void)
@@ -131,7 +131,7 @@ static void answer__enhanced_reject(void)
 	good_reply(&m, &f);
 	f.flags |= MPA_R;
 	mpa_add_pd(&f, "data", 4);
-	expect_rejected(&m, &f, 4);
+	must_be_rejected(&m, &f, 4);
 }
 
 static void answer__reply_without_words(void)
@@ -147,7 +147,7 @@ static void answer__reply_without_words(void)
 		f.pd_len = len;
 		f.flags |= len & 1 ? MPA_R : 0;
 		peer_send_frame(m.p, &f);
-		expect_call_fails(&m);
+		must_fail_call(&m);
 	}
 }
 
@@ -164,7 +164,7 @@ static void answer__high_reply(void)
 		f.rev = high_revs[i];
 		f.flags |= i & 1 ? MPA_R : 0;
 		peer_send_frame(m.p, &f);
-		expect_call_fails(&m);
+		must_fail_call(&m);
 	}
 }
 
@@ -181,9 +181,9 @@ static void answer__no_reply(void)
 
 	agent_set("reply-ms 300");
 	meet_call(&m);
-	expect_closed_silently(m.p);
-	agent_expect_event("UNREACHABLE", &ev);
-	expect_no_retry();
+	must_close_silently(m.p);
+	agent_must_get_event("UNREACHABLE", &ev);
+	must_not_retry();
 }
 
 static void answer__no_reply_to_a_plain_one(void)

@@ -16,46 +16,46 @@ static uint8_t burst[4 * ULPDU_MAX];
 
 /* ---- what the device reports ---- */
 
-static void expect_left_rts(const struct session *s)
+static void must_leave_rts(const struct session *s)
 {
 	uint64_t end = now_ms() + patience(END_MS);
 
 	while (!strcmp(agent_qp_state(s->conn), "RTS"))
-		expect(now_ms() < end, "the QP is still in RTS");
+		must(now_ms() < end, "the QP is still in RTS");
 }
 
-static void expect_disconnected(const struct session *s)
+static void must_be_disconnected(const struct session *s)
 {
 	struct agent_event ev;
 
-	agent_expect_event("DISCONNECTED", &ev);
-	expect_left_rts(s);
+	agent_must_get_event("DISCONNECTED", &ev);
+	must_leave_rts(s);
 }
 
 /* the stream was cut: the device sends no Terminate, or one with code 1 if it still
  * can */
-static void expect_lost(struct session *s)
+static void must_be_lost(struct session *s)
 {
 	struct fpdu f;
 
 	if (peer_recv_fpdu(s->p, &f, patience(END_MS))) {
-		expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
-		expect_eq("layer, error type and code", get16(f.seg.data), 0x2001);
+		must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode");
+		must_eq(get16(f.seg.data), 0x2001, "layer, error type and code");
 	}
-	expect(peer_wait_end(s->p, patience(END_MS)) != PEER_OPEN,
-	       "the device does not close");
+	must(peer_wait_end(s->p, patience(END_MS)) != PEER_OPEN,
+	     "the device does not close");
 }
 
 /* a Terminate with MPA's @code, then FIN, not RST */
-static void expect_terminate_then_fin(struct session *s, uint8_t code)
+static void must_get_terminate_then_fin(struct session *s, uint8_t code)
 {
 	struct fpdu f;
 
-	expect_fpdu(s->p, &f);
-	expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
-	expect_eq("queue", f.seg.qn, 2);
-	expect_eq("layer, error type and code", get16(f.seg.data), 0x2000 | code);
-	expect_fin_silently(s->p);
+	must_get_fpdu(s->p, &f);
+	must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode");
+	must_eq(f.seg.qn, 2, "queue");
+	must_eq(get16(f.seg.data), 0x2000 | code, "layer, error type and code");
+	must_fin_silently(s->p);
 }
 
 /* ---- an orderly end ---- */
@@ -65,8 +65,8 @@ static void close__fin_between_fpdus(void)
 	struct session s = session_default();
 
 	peer_shutdown(s.p);
-	expect_disconnected(&s);
-	expect_fin_silently(s.p);
+	must_be_disconnected(&s);
+	must_fin_silently(s.p);
 }
 
 static void close__fin_where_a_marker_is_due(void)
@@ -76,8 +76,8 @@ static void close__fin_where_a_marker_is_due(void)
 
 	flow_we_fill(&s, &mr, 0);
 	peer_shutdown(s.p);
-	expect_disconnected(&s);
-	expect_fin_silently(s.p);
+	must_be_disconnected(&s);
+	must_fin_silently(s.p);
 }
 
 static void close__what_came_before_fin_counts(void)
@@ -95,10 +95,10 @@ static void close__what_came_before_fin_counts(void)
 	len += fpdu_build(s.p, ulpdu, n, NULL, burst + len);
 	peer_send(s.p, burst, len);
 	peer_shutdown(s.p);
-	flow_expect_wc(RECV_ID, "SUCCESS");
-	expect_memory(&mr, 0, data, 4096);
-	expect_memory(&rq, 0, data, 1000);
-	expect_disconnected(&s);
+	flow_must_get_wc(RECV_ID, "SUCCESS");
+	must_have_memory(&mr, 0, data, 4096);
+	must_have_memory(&rq, 0, data, 1000);
+	must_be_disconnected(&s);
 }
 
 #define MANY	16
@@ -107,19 +107,19 @@ static void close__what_came_before_fin_counts(void)
 #define HOLD_MS	1000
 
 /* read MANY Sends of @data, each a byte shorter than the one before */
-static void expect_the_sends(struct session *s)
+static void must_get_the_sends(struct session *s)
 {
 	unsigned int at = 0, done = 0;
 	struct fpdu f;
 
 	while (done < MANY) {
-		expect_op(s->p, &f, OP_SEND);
-		expect_eq("the offset", f.seg.mo, at);
-		expect_octets("payload", f.seg.data, data + at, f.seg.len);
+		must_get_op(s->p, &f, OP_SEND);
+		must_eq(f.seg.mo, at, "the offset");
+		must_bytes(f.seg.data, data + at, f.seg.len, "payload");
 		at += f.seg.len;
 		if (!seg_last(&f.seg))
 			continue;
-		expect_eq("octets", at, LARGE - done);
+		must_eq(at, LARGE - done, "octets");
 		done++;
 		at = 0;
 	}
@@ -147,8 +147,8 @@ static void close__device_sends_what_it_has_then_fin(void)
 	struct session s;
 
 	close_behind_sends(&s);
-	expect_the_sends(&s);
-	expect_fin_silently(s.p);
+	must_get_the_sends(&s);
+	must_fin_silently(s.p);
 }
 
 /* After the disconnect the peer reads nothing for a while, as a busy one does. When it
@@ -163,11 +163,12 @@ static void close__waits_for_a_peer_that_does_not_read(void)
 		agent_set("close-ms 60000");
 	close_behind_sends(&s);
 	usleep(HOLD_MS * 1000);
-	expect(strcmp(agent_qp_state(s.conn), "ERR"), "the QP is in ERR before all was sent");
-	expect_the_sends(&s);
-	expect_fin_silently(s.p);
+	must(strcmp(agent_qp_state(s.conn), "ERR"),
+	     "the QP is in ERR before all was sent");
+	must_get_the_sends(&s);
+	must_fin_silently(s.p);
 	for (i = 0; i < MANY; i++)
-		agent_expect_wc(i, "SUCCESS", &wc);
+		agent_must_get_wc(i, "SUCCESS", &wc);
 }
 
 /* The peer never reads: the device gives up some time after the last progress. All
@@ -187,15 +188,15 @@ static void close__peer_that_never_reads_is_cut_off(void)
 		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, BIG, 0, 0);
 	agent_disconnect(s.conn);
 	for (i = 0; i < MANY; i++) {
-		expect(agent_poll(&wc, patience(10000)), "only %u of %u work requests ended",
-		       i, MANY);
-		expect_eq("request that ended", wc.wr_id, i);
+		must(agent_poll(&wc, patience(10000)),
+		     "only %u of %u work requests ended", i, MANY);
+		must_eq(wc.wr_id, i, "request that ended");
 		flushed += !strcmp(wc.status, "WR_FLUSH_ERR");
-		expect(!flushed || !strcmp(wc.status, "WR_FLUSH_ERR"),
-		       "%s behind one that was flushed", wc.status);
+		must(!flushed || !strcmp(wc.status, "WR_FLUSH_ERR"),
+		     "%s behind one that was flushed", wc.status);
 	}
-	expect(flushed > 0, "%u octets were sent to a peer that reads none", MANY * BIG);
-	expect_eq("end of the stream", peer_wait_end(s.p, patience(10000)), PEER_RST);
+	must(flushed > 0, "%u octets were sent to a peer that reads none", MANY * BIG);
+	must_eq(peer_wait_end(s.p, patience(10000)), PEER_RST, "end of the stream");
 }
 
 /* Responses count too: the device sends FIN only after its open Read has ended */
@@ -210,17 +211,17 @@ static void close__no_octet_is_of_anything_else(void)
 	for (i = 0; i < 4; i++)
 		agent_post(s.conn, i, ags[i], AG_SIGNALED, &mr, 0, 5000, OUR_STAG, OUR_TO);
 	send_read_req(s.p, OUR_STAG, OUR_TO, 5000, mr.rkey, mr.va);
-	expect_fpdu(s.p, &f);
+	must_get_fpdu(s.p, &f);
 	agent_disconnect(s.conn);
 	do {
-		expect(seg_op(&f.seg) <= OP_SEND_SE_INV, "opcode %d", seg_op(&f.seg));
+		must(seg_op(&f.seg) <= OP_SEND_SE_INV, "opcode %d", seg_op(&f.seg));
 		done += seg_last(&f.seg);
 		if (seg_op(&f.seg) == OP_READ_REQ)
 			send_read_resp(s.p, get32(f.seg.data), get64(f.seg.data + 4), data,
 				       5000);
 	} while (peer_recv_fpdu(s.p, &f, patience(1000)));
-	expect_eq("messages", done, 5);
-	expect_fin_silently(s.p);
+	must_eq(done, 5, "messages");
+	must_fin_silently(s.p);
 }
 
 static void close__device_still_takes_what_we_send(void)
@@ -229,13 +230,13 @@ static void close__device_still_takes_what_we_send(void)
 	struct agent_mr mr = agent_mr(4096, "lrw");
 
 	agent_disconnect(s.conn);
-	expect_fin_silently(s.p);
+	must_fin_silently(s.p);
 	pattern(data, 4096, 3);
 	flow_we_write(&s, &mr, 0, data, 1000, NULL);
 	flow_we_write(&s, &mr, 1000, data + 1000, 3096, NULL);
 	peer_shutdown(s.p);
-	expect_disconnected(&s);
-	expect_memory(&mr, 0, data, 4096);
+	must_be_disconnected(&s);
+	must_have_memory(&mr, 0, data, 4096);
 }
 
 /* ---- code 1: TCP is lost ---- */
@@ -250,21 +251,21 @@ static void post_some(struct session *s, struct agent_mr *mr)
 	agent_recv(s->conn, RECV_ID + 1, mr, 64, 64);
 	agent_post(s->conn, READ_ID, AG_READ, AG_SIGNALED, mr, 1024, 1024, OUR_STAG,
 		   OUR_TO);
-	expect_op(s->p, &f, OP_READ_REQ);
+	must_get_op(s->p, &f, OP_READ_REQ);
 }
 
-static void expect_flushed(unsigned int nr)
+static void must_be_flushed(unsigned int nr)
 {
 	struct agent_wc wc;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		expect(agent_poll(&wc, patience(END_MS)),
-		       "only %u of %u work requests were flushed", i, nr);
-		expect(!strcmp(wc.status, "WR_FLUSH_ERR"), "work request %llu: %s",
-		       (unsigned long long)wc.wr_id, wc.status);
+		must(agent_poll(&wc, patience(END_MS)),
+		     "only %u of %u work requests were flushed", i, nr);
+		must(!strcmp(wc.status, "WR_FLUSH_ERR"), "work request %llu: %s",
+		     (unsigned long long)wc.wr_id, wc.status);
 	}
-	agent_expect_no_wc(20);
+	agent_must_get_no_wc(20);
 }
 
 static void close__rst_flushes_all(void)
@@ -274,9 +275,9 @@ static void close__rst_flushes_all(void)
 
 	post_some(&s, &mr);
 	peer_reset(s.p);
-	expect_disconnected(&s);
-	expect_flushed(3);
-	expect_untouched(&mr);
+	must_be_disconnected(&s);
+	must_be_flushed(3);
+	must_be_untouched(&mr);
 }
 
 static void close__rst_inside_an_fpdu(void)
@@ -292,9 +293,9 @@ static void close__rst_inside_an_fpdu(void)
 	len = fpdu_build(s.p, ulpdu, n, NULL, burst);
 	peer_send_pieces(s.p, burst, len - 1, len);
 	peer_reset(s.p);
-	expect_disconnected(&s);
-	expect_flushed(3);
-	expect_untouched(&mr);
+	must_be_disconnected(&s);
+	must_be_flushed(3);
+	must_be_untouched(&mr);
 }
 
 /* A row is how many bytes of an FPDU come before FIN; a negative number counts from
@@ -329,10 +330,10 @@ static void fin_inside(void)
 	len = fpdu_build(s.p, ulpdu, n, NULL, burst);
 	peer_send(s.p, burst, cut->octets < 0 ? len + cut->octets : (size_t)cut->octets);
 	peer_shutdown(s.p);
-	expect_lost(&s);
-	expect_disconnected(&s);
-	expect_flushed(3);
-	expect_untouched(&mr);
+	must_be_lost(&s);
+	must_be_disconnected(&s);
+	must_be_flushed(3);
+	must_be_untouched(&mr);
 }
 
 /* ---- codes 2 and 3 ---- */
@@ -362,9 +363,9 @@ static void reported(struct session *s, const struct fpdu_fault *fault, uint8_t 
 	int conn;
 
 	peer_send(s->p, burst, bad_then_good(s, &mr, fault, 0));
-	expect_terminate_then_fin(s, code);
-	expect(agent_async(&conn, patience(END_MS)), "no error event");
-	expect_disconnected(s);
+	must_get_terminate_then_fin(s, code);
+	must(agent_async(&conn, patience(END_MS)), "no error event");
+	must_be_disconnected(s);
 }
 
 static void close__crc_error_is_reported(void)
@@ -396,10 +397,10 @@ static void ignores_what_follows(struct session *s, const struct fpdu_fault *fau
 	n = seg_read_req(s->p, OUR_STAG, OUR_TO, 16, mr.rkey, mr.va, ulpdu);
 	len += fpdu_build(s->p, ulpdu, n, NULL, burst + len);
 	peer_send(s->p, burst, len);
-	expect_terminate_then_fin(s, code);
-	expect_untouched(&mr);
-	expect_untouched(&rq);
-	expect_flushed(1);
+	must_get_terminate_then_fin(s, code);
+	must_be_untouched(&mr);
+	must_be_untouched(&rq);
+	must_be_flushed(1);
 }
 
 static void close__nothing_counts_behind_a_crc_error(void)
@@ -426,11 +427,11 @@ static void close__flood_does_not_eat_the_terminate(void)
 	len = bad_then_good(&s, &mr, &bad_crc, 60);
 	for (i = 0; i < 3; i++)
 		peer_send(s.p, burst, len);
-	expect_terminate_then_fin(&s, 2);
+	must_get_terminate_then_fin(&s, 2);
 	/* the device keeps reading until we close too */
 	peer_send(s.p, burst, len);
-	expect_eq("end of the device's stream", peer_wait_end(s.p, 100), PEER_FIN);
-	expect_untouched(&mr);
+	must_eq(peer_wait_end(s.p, 100), PEER_FIN, "end of the device's stream");
+	must_be_untouched(&mr);
 }
 
 static void close__error_just_before_fin(void)
@@ -440,8 +441,8 @@ static void close__error_just_before_fin(void)
 
 	peer_send(s.p, burst, bad_then_good(&s, &mr, &bad_crc, 1));
 	peer_shutdown(s.p);
-	expect_terminate_then_fin(&s, 2);
-	expect_untouched(&mr);
+	must_get_terminate_then_fin(&s, 2);
+	must_be_untouched(&mr);
 }
 
 /* what follows an FPDU is no FPDU */
@@ -454,12 +455,12 @@ static void no_fpdu(const char *text, size_t len)
 	pattern(data, len, 7);
 	memcpy(data, text, strlen(text));
 	peer_send(s.p, data, len);
-	expect_fpdu(s.p, &f);
-	expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
-	expect_eq("layer and error type", f.seg.data[0], 0x20);
-	expect(f.seg.data[1] == 2 || f.seg.data[1] == 3, "code %u", f.seg.data[1]);
-	expect_fin_silently(s.p);
-	expect_untouched(&mr);
+	must_get_fpdu(s.p, &f);
+	must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode");
+	must_eq(f.seg.data[0], 0x20, "layer and error type");
+	must(f.seg.data[1] == 2 || f.seg.data[1] == 3, "code %u", f.seg.data[1]);
+	must_fin_silently(s.p);
+	must_be_untouched(&mr);
 }
 
 static void close__text_is_no_fpdu(void)
@@ -487,9 +488,9 @@ static void close__terminate_then_fin_of_the_peer(void)
 	agent_recv(s.conn, RECV_ID, &rq, 0, 64);
 	peer_send_fpdu(s.p, ulpdu, seg_terminate(s.p, 2, 0, 2, ulpdu));
 	peer_shutdown(s.p);
-	expect_disconnected(&s);
-	expect_flushed(1);
-	expect_fin_silently(s.p);
+	must_be_disconnected(&s);
+	must_be_flushed(1);
+	must_fin_silently(s.p);
 }
 
 /* ---- a slow path ---- */
@@ -507,7 +508,7 @@ static void start_slow(struct session *s, const struct agent_mr *mr)
 	s->tcp.rcvbuf = 4096;
 	session_start(s);
 	agent_post(s->conn, 1, AG_SEND, AG_SIGNALED, mr, 0, SLOW_LEN, 0, 0);
-	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(1, "SUCCESS", &wc);
 }
 
 /* Return: how many bytes of the Send have come, @at included */
@@ -517,9 +518,9 @@ static uint32_t gulp(struct session *s, uint32_t at)
 	struct fpdu f;
 
 	while (at < end) {
-		expect_op(s->p, &f, OP_SEND);
-		expect_eq("the offset", f.seg.mo, at);
-		expect_octets("payload", f.seg.data, data + at, f.seg.len);
+		must_get_op(s->p, &f, OP_SEND);
+		must_eq(f.seg.mo, at, "the offset");
+		must_bytes(f.seg.data, data + at, f.seg.len, "payload");
 		at += f.seg.len;
 	}
 	return at;
@@ -546,8 +547,8 @@ static void close__slow_reader_gets_all(void)
 		at[0] = gulp(&closed, at[0]);
 		at[1] = gulp(&failed, at[1]);
 	}
-	expect_fin_silently(closed.p);
-	expect_terminate_then_fin(&failed, 2);
+	must_fin_silently(closed.p);
+	must_get_terminate_then_fin(&failed, 2);
 }
 
 #define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }

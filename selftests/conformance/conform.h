@@ -5,8 +5,9 @@
  * file sees of the runner; peer.h is the TCP side, agent.h the verbs side, wire.h the
  * layouts.
  *
- * A test is a function that returns when it passes. expect() leaves it (by longjmp) at
- * the first failure, and the runner closes what it opened.
+ * A test is a function that returns when it passes. must() of test.h leaves it (by
+ * longjmp), the runner closes what it opened, and the report has the reason and the last
+ * bytes of each connection.
  */
 #ifndef CONFORM_H
 #define CONFORM_H
@@ -14,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "../test.h"
 
 /* the role of the device under test in the MPA startup */
 enum role {
@@ -80,31 +83,8 @@ struct conform_options {
 
 extern struct conform_options options;
 
-/* leave the test as failed; the report has this reason and the last bytes of each
- * connection */
-void fail(const char *file, int line, const char *fmt, ...)
-	__attribute__((noreturn, format(printf, 3, 4)));
-
-/* leave the test as skipped */
-void skip(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-
 /* leave the test as skipped: the agent has no command for "set crc off" or the like */
 void skip_hook(const char *command, const char *words) __attribute__((noreturn));
-
-#define expect(cond, ...) \
-	do { if (!(cond)) fail(__FILE__, __LINE__, __VA_ARGS__); } while (0)
-
-#define expect_eq(what, got, want)						\
-	do {									\
-		uint64_t got_ = (got), want_ = (want);				\
-										\
-		expect(got_ == want_, "%s is %#llx, not %#llx", (what),		\
-		       (unsigned long long)got_, (unsigned long long)want_);	\
-	} while (0)
-
-/* leave the test at the first byte that differs */
-void expect_octets(const char *what, const void *got, const void *want,
-		   size_t len);
 
 /* milliseconds; patience() scales a wait for what must come, for slow machines */
 uint64_t now_ms(void);

@@ -24,7 +24,7 @@ static void crc__is_asked_for_by_default(void)
 
 	s.no_crc = true;
 	session_start(&s);
-	expect(device_frame(&s)->flags & MPA_C, "C=0 in the device's frame");
+	must(device_frame(&s)->flags & MPA_C, "C=0 in the device's frame");
 }
 
 /* a Send of 24 zeros without a marker; the CRC was computed by another program */
@@ -59,7 +59,7 @@ static void crc__of_a_known_answer_is_right(void)
 	if (s.p->tx_markers)
 		skip("the device wants markers");
 	peer_send(s.p, request, sizeof(request));
-	flow_expect_octets(&s, "Read Response", response, sizeof(response));
+	flow_must_get_bytes(&s, "Read Response", response, sizeof(response));
 }
 
 /* ---- when it must be used: rows C1 to C4 ---- */
@@ -70,14 +70,14 @@ static void crc_is_used(struct session *s)
 	static const struct fpdu_fault fault = { .crc_xor = 0x80000000 };
 	struct agent_mr mr = agent_mr(LONG_LEN, "lrw");
 
-	expect(s->p->crc, "no end wants CRCs");
+	must(s->p->crc, "no end wants CRCs");
 	pattern(data, sizeof(data), 1);
 	agent_poke(&mr, 0, data, LONG_LEN);
 	flow_device_writes(s, &mr, LONG_LEN, data, NULL, NULL);
 	mr = agent_mr(LONG_LEN, "lrw");
 	flow_we_write(s, &mr, 0, data, LONG_LEN, &fault);
-	expect_terminate(s->p, 2, 0, 2, false, NULL);
-	expect_untouched(&mr);
+	must_get_terminate(s->p, 2, 0, 2, false, NULL);
+	must_be_untouched(&mr);
 }
 
 static void start_with(struct session *s, bool device, bool we)
@@ -91,7 +91,7 @@ static void start_with(struct session *s, bool device, bool we)
 		skip("the device does not ask for CRCs");
 	/* a responder may say 1 because we do; the result is the same */
 	if (!device && (dut_role() == INITIATOR || !we))
-		expect_eq("C bit of the device", device_frame(s)->flags & MPA_C, 0);
+		must_eq(device_frame(s)->flags & MPA_C, 0, "C bit of the device");
 }
 
 static void crc__both_ends_want_it(void)
@@ -128,12 +128,12 @@ static void crc__no_end_wants_it(void)
 	/* so that the first FPDU that the device receives is one of these */
 	s.closed_fence = true;
 	start_with(&s, false, false);
-	expect(!s.p->crc, "CRC is on");
+	must(!s.p->crc, "CRC is on");
 	pattern(data, LONG_LEN, 2);
 	for (n = 0; n < 5; n++)
 		flow_we_write(&s, &mr, n, data + n, LONG_LEN - n, &fault);
-	expect_alive(s.p);
-	expect_memory(&mr, 0, data, LONG_LEN);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, data, LONG_LEN);
 	/* each FPDU has a CRC field, whatever its value, so the next one is found
 	 * after it */
 	for (n = 0; n < 5; n++)
@@ -150,8 +150,8 @@ static void crc__is_used_to_the_end(void)
 	pattern(data, sizeof(data), 3);
 	for (i = 0; i < 500; i++)
 		flow_we_write(&s, &mr, i * 100, data + i * 100, 100, NULL);
-	expect_alive(s.p);
-	expect_memory(&mr, 0, data, 500 * 100);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, data, 500 * 100);
 	agent_poke(&mr, 0, data, sizeof(data));
 	for (i = 0; i < 3; i++)
 		flow_device_writes(&s, &mr, sizeof(data), data, NULL, NULL);
@@ -200,16 +200,16 @@ static void flip(void)
 	pattern(data, FLIP_LEN, 4);
 	agent_recv(s.conn, RECV_ID, &rq, 0, 64);
 	n = seg_write(s.p, mr.rkey, mr.va, data, FLIP_LEN, true, ulpdu);
-	expect_eq("octets of the FPDU", fpdu_build(s.p, ulpdu, n, NULL, out), FLIP_FPDU);
+	must_eq(fpdu_build(s.p, ulpdu, n, NULL, out), FLIP_FPDU, "octets of the FPDU");
 	out[row->octet] ^= row->bit;
 	peer_send(s.p, out, FLIP_FPDU);
 	/* a greater length: the device waits for the rest of the FPDU first */
 	if (get16(out) > n)
 		peer_send(s.p, more, sizeof(more));
-	expect_terminate(s.p, 2, 0, 2, false, NULL);
-	expect_untouched(&mr);
-	expect_untouched(&rq);
-	agent_expect_wc(RECV_ID, "WR_FLUSH_ERR", &wc);
+	must_get_terminate(s.p, 2, 0, 2, false, NULL);
+	must_be_untouched(&mr);
+	must_be_untouched(&rq);
+	agent_must_get_wc(RECV_ID, "WR_FLUSH_ERR", &wc);
 }
 
 static void crc__bad_one_leaves_memory_alone(void)
@@ -220,8 +220,8 @@ static void crc__bad_one_leaves_memory_alone(void)
 
 	pattern(data, sizeof(data), 5);
 	flow_we_write(&s, &mr, 0, data, 60000, &fault);
-	expect_terminate(s.p, 2, 0, 2, false, NULL);
-	expect_untouched(&mr);
+	must_get_terminate(s.p, 2, 0, 2, false, NULL);
+	must_be_untouched(&mr);
 }
 
 static void crc__bad_one_fills_no_receive(void)
@@ -236,9 +236,9 @@ static void crc__bad_one_fills_no_receive(void)
 	agent_recv(s.conn, RECV_ID, &mr, 0, LONG_LEN);
 	n = seg_send(s.p, OP_SEND, 0, 0, data, LONG_LEN, true, ulpdu);
 	peer_send(s.p, out, fpdu_build(s.p, ulpdu, n, &fault, out));
-	expect_terminate(s.p, 2, 0, 2, false, NULL);
-	expect_untouched(&mr);
-	flow_expect_wc(RECV_ID, "WR_FLUSH_ERR");
+	must_get_terminate(s.p, 2, 0, 2, false, NULL);
+	must_be_untouched(&mr);
+	flow_must_get_wc(RECV_ID, "WR_FLUSH_ERR");
 }
 
 /* ---- the pad ---- */
@@ -253,8 +253,8 @@ static void crc__covers_a_pad_of_any_value(void)
 	flow_we_write(&s, &mr, 0, data, 5, &fault);
 	flow_we_write(&s, &mr, 5, data + 5, 6, &fault);
 	flow_we_write(&s, &mr, 11, data + 11, 7, &fault);
-	expect_alive(s.p);
-	expect_memory(&mr, 0, data, 18);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, data, 18);
 }
 
 static void crc__of_zeros_does_not_fit_another_pad(void)
@@ -265,8 +265,8 @@ static void crc__of_zeros_does_not_fit_another_pad(void)
 
 	pattern(data, 64, 8);
 	flow_we_write(&s, &mr, 0, data, 7, &fault);
-	expect_terminate(s.p, 2, 0, 2, false, NULL);
-	expect_untouched(&mr);
+	must_get_terminate(s.p, 2, 0, 2, false, NULL);
+	must_be_untouched(&mr);
 }
 
 /* what the ULP sees of a connection: its completions and the QP's state */
@@ -286,19 +286,19 @@ static void take_view(const char *setting, struct view *v)
 	agent_set(setting);
 	s.no_crc = !strcmp(setting, "crc off");
 	session_start(&s);
-	expect_eq("use of CRC", s.p->crc, !s.no_crc);
+	must_eq(s.p->crc, !s.no_crc, "use of CRC");
 	agent_recv(s.conn, 1, &mr, 0, 64);
 	send_send(s.p, data, 33);
-	agent_expect_wc(1, "SUCCESS", &v->wc[0]);
+	agent_must_get_wc(1, "SUCCESS", &v->wc[0]);
 	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, 10, 0, 0);
-	agent_expect_wc(2, "SUCCESS", &v->wc[1]);
+	agent_must_get_wc(2, "SUCCESS", &v->wc[1]);
 	agent_post(s.conn, 3, AG_WRITE, AG_SIGNALED, &mr, 0, 20, OUR_STAG, OUR_TO);
-	agent_expect_wc(3, "SUCCESS", &v->wc[2]);
+	agent_must_get_wc(3, "SUCCESS", &v->wc[2]);
 	agent_post(s.conn, 4, AG_READ, AG_SIGNALED, &mr, 0, 30, OUR_STAG, OUR_TO);
 	for (i = 2; i < 5; i++)
-		expect_fpdu(s.p, &f);
+		must_get_fpdu(s.p, &f);
 	send_read_resp(s.p, get32(f.seg.data), get64(f.seg.data + 4), data, 30);
-	agent_expect_wc(4, "SUCCESS", &v->wc[3]);
+	agent_must_get_wc(4, "SUCCESS", &v->wc[3]);
 	snprintf(v->qp, sizeof(v->qp), "%s", agent_qp_state(s.conn));
 	agent_reset();
 }
@@ -309,7 +309,7 @@ static void crc__is_not_seen_by_the_ulp(void)
 
 	take_view("crc on", &on);
 	take_view("crc off", &off);
-	expect_octets("what the ULP sees", &off, &on, sizeof(on));
+	must_bytes(&off, &on, sizeof(on), "what the ULP sees");
 }
 
 #define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }

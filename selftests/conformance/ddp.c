@@ -23,10 +23,10 @@ static void ddp__boundaries_do_not_depend_on_tcp(void)
 	n += fpdu_build(sc->p, ulpdu, seg_encode(&seg, ulpdu), NULL, wire + n);
 	sc->p->tx_msn[0]++;
 	peer_send_pieces(sc->p, wire, n, 1);
-	scene_expect_recv(SCENE_RECV_ID, 77);
-	expect_memory(&sc->sink, 5, sc->data, 100);
-	expect_memory(&sc->recv, 0, sc->data, 77);
-	expect_alive(sc->p);
+	scene_must_receive(SCENE_RECV_ID, 77);
+	must_have_memory(&sc->sink, 5, sc->data, 100);
+	must_have_memory(&sc->recv, 0, sc->data, 77);
+	must_be_alive(sc->p);
 }
 
 static void ddp__length_is_the_frames(void)
@@ -40,7 +40,7 @@ static void ddp__length_is_the_frames(void)
 
 		agent_recv(sc->s.conn, i, &sc->recv, 0, SCENE_RECV_LEN);
 		scene_put(sc, &seg);
-		scene_expect_recv(i, sizes[i]);
+		scene_must_receive(i, sizes[i]);
 	}
 }
 
@@ -56,9 +56,9 @@ static void ddp__a_damaged_segment_is_not_placed(void)
 		skip("the device agreed to no CRC");
 	n = fpdu_build(sc->p, ulpdu, seg_encode(&seg, ulpdu), &flip, wire);
 	peer_send(sc->p, wire, n);
-	scene_expect_end(sc, NULL, 0, MPA_CRC_ERROR, VERDICT_NONE);
-	scene_expect_flushed(sc, MPA_CRC_ERROR);
-	expect_untouched(&sc->sink);
+	scene_must_end(sc, NULL, 0, MPA_CRC_ERROR, VERDICT_NONE);
+	scene_must_flush(sc, MPA_CRC_ERROR);
+	must_be_untouched(&sc->sink);
 }
 
 static void ddp__every_request_ends(void)
@@ -77,12 +77,12 @@ static void ddp__every_request_ends(void)
 			   0, mr.len, 7, 0);
 	peer_reset(s.p);
 	for (i = 0; i < 12; i++) {
-		expect(agent_poll(&wc, patience(1000)), "only %d of 12 ended", i);
-		expect_eq("request that ended", wc.wr_id, i);
+		must(agent_poll(&wc, patience(1000)), "only %d of 12 ended", i);
+		must_eq(wc.wr_id, i, "request that ended");
 		failed += !!strcmp(wc.status, "SUCCESS");
 	}
-	expect(failed > 0, "12 MiB were sent to a peer that read nothing");
-	agent_expect_no_wc(1);
+	must(failed > 0, "12 MiB were sent to a peer that read nothing");
+	agent_must_get_no_wc(1);
 }
 
 /* ---- the two control octets --------------------------------------------- */
@@ -94,8 +94,8 @@ static void ddp__reserved_bits_of_untagged_are_ignored(void)
 
 	seg.ctrl |= 0x3c;
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 20);
-	expect_memory(&sc->recv, 0, sc->data, 20);
+	scene_must_receive(SCENE_RECV_ID, 20);
+	must_have_memory(&sc->recv, 0, sc->data, 20);
 }
 
 static void ddp__reserved_bits_of_tagged_are_ignored(void)
@@ -108,9 +108,9 @@ static void ddp__reserved_bits_of_tagged_are_ignored(void)
 	seg = scene_write(sc, 20, 20);
 	seg.ctrl |= 0x3c;
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
-	expect_memory(&sc->sink, 0, sc->data, 20);
-	expect_memory(&sc->sink, 20, sc->data, 20);
+	must_be_alive(sc->p);
+	must_have_memory(&sc->sink, 0, sc->data, 20);
+	must_have_memory(&sc->sink, 20, sc->data, 20);
 }
 
 static void ddp__reserved_bits_of_rdmap_are_ignored(void)
@@ -123,8 +123,8 @@ static void ddp__reserved_bits_of_rdmap_are_ignored(void)
 	seg = scene_send(sc, 20);
 	seg.rdmap |= 0x30;
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 20);
-	expect_memory(&sc->sink, 40, sc->data, 20);
+	scene_must_receive(SCENE_RECV_ID, 20);
+	must_have_memory(&sc->sink, 40, sc->data, 20);
 }
 
 /* the name of the running test ends in the value that it tries */
@@ -157,11 +157,11 @@ static void version_after_a_good_one(void)
 	struct seg seg = scene_write(sc, 100, 8);
 
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
+	must_be_alive(sc->p);
 	seg.ctrl = (seg.ctrl & ~3) | 2;
 	send_write(sc->p, 0, 0, NULL, 0);
 	scene_put(sc, &seg);
-	scene_expect_end(sc, NULL, 0, DT_VERSION, VERDICT_NONE);
+	scene_must_end(sc, NULL, 0, DT_VERSION, VERDICT_NONE);
 }
 
 static void tagged_rv(void)
@@ -216,13 +216,13 @@ static void ddp__starts_right_behind_the_reply(void)
 
 	mpa_plain(&request, false);
 	peer_send_frame(p, &request);
-	agent_expect_event("CONNECT_REQUEST", &ev);
+	agent_must_get_event("CONNECT_REQUEST", &ev);
 	agent_accept(ev.conn, &qp, NULL, 0);
-	expect(peer_recv_frame(p, true, &reply, patience(1000)), "no Reply");
+	must(peer_recv_frame(p, true, &reply, patience(1000)), "no Reply");
 	peer_agree(p, true);
 	send_write(p, mr.rkey, mr.va, data, sizeof(data));
-	expect_alive(p);
-	expect_memory(&mr, 0, data, sizeof(data));
+	must_be_alive(p);
+	must_have_memory(&mr, 0, data, sizeof(data));
 }
 
 static void ddp__orderly_end_is_no_error(void)
@@ -232,10 +232,10 @@ static void ddp__orderly_end_is_no_error(void)
 	int conn;
 
 	peer_shutdown(sc->p);
-	agent_expect_event("DISCONNECTED", &ev);
-	expect_eq("status of DISCONNECTED", ev.status, 0);
-	expect(!agent_async(&conn, 50), "an orderly end raised an async event");
-	expect_fin_silently(sc->p);
+	agent_must_get_event("DISCONNECTED", &ev);
+	must_eq(ev.status, 0, "status of DISCONNECTED");
+	must(!agent_async(&conn, 50), "an orderly end raised an async event");
+	must_fin_silently(sc->p);
 }
 
 /* Post more than TCP takes while we do not read: some Sends have not begun when the
@@ -256,15 +256,15 @@ static void ddp__graceful_close_sends_what_was_posted(void)
 		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, mr.len, 0, 0);
 	agent_disconnect(s.conn);
 	while (done < MANY) {
-		expect_op(s.p, &f, OP_SEND);
+		must_get_op(s.p, &f, OP_SEND);
 		got += f.seg.len;
 		if (!seg_last(&f.seg))
 			continue;
-		expect_eq("length of the Send", got, mr.len);
+		must_eq(got, mr.len, "length of the Send");
 		got = 0;
 		done++;
 	}
-	expect_fin_silently(s.p);
+	must_fin_silently(s.p);
 }
 
 static void ddp__no_new_requests_after_close(void)
@@ -275,12 +275,12 @@ static void ddp__no_new_requests_after_close(void)
 	agent_disconnect(sc->s.conn);
 	if (!agent_try_post(sc->s.conn, 9, AG_SEND, AG_SIGNALED, &sc->recv, 0, 8,
 			    0, 0)) {
-		expect_fin_silently(sc->p);
+		must_fin_silently(sc->p);
 		peer_close(sc->p);
-		agent_expect_wc(9, "WR_FLUSH_ERR", &wc);
+		agent_must_get_wc(9, "WR_FLUSH_ERR", &wc);
 		return;
 	}
-	expect_fin_silently(sc->p);
+	must_fin_silently(sc->p);
 }
 
 /* Read one Send of the device up to its L bit; @first: an FPDU of it that was read
@@ -293,9 +293,9 @@ static uint32_t take_send(struct peer *p, const struct fpdu *first)
 	if (first)
 		f = *first;
 	else
-		expect_op(p, &f, OP_SEND);
+		must_get_op(p, &f, OP_SEND);
 	for (got = f.seg.len; !seg_last(&f.seg); got += f.seg.len)
-		expect_op(p, &f, OP_SEND);
+		must_get_op(p, &f, OP_SEND);
 	return got;
 }
 
@@ -304,12 +304,12 @@ static void take_or_flushed(struct peer *p, uint64_t wr_id, uint32_t len)
 {
 	struct agent_wc wc;
 
-	expect(agent_poll(&wc, patience(3000)), "the Send does not end");
-	expect_eq("request that ended", wc.wr_id, wr_id);
+	must(agent_poll(&wc, patience(3000)), "the Send does not end");
+	must_eq(wc.wr_id, wr_id, "request that ended");
 	if (!strcmp(wc.status, "SUCCESS"))
-		expect_eq("octets of the Send", take_send(p, NULL), len);
+		must_eq(take_send(p, NULL), len, "octets of the Send");
 	else
-		expect(!strcmp(wc.status, "WR_FLUSH_ERR"), "status %s", wc.status);
+		must(!strcmp(wc.status, "WR_FLUSH_ERR"), "status %s", wc.status);
 }
 
 /* We take the first FPDU of a Send, then send FIN: the Send goes on, and the ULP is
@@ -329,20 +329,20 @@ static void ddp__sends_go_on_after_the_peers_fin(void)
 	session_start(&s);
 	mr = agent_mr(1 << 20, "l");
 	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 0, mr.len, 0, 0);
-	expect_op(s.p, &f, OP_SEND);
+	must_get_op(s.p, &f, OP_SEND);
 	peer_shutdown(s.p);
 	told = agent_event(&ev, 100);
 	err = agent_try_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, 5000, 0, 0);
-	expect_eq("octets of the first Send", take_send(s.p, &f), mr.len);
-	agent_expect_wc(1, "SUCCESS", &wc);
+	must_eq(take_send(s.p, &f), mr.len, "octets of the first Send");
+	agent_must_get_wc(1, "SUCCESS", &wc);
 	if (!err)
 		take_or_flushed(s.p, 2, 5000);
 	if (!told)
-		agent_expect_event("DISCONNECTED", &ev);
-	expect_eq("connection of the event", ev.conn, s.conn);
-	expect(!strcmp(ev.name, "DISCONNECTED"), "event %s", ev.name);
+		agent_must_get_event("DISCONNECTED", &ev);
+	must_eq(ev.conn, s.conn, "connection of the event");
+	must(!strcmp(ev.name, "DISCONNECTED"), "event %s", ev.name);
 	agent_disconnect(s.conn);
-	expect_fin_silently(s.p);
+	must_fin_silently(s.p);
 }
 
 static void ddp__receives_after_its_own_fin(void)
@@ -351,13 +351,13 @@ static void ddp__receives_after_its_own_fin(void)
 	struct seg seg = scene_write(sc, 0, 50);
 
 	agent_disconnect(sc->s.conn);
-	expect_fin_silently(sc->p);
+	must_fin_silently(sc->p);
 	scene_put(sc, &seg);
 	seg = scene_send(sc, 30);
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 30);
-	expect_memory(&sc->sink, 0, sc->data, 50);
-	expect_memory(&sc->recv, 0, sc->data, 30);
+	scene_must_receive(SCENE_RECV_ID, 30);
+	must_have_memory(&sc->sink, 0, sc->data, 50);
+	must_have_memory(&sc->recv, 0, sc->data, 30);
 }
 
 /* ---- the end after an error --------------------------------------------- */
@@ -375,10 +375,10 @@ static void ddp__fatal_error_is_told(void)
 	int conn;
 
 	scene_refuse(sc, &seg, DT_BOUNDS);
-	expect(agent_async(&conn, patience(1000)), "no async event");
-	expect_eq("connection of the event", conn, sc->s.conn);
-	expect(!strcmp(agent_qp_state(sc->s.conn), "ERR"), "the QP is in %s",
-	       agent_qp_state(sc->s.conn));
+	must(agent_async(&conn, patience(1000)), "no async event");
+	must_eq(conn, sc->s.conn, "connection of the event");
+	must(!strcmp(agent_qp_state(sc->s.conn), "ERR"), "the QP is in %s",
+	     agent_qp_state(sc->s.conn));
 }
 
 static void ddp__requests_end_in_error(void)
@@ -397,7 +397,7 @@ static void ddp__requests_end_in_error(void)
 	for (i = 0; i < 3; i++) {
 		struct fpdu f;
 
-		expect_op(sc->p, &f, OP_READ_REQ);
+		must_get_op(sc->p, &f, OP_READ_REQ);
 	}
 	scene_refuse(sc, &seg, DT_BOUNDS);
 }
@@ -408,7 +408,7 @@ static void ddp__terminate_comes_before_fin(void)
 	struct seg seg = bad_write(sc);
 
 	scene_put(sc, &seg);
-	expect_terminate(sc->p, 1, 1, 1, false, NULL);
+	must_get_terminate(sc->p, 1, 1, 1, false, NULL);
 }
 
 /* @seg is faulty: the Terminate copies its @hdr bytes of DDP header */
@@ -420,14 +420,14 @@ static void copies(struct scene *sc, const struct seg *seg, uint32_t hdr)
 	struct fpdu f;
 
 	peer_send_fpdu(sc->p, ulpdu, len);
-	expect_op(sc->p, &f, OP_TERMINATE);
-	expect(term_decode(&t, &f.seg), "the Terminate is too short");
-	expect(t.m && t.d && !t.r, "M, D, R are %d, %d, %d", t.m, t.d, t.r);
-	expect_eq("DDP segment length", t.ddp_len, len);
-	expect_eq("length of the copied header", t.ddp_hdr_len, hdr);
-	expect_octets("copied header", t.ddp, ulpdu, hdr);
-	expect_eq("length of the Terminate", f.seg.ulpdu_len, 24 + hdr);
-	expect_eq("reserved bits", (f.seg.data[2] & 0x1f) | f.seg.data[3], 0);
+	must_get_op(sc->p, &f, OP_TERMINATE);
+	must(term_decode(&t, &f.seg), "the Terminate is too short");
+	must(t.m && t.d && !t.r, "M, D, R are %d, %d, %d", t.m, t.d, t.r);
+	must_eq(t.ddp_len, len, "DDP segment length");
+	must_eq(t.ddp_hdr_len, hdr, "length of the copied header");
+	must_bytes(t.ddp, ulpdu, hdr, "copied header");
+	must_eq(f.seg.ulpdu_len, 24 + hdr, "length of the Terminate");
+	must_eq((f.seg.data[2] & 0x1f) | f.seg.data[3], 0, "reserved bits");
 }
 
 static void ddp__terminate_has_tagged_copies(void)
@@ -462,11 +462,11 @@ static void ddp__later_segments_are_dropped(void)
 				wire + n);
 	peer_send(sc->p, wire, n);
 	/* the Read gets no answer: nothing follows the Terminate */
-	expect_terminate(sc->p, 1, 1, 1, false, NULL);
+	must_get_terminate(sc->p, 1, 1, 1, false, NULL);
 	peer_close(sc->p);
-	scene_expect_flushed(sc, DT_BOUNDS);
-	expect_untouched(&sc->sink);
-	expect_untouched(&sc->recv);
+	scene_must_flush(sc, DT_BOUNDS);
+	must_be_untouched(&sc->sink);
+	must_be_untouched(&sc->recv);
 }
 
 #define ROW(name, ids, rule, role, run) { name, ids, rule, role, 0, run }

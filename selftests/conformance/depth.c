@@ -26,7 +26,7 @@ static struct meeting with_depths(int ird, int ord)
 static void serve(struct meeting *m, int ird, int ord)
 {
 	meet_depths(m, ird, ord);
-	expect(m->p->reply.flags & MPA_S, "the Reply to an enhanced Request has S=0");
+	must(m->p->reply.flags & MPA_S, "the Reply to an enhanced Request has S=0");
 }
 
 /* ---- the device is the responder ---- */
@@ -36,8 +36,8 @@ static void o1__reply_ird_meets_the_ord_asked_for(void)
 	struct meeting m = with_depths(8, 8);
 
 	serve(&m, PLENTY, 8);
-	expect(enh_ird(&m.p->reply) >= 8, "Reply IRD is %d", enh_ird(&m.p->reply));
-	expect_reads_served(m.p, 8);
+	must(enh_ird(&m.p->reply) >= 8, "Reply IRD is %d", enh_ird(&m.p->reply));
+	must_serve_reads(m.p, 8);
 }
 
 static void o1__reply_ird_is_the_ird_in_force(void)
@@ -47,7 +47,7 @@ static void o1__reply_ird_is_the_ird_in_force(void)
 	serve(&m, PLENTY, 2);
 	if (enh_ird(&m.p->reply) > 8)
 		skip("the device has more slots than this test fills");
-	expect_ird(&m, enh_ird(&m.p->reply));
+	must_have_ird(&m, enh_ird(&m.p->reply));
 }
 
 static void o2__ord_out_of_reach_is_answered_by_the_most_there_is(void)
@@ -55,9 +55,9 @@ static void o2__ord_out_of_reach_is_answered_by_the_most_there_is(void)
 	struct meeting m = with_depths(8, 8);
 
 	serve(&m, PLENTY, X - 1);
-	expect(enh_ird(&m.p->reply) >= 8 && enh_ird(&m.p->reply) < X,
-	       "Reply IRD is %d", enh_ird(&m.p->reply));
-	expect_reads_served(m.p, enh_ird(&m.p->reply));
+	must(enh_ird(&m.p->reply) >= 8 && enh_ird(&m.p->reply) < X,
+	     "Reply IRD is %d", enh_ird(&m.p->reply));
+	must_serve_reads(m.p, enh_ird(&m.p->reply));
 }
 
 static void o3__ord_not_negotiated_leaves_ird_alone(void)
@@ -65,8 +65,8 @@ static void o3__ord_not_negotiated_leaves_ird_alone(void)
 	struct meeting m = with_depths(3, 8);
 
 	serve(&m, PLENTY, X);
-	expect_eq("Reply IRD", enh_ird(&m.p->reply), X);
-	expect_ird(&m, 3);
+	must_eq(enh_ird(&m.p->reply), X, "Reply IRD");
+	must_have_ird(&m, 3);
 }
 
 static void o4__reply_ord_is_what_the_ulp_wants(void)
@@ -74,8 +74,8 @@ static void o4__reply_ord_is_what_the_ulp_wants(void)
 	struct meeting m = with_depths(8, 4);
 
 	serve(&m, 16, 8);
-	expect_eq("Reply ORD", enh_ord(&m.p->reply), 4);
-	expect_ord(&m, 4);
+	must_eq(enh_ord(&m.p->reply), 4, "Reply ORD");
+	must_have_ord(&m, 4);
 }
 
 static void o5__ord_is_cut_to_the_ird_of_the_request(void)
@@ -83,8 +83,8 @@ static void o5__ord_is_cut_to_the_ird_of_the_request(void)
 	struct meeting m = with_depths(8, 8);
 
 	serve(&m, 2, 8);
-	expect_eq("Reply ORD", enh_ord(&m.p->reply), 2);
-	expect_ord(&m, 2);
+	must_eq(enh_ord(&m.p->reply), 2, "Reply ORD");
+	must_have_ord(&m, 2);
 }
 
 static void o6__refusal_is_a_reply_without_terminate(void)
@@ -96,11 +96,11 @@ static void o6__refusal_is_a_reply_without_terminate(void)
 	meet_knock(&m, &req);
 	agent_reject(m.conn, "more", 4);
 	reply = &m.p->reply;
-	expect(peer_recv_frame(m.p, true, reply, patience(1000)), "no Reply came");
-	expect_eq("Reply R and S", reply->flags & (MPA_R | MPA_S), MPA_R | MPA_S);
-	expect_eq("PD_Length", reply->pd_len, 8);
-	expect_octets("private data", reply->pd + 4, "more", 4);
-	expect_closed_silently(m.p);
+	must(peer_recv_frame(m.p, true, reply, patience(1000)), "no Reply came");
+	must_eq(reply->flags & (MPA_R | MPA_S), MPA_R | MPA_S, "Reply R and S");
+	must_eq(reply->pd_len, 8, "PD_Length");
+	must_bytes(reply->pd + 4, "more", 4, "private data");
+	must_close_silently(m.p);
 }
 
 static void o7__ird_not_negotiated_leaves_ord_alone(void)
@@ -108,8 +108,8 @@ static void o7__ird_not_negotiated_leaves_ord_alone(void)
 	struct meeting m = with_depths(8, 3);
 
 	serve(&m, X, 8);
-	expect_eq("Reply ORD", enh_ord(&m.p->reply), X);
-	expect_ord(&m, 3);
+	must_eq(enh_ord(&m.p->reply), X, "Reply ORD");
+	must_have_ord(&m, 3);
 }
 
 static void o8__rtr_read_finds_a_slot_though_none_was_asked_for(void)
@@ -119,10 +119,10 @@ static void o8__rtr_read_finds_a_slot_though_none_was_asked_for(void)
 
 	meet_enhanced(&req, false, true, RTR_D, 0, 0);
 	meet_responder(&m, &req);
-	expect(enh_types(&m.p->reply) & RTR_D, "the device does not take an RTR Read");
-	expect(enh_ird(&m.p->reply) >= 1, "Reply IRD is 0");
+	must(enh_types(&m.p->reply) & RTR_D, "the device does not take an RTR Read");
+	must(enh_ird(&m.p->reply) >= 1, "Reply IRD is 0");
 	send_rtr(m.p, OP_READ_REQ);
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 /* the RTR takes a slot of its own, in addition to those of the Reply's IRD */
@@ -138,15 +138,15 @@ static void o8__rtr_read_takes_no_slot_from_the_ulp(void)
 	meet_enhanced(&req, false, true, RTR_D, PLENTY, 1);
 	meet_responder(&m, &req);
 	n = enh_ird(&m.p->reply);
-	expect(n >= 1 && n <= 8, "Reply IRD is %d", n);
+	must(n >= 1 && n <= 8, "Reply IRD is %d", n);
 	mr = agent_mr(4, "r");
 	len = seg_read_req(m.p, 0, 0, 0, 0, 0, ulpdu);
 	len = fpdu_build(m.p, ulpdu, len, NULL, out);
 	len += build_reads(m.p, &mr, n, 4, out + len);
 	peer_send(m.p, out, len);
-	expect_op(m.p, &(struct fpdu) {}, OP_READ_RESP);
-	expect_responses(m.p, 2, n, 4);
-	expect_up(&m);
+	must_get_op(m.p, &(struct fpdu) {}, OP_READ_RESP);
+	must_get_responses(m.p, 2, n, 4);
+	must_be_up(&m);
 }
 
 static void o9__ird_0_gets_no_reads(void)
@@ -154,8 +154,8 @@ static void o9__ird_0_gets_no_reads(void)
 	struct meeting m = with_depths(8, 8);
 
 	serve(&m, 0, 8);
-	expect_eq("Reply ORD", enh_ord(&m.p->reply), 0);
-	expect_ord(&m, 0);
+	must_eq(enh_ord(&m.p->reply), 0, "Reply ORD");
+	must_have_ord(&m, 0);
 }
 
 /* ---- the device is the initiator ---- */
@@ -165,7 +165,7 @@ static void o10__ord_is_cut_to_the_ird_of_the_reply(void)
 	struct meeting m = with_depths(8, 8);
 
 	meet_depths(&m, 1, 8);
-	expect_ord(&m, 1);
+	must_have_ord(&m, 1);
 }
 
 static void o10__larger_ird_does_not_raise_ord(void)
@@ -173,7 +173,7 @@ static void o10__larger_ird_does_not_raise_ord(void)
 	struct meeting m = with_depths(8, 3);
 
 	meet_depths(&m, 16, 8);
-	expect_ord(&m, 3);
+	must_have_ord(&m, 3);
 }
 
 static void o11__ird_not_negotiated_leaves_ord_alone(void)
@@ -181,7 +181,7 @@ static void o11__ird_not_negotiated_leaves_ord_alone(void)
 	struct meeting m = with_depths(8, 4);
 
 	meet_depths(&m, X, 8);
-	expect_ord(&m, 4);
+	must_have_ord(&m, 4);
 }
 
 static void o12__smaller_ord_of_the_reply_is_fine(void)
@@ -189,7 +189,7 @@ static void o12__smaller_ord_of_the_reply_is_fine(void)
 	struct meeting m = with_depths(4, 8);
 
 	meet_depths(&m, 8, 2);
-	expect_reads_served(m.p, 2);
+	must_serve_reads(m.p, 2);
 }
 
 /* A Reply whose ORD exceeds the IRD of the Request. A device that cannot raise its IRD
@@ -199,16 +199,16 @@ static void grow(struct meeting *m, int ord)
 	struct fpdu f;
 
 	meet_call_enhanced(m);
-	expect(enh_ird(&m->p->request) < ord, "the Request has an IRD of %d",
-	       enh_ird(&m->p->request));
+	must(enh_ird(&m->p->request) < ord, "the Request has an IRD of %d",
+	     enh_ird(&m->p->request));
 	meet_answer_depths(m, 8, ord);
 	if (enh_p2p(&m->p->request)) {
-		expect_fpdu(m->p, &f);
+		must_get_fpdu(m->p, &f);
 		if (seg_op(&f.seg) == OP_TERMINATE)
 			skip("the device cannot raise its IRD");
 		take_rtr(m->p, &f, enh_types(&m->p->request));
 	}
-	expect_up(m);
+	must_be_up(m);
 }
 
 static void o13__ird_grows_to_the_ord_of_the_reply(void)
@@ -216,7 +216,7 @@ static void o13__ird_grows_to_the_ord_of_the_reply(void)
 	struct meeting m = with_depths(4, 4);
 
 	grow(&m, 8);
-	expect_reads_served(m.p, 8);
+	must_serve_reads(m.p, 8);
 }
 
 static void o13__ird_grows_no_further(void)
@@ -224,7 +224,7 @@ static void o13__ird_grows_no_further(void)
 	struct meeting m = with_depths(2, 4);
 
 	grow(&m, 3);
-	expect_ird(&m, 3);
+	must_have_ird(&m, 3);
 }
 
 static void o14__ord_out_of_reach_ends_in_terminate(void)
@@ -233,8 +233,8 @@ static void o14__ord_out_of_reach_ends_in_terminate(void)
 
 	meet_call_enhanced(&m);
 	meet_answer_depths(&m, 8, X - 1);
-	expect_terminate(m.p, 2, 0, 0x06, false, NULL);
-	expect_failed(&m);
+	must_get_terminate(m.p, 2, 0, 0x06, false, NULL);
+	must_have_failed(&m);
 }
 
 static void o14__values_go_up_though_it_ends(void)
@@ -243,9 +243,9 @@ static void o14__values_go_up_though_it_ends(void)
 
 	meet_call_enhanced(&m);
 	meet_answer_depths(&m, 5, X - 1);
-	expect_failed(&m);
-	expect_state(m.p, "peer_ird", 5);
-	expect_state(m.p, "peer_ord", X - 1);
+	must_have_failed(&m);
+	must_have_state(m.p, "peer_ird", 5);
+	must_have_state(m.p, "peer_ord", X - 1);
 }
 
 static void o15__ord_not_negotiated_leaves_ird_alone(void)
@@ -253,7 +253,7 @@ static void o15__ord_not_negotiated_leaves_ird_alone(void)
 	struct meeting m = with_depths(3, 8);
 
 	meet_depths(&m, 8, X);
-	expect_ird(&m, 3);
+	must_have_ird(&m, 3);
 }
 
 static void o16__rejecting_reply_changes_nothing(void)
@@ -265,8 +265,8 @@ static void o16__rejecting_reply_changes_nothing(void)
 	meet_enhanced(&reply, true, enh_p2p(&m.p->request), RTR_ALL, 5, X - 1);
 	reply.flags |= MPA_R;
 	meet_answer(&m, &reply);
-	expect_closed_silently(m.p);
-	expect_failed(&m);
+	must_close_silently(m.p);
+	must_have_failed(&m);
 }
 
 static void o16__values_of_a_rejecting_reply_go_up(void)
@@ -278,9 +278,9 @@ static void o16__values_of_a_rejecting_reply_go_up(void)
 	meet_enhanced(&reply, true, enh_p2p(&m.p->request), RTR_ALL, 5, 300);
 	reply.flags |= MPA_R;
 	meet_answer(&m, &reply);
-	expect_failed(&m);
-	expect_state(m.p, "peer_ird", 5);
-	expect_state(m.p, "peer_ord", 300);
+	must_have_failed(&m);
+	must_have_state(m.p, "peer_ird", 5);
+	must_have_state(m.p, "peer_ord", 300);
 }
 
 static void o17__read_without_a_slot_is_no_rtr(void)
@@ -292,8 +292,8 @@ static void o17__read_without_a_slot_is_no_rtr(void)
 	meet_call_enhanced(&m);
 	meet_enhanced(&reply, true, true, RTR_D, 0, 8);
 	meet_answer(&m, &reply);
-	expect_terminate(m.p, 2, 0, 0x07, false, NULL);
-	expect_failed(&m);
+	must_get_terminate(m.p, 2, 0, 0x07, false, NULL);
+	must_have_failed(&m);
 }
 
 static void rtr_read_with_ord_0(int ird)
@@ -303,12 +303,12 @@ static void rtr_read_with_ord_0(int ird)
 
 	set_rtr(RTR_D);
 	meet_call_enhanced(&m);
-	expect_eq("ORD of the Request", enh_ord(&m.p->request), 0);
+	must_eq(enh_ord(&m.p->request), 0, "ORD of the Request");
 	meet_enhanced(&reply, true, true, RTR_D, ird, 8);
 	meet_answer(&m, &reply);
-	expect_rtr(m.p, OP_READ_REQ);
-	expect_up(&m);
-	expect_ord(&m, 0);
+	must_get_rtr(m.p, OP_READ_REQ);
+	must_be_up(&m);
+	must_have_ord(&m, 0);
 }
 
 static void o18__rtr_read_goes_out_though_ord_is_0(void)
@@ -338,7 +338,7 @@ static void meet_plain(struct meeting *m)
 		mpa_plain(&f, true);
 		meet_answer(m, &f);
 	}
-	expect_up(m);
+	must_be_up(m);
 }
 
 static void o19__plain_connection_keeps_the_ord_of_the_ulp(void)
@@ -346,7 +346,7 @@ static void o19__plain_connection_keeps_the_ord_of_the_ulp(void)
 	struct meeting m = with_depths(8, 3);
 
 	meet_plain(&m);
-	expect_ord(&m, 3);
+	must_have_ord(&m, 3);
 }
 
 static void o19__plain_connection_keeps_the_ird_of_the_ulp(void)
@@ -354,7 +354,7 @@ static void o19__plain_connection_keeps_the_ird_of_the_ulp(void)
 	struct meeting m = with_depths(3, 8);
 
 	meet_plain(&m);
-	expect_ird(&m, 3);
+	must_have_ird(&m, 3);
 }
 
 /* cxgb4 sends an RTR Read at revision 1, too, where nothing is negotiated */
@@ -366,8 +366,8 @@ static void o19__plain_connection_takes_an_rtr_read_at_ird_0(void)
 	mpa_plain(&req, false);
 	meet_responder(&m, &req);
 	send_rtr(m.p, OP_READ_REQ);
-	expect_up(&m);
-	expect_ird(&m, 0);
+	must_be_up(&m);
+	must_have_ird(&m, 0);
 }
 
 static void o19__plain_connection_takes_no_other_read_at_ird_0(void)
@@ -377,7 +377,7 @@ static void o19__plain_connection_takes_no_other_read_at_ird_0(void)
 
 	mpa_plain(&req, false);
 	meet_responder(&m, &req);
-	expect_ird(&m, 0);
+	must_have_ird(&m, 0);
 }
 
 /* rdma_cm(7): responder_resources is the peer's ORD, initiator_depth its IRD */
@@ -387,8 +387,8 @@ static void ulp__learns_ird_and_ord_of_the_peer(void)
 	const struct agent_event *ev = dut_role() == RESPONDER ? &m.called : &m.up;
 
 	meet_depths(&m, 5, 3);
-	expect_eq("responder_resources", ev->ird, 3);
-	expect_eq("initiator_depth", ev->ord, 5);
+	must_eq(ev->ird, 3, "responder_resources");
+	must_eq(ev->ord, 5, "initiator_depth");
 }
 
 /* rdma_cm has 8 bits for each (Q16); the agent's state has the raw values */
@@ -399,8 +399,8 @@ static void ulp__learns_values_beyond_255_as_255(void)
 
 	meet_enhanced(&req, false, false, 0, 300, 256);
 	meet_knock(&m, &req);
-	expect_eq("responder_resources", m.called.ird, 255);
-	expect_eq("initiator_depth", m.called.ord, 255);
+	must_eq(m.called.ird, 255, "responder_resources");
+	must_eq(m.called.ord, 255, "initiator_depth");
 }
 
 static void state__has_the_raw_values_of_both_ends(void)
@@ -408,10 +408,10 @@ static void state__has_the_raw_values_of_both_ends(void)
 	struct meeting m = with_depths(8, 7);
 
 	meet_depths(&m, 300, 3);
-	expect_state(m.p, "peer_ird", 300);
-	expect_state(m.p, "peer_ord", 3);
-	expect_state(m.p, "own_ord", 7);
-	expect_state(m.p, "own_ird", 8);
+	must_have_state(m.p, "peer_ird", 300);
+	must_have_state(m.p, "peer_ord", 3);
+	must_have_state(m.p, "own_ord", 7);
+	must_have_state(m.p, "own_ird", 8);
 }
 
 static void request__has_the_depths_in_force(void)
@@ -422,8 +422,8 @@ static void request__has_the_depths_in_force(void)
 		struct meeting m = with_depths(depths[i][0], depths[i][1]);
 
 		meet_call_enhanced(&m);
-		expect_eq("IRD of the Request", enh_ird(&m.p->request), depths[i][0]);
-		expect_eq("ORD of the Request", enh_ord(&m.p->request), depths[i][1]);
+		must_eq(enh_ird(&m.p->request), depths[i][0], "IRD of the Request");
+		must_eq(enh_ord(&m.p->request), depths[i][1], "ORD of the Request");
 		meet_leave(&m);
 	}
 }

@@ -13,10 +13,10 @@ static const char data[] = "private";
 
 static void check_frame(const struct mpa_frame *f, uint16_t pd_len)
 {
-	expect_eq("Rev", f->rev, 2);
-	expect_eq("S", f->flags & MPA_S, MPA_S);
-	expect_eq("reserved bits", f->flags & 0x0f, 0);
-	expect_eq("PD_Length", f->pd_len, pd_len);
+	must_eq(f->rev, 2, "Rev");
+	must_eq(f->flags & MPA_S, MPA_S, "S");
+	must_eq(f->flags & 0x0f, 0, "reserved bits");
+	must_eq(f->pd_len, pd_len, "PD_Length");
 }
 
 /* ---- the device is the initiator ---- */
@@ -27,8 +27,8 @@ static void request__holds_two_words_and_no_more(void)
 
 	meet_call_enhanced(&m);
 	check_frame(&m.p->request, 4);
-	expect_eq("IRD", enh_ird(&m.p->request), 8);
-	expect_eq("ORD", enh_ord(&m.p->request), 8);
+	must_eq(enh_ird(&m.p->request), 8, "IRD");
+	must_eq(enh_ord(&m.p->request), 8, "ORD");
 }
 
 static void request__has_the_words_before_the_ulps_data(void)
@@ -39,7 +39,7 @@ static void request__has_the_words_before_the_ulps_data(void)
 	m.pd_len = sizeof(data);
 	meet_call_enhanced(&m);
 	check_frame(&m.p->request, 4 + sizeof(data));
-	expect_octets("private data", m.p->request.pd + 4, data, sizeof(data));
+	must_bytes(m.p->request.pd + 4, data, sizeof(data), "private data");
 }
 
 static void request__peer_to_peer_offers_a_type(void)
@@ -50,8 +50,8 @@ static void request__peer_to_peer_offers_a_type(void)
 	set_rtr(RTR_ALL);
 	meet_call(&m);
 	check_frame(&m.p->request, 4);
-	expect(enh_p2p(&m.p->request), "A is 0");
-	expect_eq("B C D", enh_types(&m.p->request), RTR_ALL);
+	must(enh_p2p(&m.p->request), "A is 0");
+	must_eq(enh_types(&m.p->request), RTR_ALL, "B C D");
 }
 
 static void request__offers_every_subset_of_types(void)
@@ -61,8 +61,8 @@ static void request__offers_every_subset_of_types(void)
 
 		set_rtr(types);
 		meet_call(&m);
-		expect(enh_p2p(&m.p->request), "A is 0");
-		expect_eq("B C D", enh_types(&m.p->request), types);
+		must(enh_p2p(&m.p->request), "A is 0");
+		must_eq(enh_types(&m.p->request), types, "B C D");
 		meet_leave(&m);
 	}
 }
@@ -74,8 +74,8 @@ static void request__client_server_offers_no_type(void)
 	agent_set("p2p off");
 	meet_call(&m);
 	check_frame(&m.p->request, 4);
-	expect(!enh_p2p(&m.p->request), "A is 1");
-	expect_eq("B C D", enh_types(&m.p->request), 0);
+	must(!enh_p2p(&m.p->request), "A is 1");
+	must_eq(enh_types(&m.p->request), 0, "B C D");
 }
 
 static void request__is_plain_when_nothing_enhanced_is_wanted(void)
@@ -86,10 +86,10 @@ static void request__is_plain_when_nothing_enhanced_is_wanted(void)
 	m.pd = data;
 	m.pd_len = sizeof(data);
 	meet_call(&m);
-	expect_eq("Rev", m.p->request.rev, 2);
-	expect_eq("S, R and reserved bits", m.p->request.flags & 0x3f, 0);
-	expect_eq("PD_Length", m.p->request.pd_len, sizeof(data));
-	expect_octets("private data", m.p->request.pd, data, sizeof(data));
+	must_eq(m.p->request.rev, 2, "Rev");
+	must_eq(m.p->request.flags & 0x3f, 0, "S, R and reserved bits");
+	must_eq(m.p->request.pd_len, sizeof(data), "PD_Length");
+	must_bytes(m.p->request.pd, data, sizeof(data), "private data");
 }
 
 static size_t request_octets(const char *setting, uint8_t *out)
@@ -111,11 +111,11 @@ static void request__without_s_is_that_of_revision_1(void)
 	uint8_t rev1[MPA_FRAME_HDR + MPA_PD_MAX], rev2[MPA_FRAME_HDR + MPA_PD_MAX];
 	size_t len = request_octets("enhanced off", rev2);
 
-	expect_eq("length at Rev 1", request_octets("mpa-rev 1", rev1), len);
-	expect_eq("Rev", rev1[REV], 1);
-	expect_eq("Rev", rev2[REV], 2);
+	must_eq(request_octets("mpa-rev 1", rev1), len, "length at Rev 1");
+	must_eq(rev1[REV], 1, "Rev");
+	must_eq(rev2[REV], 2, "Rev");
 	rev1[REV] = 2;
-	expect_octets("the Request but for Rev", rev2, rev1, len);
+	must_bytes(rev2, rev1, len, "the Request but for Rev");
 }
 
 static void reply__reserved_bits_are_not_looked_at(void)
@@ -128,8 +128,8 @@ static void reply__reserved_bits_are_not_looked_at(void)
 	reply.flags |= 0x0f;
 	meet_answer(&m, &reply);
 	if (enh_p2p(&m.p->request))
-		expect_any_rtr(m.p, enh_types(&m.p->request));
-	expect_up(&m);
+		must_get_any_rtr(m.p, enh_types(&m.p->request));
+	must_be_up(&m);
 }
 
 static void reply__hands_the_ulps_data_up_without_the_words(void)
@@ -141,10 +141,10 @@ static void reply__hands_the_ulps_data_up_without_the_words(void)
 	meet_enhanced(&reply, true, enh_p2p(&m.p->request), enh_types(&m.p->request), 8, 8);
 	mpa_add_pd(&reply, data, sizeof(data));
 	meet_answer(&m, &reply);
-	expect_up(&m);
+	must_be_up(&m);
 	/* iw_cm and rdma_cm pass up to 255 bytes, and may add zeros */
-	expect(m.up.pd_len >= (int)sizeof(data), "%d octets are handed up", m.up.pd_len);
-	expect_octets("private data", m.up.pd, data, sizeof(data));
+	must(m.up.pd_len >= (int)sizeof(data), "%d octets are handed up", m.up.pd_len);
+	must_bytes(m.up.pd, data, sizeof(data), "private data");
 }
 
 /* the device refuses private data that rdma_cm cannot carry, and does not cut it
@@ -159,8 +159,8 @@ static void reply__with_more_data_than_rdma_cm_carries_is_refused(void)
 	meet_enhanced(&reply, true, enh_p2p(&m.p->request), enh_types(&m.p->request), 8, 8);
 	mpa_add_pd(&reply, long_pd, sizeof(long_pd));
 	meet_answer(&m, &reply);
-	expect_closed_silently(m.p);
-	expect_failed(&m);
+	must_close_silently(m.p);
+	must_have_failed(&m);
 }
 
 /* ---- a peer that does not know RFC 6581 ---- */
@@ -175,15 +175,15 @@ static void enhanced_request__closed_by_a_plain_peer_is_reported_or_retried(void
 	peer_close(m.p);
 	again = peer_accept(patience(3000));
 	if (!again)
-		return expect_failed(&m);
-	expect(peer_recv_frame(again, false, &f, patience(1000)), "no second Request");
-	expect_eq("Rev of the second Request", f.rev, 1);
-	expect_eq("S of the second Request", f.flags & MPA_S, 0);
-	expect_eq("PD_Length of the second Request", f.pd_len, 0);
+		return must_have_failed(&m);
+	must(peer_recv_frame(again, false, &f, patience(1000)), "no second Request");
+	must_eq(f.rev, 1, "Rev of the second Request");
+	must_eq(f.flags & MPA_S, 0, "S of the second Request");
+	must_eq(f.pd_len, 0, "PD_Length of the second Request");
 	m.p = again;
 	mpa_plain(&f, true);
 	meet_answer(&m, &f);
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 /* ---- the device is the responder ---- */
@@ -196,8 +196,8 @@ static void enhanced_request__gets_an_enhanced_reply(void)
 	meet_enhanced(&req, false, false, 0, 8, 8);
 	meet_responder(&m, &req);
 	check_frame(&m.p->reply, 4);
-	expect(!enh_p2p(&m.p->reply), "A is 1");
-	expect_eq("B C D", enh_types(&m.p->reply), 0);
+	must(!enh_p2p(&m.p->reply), "A is 1");
+	must_eq(enh_types(&m.p->reply), 0, "B C D");
 }
 
 static void enhanced_request__hands_the_ulps_data_up_without_the_words(void)
@@ -210,11 +210,11 @@ static void enhanced_request__hands_the_ulps_data_up_without_the_words(void)
 	m.pd = "reply";
 	m.pd_len = 5;
 	meet_responder(&m, &req);
-	expect(m.called.pd_len >= (int)sizeof(data), "%d octets are handed up",
-	       m.called.pd_len);
-	expect_octets("private data", m.called.pd, data, sizeof(data));
+	must(m.called.pd_len >= (int)sizeof(data), "%d octets are handed up",
+	     m.called.pd_len);
+	must_bytes(m.called.pd, data, sizeof(data), "private data");
 	check_frame(&m.p->reply, 4 + 5);
-	expect_octets("private data", m.p->reply.pd + 4, "reply", 5);
+	must_bytes(m.p->reply.pd + 4, "reply", 5, "private data");
 }
 
 static void reject_by_ulp(bool p2p)
@@ -226,17 +226,17 @@ static void reject_by_ulp(bool p2p)
 	meet_knock(&m, &req);
 	agent_reject(m.conn, "no", 2);
 	reply = &m.p->reply;
-	expect(peer_recv_frame(m.p, true, reply, patience(1000)), "no Reply came");
+	must(peer_recv_frame(m.p, true, reply, patience(1000)), "no Reply came");
 	check_frame(reply, 4 + 2);
-	expect_eq("R", reply->flags & MPA_R, MPA_R);
-	expect_eq("A", enh_p2p(reply), p2p);
-	expect(p2p == !!enh_types(reply), "A is %d, B C D %d", p2p, enh_types(reply));
+	must_eq(reply->flags & MPA_R, MPA_R, "R");
+	must_eq(enh_p2p(reply), p2p, "A");
+	must(p2p == !!enh_types(reply), "A is %d, B C D %d", p2p, enh_types(reply));
 	/* some initiators check these words before R, so they must be valid in a
 	 * reject, too */
-	expect(!(enh_types(reply) & RTR_D) || enh_ird(reply), "a Read is listed, IRD is 0");
-	expect(enh_ord(reply) <= 8, "Reply ORD is %d, Request IRD 8", enh_ord(reply));
-	expect_octets("private data", reply->pd + 4, "no", 2);
-	expect_closed_silently(m.p);
+	must(!(enh_types(reply) & RTR_D) || enh_ird(reply), "a Read is listed, IRD is 0");
+	must(enh_ord(reply) <= 8, "Reply ORD is %d, Request IRD 8", enh_ord(reply));
+	must_bytes(reply->pd + 4, "no", 2, "private data");
+	must_close_silently(m.p);
 }
 
 static void enhanced_request__is_rejected_by_an_enhanced_reply(void)
@@ -255,14 +255,14 @@ static void plain_reply(uint8_t rev, uint8_t *octets, size_t *len)
 	m.pd = data;
 	m.pd_len = sizeof(data);
 	meet_responder(&m, &req);
-	expect_eq("Rev of the Reply", m.p->reply.rev, rev);
-	expect_eq("S, R and reserved bits", m.p->reply.flags & 0x3f, 0);
-	expect_eq("PD_Length", m.p->reply.pd_len, sizeof(data));
-	expect_octets("private data", m.p->reply.pd, data, sizeof(data));
+	must_eq(m.p->reply.rev, rev, "Rev of the Reply");
+	must_eq(m.p->reply.flags & 0x3f, 0, "S, R and reserved bits");
+	must_eq(m.p->reply.pd_len, sizeof(data), "PD_Length");
+	must_bytes(m.p->reply.pd, data, sizeof(data), "private data");
 	*len = mpa_encode(&m.p->reply, octets);
 	send_rtr(m.p, OP_WRITE);
-	expect_alive(m.p);
-	expect_up(&m);
+	must_be_alive(m.p);
+	must_be_up(&m);
 	meet_leave(&m);
 }
 
@@ -273,9 +273,9 @@ static void plain_request__gets_a_plain_reply(void)
 
 	plain_reply(1, rev1, &len1);
 	plain_reply(2, rev2, &len2);
-	expect_eq("length", len2, len1);
+	must_eq(len2, len1, "length");
 	rev1[REV] = 2;
-	expect_octets("the Reply but for Rev", rev2, rev1, len1);
+	must_bytes(rev2, rev1, len1, "the Reply but for Rev");
 }
 
 static void plain_request__is_rejected_by_a_plain_reply(void)
@@ -289,11 +289,11 @@ static void plain_request__is_rejected_by_a_plain_reply(void)
 		meet_knock(&m, &req);
 		agent_reject(m.conn, "no", 2);
 		reply = &m.p->reply;
-		expect(peer_recv_frame(m.p, true, reply, patience(1000)), "no Reply came");
-		expect_eq("Rev", reply->rev, rev);
-		expect_eq("S, R and reserved bits", reply->flags & 0x3f, MPA_R);
-		expect_eq("PD_Length", reply->pd_len, 2);
-		expect_closed_silently(m.p);
+		must(peer_recv_frame(m.p, true, reply, patience(1000)), "no Reply came");
+		must_eq(reply->rev, rev, "Rev");
+		must_eq(reply->flags & 0x3f, MPA_R, "S, R and reserved bits");
+		must_eq(reply->pd_len, 2, "PD_Length");
+		must_close_silently(m.p);
 	}
 }
 
@@ -306,7 +306,7 @@ static void request__reserved_bits_are_not_looked_at(void)
 	req.flags |= 0x0f;
 	meet_responder(&m, &req);
 	check_frame(&m.p->reply, 4);
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 static void request__512_octets_with_the_words_get_a_reply(void)
@@ -321,9 +321,9 @@ static void request__512_octets_with_the_words_get_a_reply(void)
 	peer_send_frame(p, &req);
 	/* rdma_cm cannot carry the data, so the device refuses (Q16), in a well-formed
 	 * Reply */
-	expect(peer_recv_frame(p, true, &reply, patience(1000)), "no Reply came");
-	expect_eq("S and R", reply.flags & (MPA_S | MPA_R), MPA_S | MPA_R);
-	agent_expect_no_event(50);
+	must(peer_recv_frame(p, true, &reply, patience(1000)), "no Reply came");
+	must_eq(reply.flags & (MPA_S | MPA_R), MPA_S | MPA_R, "S and R");
+	agent_must_get_no_event(50);
 }
 
 static void request__513_octets_with_the_words_are_closed(void)
@@ -335,8 +335,8 @@ static void request__513_octets_with_the_words_are_closed(void)
 	req.pd_len = MPA_PD_MAX + 1;
 	p = peer_connect(agent_listen(), &(struct peer_tcp) {});
 	peer_send_frame(p, &req);
-	expect_closed_silently(p);
-	agent_expect_no_event(50);
+	must_close_silently(p);
+	agent_must_get_no_event(50);
 }
 
 static void enhanced_request__is_closed_by_a_revision_1_responder(void)
@@ -348,8 +348,8 @@ static void enhanced_request__is_closed_by_a_revision_1_responder(void)
 	meet_enhanced(&req, false, false, 0, 8, 8);
 	p = peer_connect(agent_listen(), &(struct peer_tcp) {});
 	peer_send_frame(p, &req);
-	expect_closed_silently(p);
-	agent_expect_no_event(50);
+	must_close_silently(p);
+	agent_must_get_no_event(50);
 }
 
 /* ---- any words (RFC 6581 12) ---- */
@@ -368,20 +368,20 @@ static void check_words(const struct mpa_frame *req, const struct mpa_frame *rep
 {
 	int ird = enh_ird(req), ord = enh_ord(req);
 
-	expect_eq("A", enh_p2p(reply), enh_p2p(req));
+	must_eq(enh_p2p(reply), enh_p2p(req), "A");
 	if (enh_p2p(req))
-		expect(enh_types(reply), "A is 1, B C D are 0");
+		must(enh_types(reply), "A is 1, B C D are 0");
 	else
-		expect_eq("B C D", enh_types(reply), 0);
+		must_eq(enh_types(reply), 0, "B C D");
 	if (ord == ENH_X)
-		expect_eq("Reply IRD", enh_ird(reply), ENH_X);
+		must_eq(enh_ird(reply), ENH_X, "Reply IRD");
 	else
-		expect(enh_ird(reply) != ENH_X, "Reply IRD is 0x3fff, unasked");
+		must(enh_ird(reply) != ENH_X, "Reply IRD is 0x3fff, unasked");
 	if (ird == ENH_X)
-		expect_eq("Reply ORD", enh_ord(reply), ENH_X);
+		must_eq(enh_ord(reply), ENH_X, "Reply ORD");
 	else
-		expect(enh_ord(reply) <= ird && enh_ord(reply) <= qp->ord,
-		       "Reply ORD is %d, Request IRD %d", enh_ord(reply), ird);
+		must(enh_ord(reply) <= ird && enh_ord(reply) <= qp->ord,
+		     "Reply ORD is %d, Request IRD %d", enh_ord(reply), ird);
 }
 
 static void responder__bears_any_words(void)
@@ -398,7 +398,7 @@ static void responder__bears_any_words(void)
 		check_frame(&m.p->reply, 4);
 		check_words(&req, &m.p->reply, &m.qp);
 		send_rtr(m.p, OP_WRITE);
-		expect_up(&m);
+		must_be_up(&m);
 		meet_leave(&m);
 	}
 }
@@ -410,23 +410,23 @@ static void check_first(struct peer *p)
 	struct fpdu f;
 	struct term t;
 
-	expect_fpdu(p, &f);
+	must_get_fpdu(p, &f);
 	if (seg_op(&f.seg) != OP_TERMINATE) {
-		expect(enh_p2p(&p->reply), "first message of opcode %d, A is 0",
-		       seg_op(&f.seg));
+		must(enh_p2p(&p->reply), "first message of opcode %d, A is 0",
+		     seg_op(&f.seg));
 		return take_rtr(p, &f, types);
 	}
-	expect(term_decode(&t, &f.seg), "the Terminate is too short");
-	expect(t.layer == 2 && !t.etype && (t.code == 6 || t.code == 7),
-	       "Terminate %d/%d/%02x", t.layer, t.etype, t.code);
+	must(term_decode(&t, &f.seg), "the Terminate is too short");
+	must(t.layer == 2 && !t.etype && (t.code == 6 || t.code == 7),
+	     "Terminate %d/%d/%02x", t.layer, t.etype, t.code);
 	if (t.code == 6)
-		expect(enh_ord(&p->reply) != ENH_X &&
-		       enh_ord(&p->reply) > enh_ird(&p->request),
-		       "Terminate 2/0/06 for ORD %d", enh_ord(&p->reply));
+		must(enh_ord(&p->reply) != ENH_X &&
+		     enh_ord(&p->reply) > enh_ird(&p->request),
+		     "Terminate 2/0/06 for ORD %d", enh_ord(&p->reply));
 	else
-		expect(!enh_p2p(&p->reply) || !types ||
-		       (types == RTR_D && !enh_ird(&p->reply)),
-		       "Terminate 2/0/07, types %d are shared", types);
+		must(!enh_p2p(&p->reply) || !types ||
+		     (types == RTR_D && !enh_ird(&p->reply)),
+		     "Terminate 2/0/07, types %d are shared", types);
 }
 
 static void initiator__bears_any_words(void)
@@ -445,7 +445,7 @@ static void initiator__bears_any_words(void)
 		mpa_enhanced(&reply, true, words >> 16, words);
 		meet_answer(&m, &reply);
 		check_first(m.p);
-		expect(agent_event(&ev, patience(2000)), "connect() ends in no event");
+		must(agent_event(&ev, patience(2000)), "connect() ends in no event");
 		meet_leave(&m);
 	}
 }

@@ -25,15 +25,15 @@ static int post_early(struct meeting *m, const struct agent_mr *mr)
 	return n;
 }
 
-static void expect_held(struct meeting *m, int n)
+static void must_hold(struct meeting *m, int n)
 {
 	struct agent_wc wc;
 	struct fpdu f;
 
 	for (int i = 0; i < n; i++) {
-		expect_op(m->p, &f, OP_SEND);
-		expect_eq("length of a Send", f.seg.len, 5 + i);
-		agent_expect_wc(20 + i, "SUCCESS", &wc);
+		must_get_op(m->p, &f, OP_SEND);
+		must_eq(f.seg.len, 5 + i, "length of a Send");
+		agent_must_get_wc(20 + i, "SUCCESS", &wc);
 	}
 }
 
@@ -46,11 +46,11 @@ static void fence_holds(struct mpa_frame *req)
 	meet_responder(&m, req);
 	mr = agent_mr(64, "l");
 	n = post_early(&m, &mr);
-	expect_silence(m.p, QUIET);
+	must_be_silent(m.p, QUIET);
 	send_rtr(m.p, OP_WRITE);
-	expect_held(&m, n);
-	expect_up(&m);
-	expect_send_sent(&m);
+	must_hold(&m, n);
+	must_be_up(&m);
+	must_send(&m);
 }
 
 static void fence__holds_in_the_peer_to_peer_model(void)
@@ -102,11 +102,11 @@ static void fence__is_shut_until_the_fpdu_is_whole(void)
 	len = seg_write(m.p, 1, 1, NULL, 0, true, ulpdu);
 	len = fpdu_build(m.p, ulpdu, len, NULL, out);
 	peer_send(m.p, out, len - 1);
-	expect_silence(m.p, QUIET);
-	agent_expect_no_event(0);
+	must_be_silent(m.p, QUIET);
+	agent_must_get_no_event(0);
 	peer_send(m.p, out + len - 1, 1);
-	expect_held(&m, n);
-	expect_up(&m);
+	must_hold(&m, n);
+	must_be_up(&m);
 }
 
 /* ---- when the ULP learns that the connection is up (Q26) ---- */
@@ -116,9 +116,9 @@ static void established__waits_for_the_rtr(void)
 	struct meeting m = MEETING_DEFAULT;
 
 	meet_p2p(&m, RTR_ALL);
-	agent_expect_no_event(QUIET);
+	agent_must_get_no_event(QUIET);
 	send_rtr(m.p, OP_WRITE);
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 static void established__waits_for_nothing_without_an_rtr(void)
@@ -131,7 +131,7 @@ static void established__waits_for_nothing_without_an_rtr(void)
 		struct meeting m = MEETING_DEFAULT;
 
 		meet_responder(&m, &reqs[i]);
-		expect_up(&m);
+		must_be_up(&m);
 		meet_leave(&m);
 	}
 }
@@ -147,7 +147,7 @@ static void burst_behind_rtr(int type)
 
 	meet_p2p(&m, RTR_ALL);
 	need_type(&m, type);
-	expect(enh_ird(&m.p->reply) >= 8, "Reply IRD is %d", enh_ird(&m.p->reply));
+	must(enh_ird(&m.p->reply) >= 8, "Reply IRD is %d", enh_ird(&m.p->reply));
 	mr = agent_mr(4, "r");
 	if (type == RTR_D)
 		len = seg_read_req(m.p, 1, 1, 0, 1, 1, ulpdu);
@@ -159,9 +159,9 @@ static void burst_behind_rtr(int type)
 	len += build_reads(m.p, &mr, 8, 4, out + len);
 	peer_send(m.p, out, len);
 	if (type == RTR_D)
-		expect_op(m.p, &(struct fpdu) {}, OP_READ_RESP);
-	expect_responses(m.p, type == RTR_D ? 2 : 1, 8, 4);
-	expect_up(&m);
+		must_get_op(m.p, &(struct fpdu) {}, OP_READ_RESP);
+	must_get_responses(m.p, type == RTR_D ? 2 : 1, 8, 4);
+	must_be_up(&m);
 	meet_leave(&m);
 }
 
@@ -177,7 +177,7 @@ static void p2p_initiator(struct meeting *m, int type)
 {
 	set_rtr(type);
 	meet_call_enhanced(m);
-	expect_eq("B C D of the Request", enh_types(&m->p->request), type);
+	must_eq(enh_types(&m->p->request), type, "B C D of the Request");
 }
 
 static void rtr_goes_before_what_is_posted(int type)
@@ -188,13 +188,13 @@ static void rtr_goes_before_what_is_posted(int type)
 
 	p2p_initiator(&m, type);
 	n = post_early(&m, &mr);
-	expect_silence(m.p, QUIET);
+	must_be_silent(m.p, QUIET);
 	meet_answer_depths(&m, 8, 8);
-	expect_rtr(m.p, preferred_rtr(type));
-	expect_held(&m, n);
-	expect_up(&m);
+	must_get_rtr(m.p, preferred_rtr(type));
+	must_hold(&m, n);
+	must_be_up(&m);
 	/* after an RTR Send, the MSN goes on at 2 */
-	expect_send_sent(&m);
+	must_send(&m);
 	meet_leave(&m);
 }
 
@@ -210,11 +210,11 @@ static void rtr__leaves_no_completion(void)
 		struct meeting m = MEETING_DEFAULT;
 
 		p2p_initiator(&m, all_types[i]);
-		agent_expect_no_event(QUIET);
+		agent_must_get_no_event(QUIET);
 		meet_answer_depths(&m, 8, 8);
-		expect_rtr(m.p, preferred_rtr(all_types[i]));
-		expect_up(&m);
-		agent_expect_no_wc(50);
+		must_get_rtr(m.p, preferred_rtr(all_types[i]));
+		must_be_up(&m);
+		agent_must_get_no_wc(50);
 		meet_leave(&m);
 	}
 }
@@ -231,16 +231,16 @@ static void rtr__read_keeps_its_slot_until_answered(void)
 	m.qp.ord = 1;
 	p2p_initiator(&m, RTR_D);
 	meet_answer_depths(&m, 1, 8);
-	expect_op(m.p, &f, OP_READ_REQ);
-	expect_up(&m);
-	expect_send_sent(&m);
+	must_get_op(m.p, &f, OP_READ_REQ);
+	must_be_up(&m);
+	must_send(&m);
 	agent_post(m.conn, 5, AG_READ, AG_SIGNALED, &mr, 0, 4, 0x7e57, 0);
-	expect_silence(m.p, QUIET);
+	must_be_silent(m.p, QUIET);
 	send_read_resp(m.p, get32(f.seg.data), get64(f.seg.data + 4), NULL, 0);
-	expect_op(m.p, &f, OP_READ_REQ);
+	must_get_op(m.p, &f, OP_READ_REQ);
 	send_read_resp(m.p, get32(f.seg.data), get64(f.seg.data + 4), "data", 4);
-	agent_expect_wc(5, "SUCCESS", &wc);
-	agent_expect_no_wc(50);
+	agent_must_get_wc(5, "SUCCESS", &wc);
+	agent_must_get_no_wc(50);
 }
 
 /* ---- both ---- */
@@ -251,7 +251,7 @@ static void ulp__may_end_a_connection_it_dislikes(void)
 
 	meet_depths(&m, 1, 1);
 	agent_disconnect(m.conn);
-	expect_fin_silently(m.p);
+	must_fin_silently(m.p);
 }
 
 static const struct conform_test tests[] = {

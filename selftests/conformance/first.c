@@ -19,10 +19,10 @@ static void f64__write_or_read_of_a_listed_type(void)
 		meet_p2p(&m, RTR_ALL);
 		need_type(&m, types[i]);
 		send_rtr(m.p, preferred_rtr(types[i]));
-		expect_up(&m);
-		agent_expect_no_wc(50);
+		must_be_up(&m);
+		agent_must_get_no_wc(50);
 		/* after the RTR Read, which was MSN 1 of QN 1, this Read is MSN 2 */
-		expect_alive(m.p);
+		must_be_alive(m.p);
 		meet_leave(&m);
 	}
 }
@@ -37,12 +37,12 @@ static void f65__send_takes_no_receive(void)
 	need_type(&m, RTR_B);
 	agent_recv(m.conn, 1, &mr, 0, 64);
 	send_rtr(m.p, OP_SEND);
-	expect_up(&m);
-	agent_expect_no_wc(50);
+	must_be_up(&m);
+	agent_must_get_no_wc(50);
 	/* the RTR Send was MSN 1, so this is MSN 2 */
 	send_send(m.p, "message", 7);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 7);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.byte_len, 7, "byte_len");
 }
 
 static void f65__send_needs_no_receive(void)
@@ -53,8 +53,8 @@ static void f65__send_needs_no_receive(void)
 	meet_p2p(&m, RTR_ALL);
 	need_type(&m, RTR_B);
 	send_rtr(m.p, OP_SEND);
-	expect_up(&m);
-	expect_send_received(&m, &mr, 1);
+	must_be_up(&m);
+	must_receive_send(&m, &mr, 1);
 }
 
 /* @op without data as the first message takes a receive: it is the ULP's, no RTR */
@@ -68,10 +68,10 @@ static void first_send_is_the_ulps(struct meeting *m, enum rdmap_op op)
 	agent_recv(m->conn, 1, &mr, 0, 64);
 	len = seg_send(m->p, op, 0, 0, NULL, 0, true, ulpdu);
 	peer_send_fpdu(m->p, ulpdu, len);
-	expect_up(m);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 0);
-	expect_send_received(m, &mr, 2);
+	must_be_up(m);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.byte_len, 0, "byte_len");
+	must_receive_send(m, &mr, 2);
 }
 
 static void f65__solicited_send_is_no_rtr(void)
@@ -93,9 +93,9 @@ static void f65__second_send_is_no_rtr(void)
 	agent_recv(m.conn, 1, &mr, 0, 64);
 	send_rtr(m.p, OP_SEND);
 	send_send(m.p, NULL, 0);
-	expect_up(&m);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 0);
+	must_be_up(&m);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.byte_len, 0, "byte_len");
 }
 
 static void f66__send_not_listed_is_the_ulps(void)
@@ -104,7 +104,7 @@ static void f66__send_not_listed_is_the_ulps(void)
 
 	set_rtr(RTR_C | RTR_D);
 	meet_p2p(&m, RTR_ALL);
-	expect_eq("B C D of the Reply", enh_types(&m.p->reply), RTR_C | RTR_D);
+	must_eq(enh_types(&m.p->reply), RTR_C | RTR_D, "B C D of the Reply");
 	first_send_is_the_ulps(&m, OP_SEND);
 }
 
@@ -117,11 +117,11 @@ static void f67__write_or_read_not_listed_is_harmless(void)
 		struct meeting m = MEETING_DEFAULT;
 
 		meet_p2p(&m, RTR_ALL);
-		expect_eq("B C D of the Reply", enh_types(&m.p->reply), RTR_B);
+		must_eq(enh_types(&m.p->reply), RTR_B, "B C D of the Reply");
 		send_rtr(m.p, preferred_rtr(types[i]));
-		expect_up(&m);
-		agent_expect_no_wc(50);
-		expect_alive(m.p);
+		must_be_up(&m);
+		agent_must_get_no_wc(50);
+		must_be_alive(m.p);
 		meet_leave(&m);
 	}
 }
@@ -134,9 +134,9 @@ static void f68__write_with_data(void)
 	meet_p2p(&m, RTR_ALL);
 	mr = agent_mr(64, "lw");
 	send_write(m.p, mr.rkey, mr.va + 8, "first", 5);
-	expect_up(&m);
-	expect_alive(m.p);
-	expect_memory(&mr, 8, "first", 5);
+	must_be_up(&m);
+	must_be_alive(m.p);
+	must_have_memory(&mr, 8, "first", 5);
 }
 
 static void f68__send_with_data(void)
@@ -145,9 +145,9 @@ static void f68__send_with_data(void)
 	struct agent_mr mr = agent_mr(64, "l");
 
 	meet_p2p(&m, RTR_ALL);
-	expect_send_received(&m, &mr, 1);
-	expect_up(&m);
-	expect_send_sent(&m);
+	must_receive_send(&m, &mr, 1);
+	must_be_up(&m);
+	must_send(&m);
 }
 
 static void f68__read_with_data(void)
@@ -155,8 +155,8 @@ static void f68__read_with_data(void)
 	struct meeting m = MEETING_DEFAULT;
 
 	meet_p2p(&m, RTR_ALL);
-	expect_reads_served(m.p, 1);
-	expect_up(&m);
+	must_serve_reads(m.p, 1);
+	must_be_up(&m);
 }
 
 /* ---- F69 to F72: the first message never comes ---- */
@@ -170,8 +170,8 @@ static void f69__terminate_instead(void)
 	meet_p2p(&m, RTR_ALL);
 	len = seg_terminate(m.p, 2, 0, 0x06, out);
 	peer_send_fpdu(m.p, out, len);
-	expect_closed_silently(m.p);
-	expect_not_up(&m);
+	must_close_silently(m.p);
+	must_not_be_up(&m);
 }
 
 static void bad_first_fpdu(const struct fpdu_fault *fault)
@@ -185,8 +185,8 @@ static void bad_first_fpdu(const struct fpdu_fault *fault)
 		skip("the device asks for no markers");
 	len = seg_write(m.p, 1, 1, NULL, 0, true, ulpdu);
 	peer_send(m.p, out, fpdu_build(m.p, ulpdu, len, fault, out));
-	expect_closed_silently(m.p);
-	expect_not_up(&m);
+	must_close_silently(m.p);
+	must_not_be_up(&m);
 }
 
 static void f70__bad_crc_gets_no_terminate(void)
@@ -216,12 +216,12 @@ static uint64_t await_rtr(struct meeting *m)
 }
 
 /* the device gives up after RTR_MS, or at most 50 ms earlier */
-static void expect_timeout(struct meeting *m, uint64_t start)
+static void must_time_out(struct meeting *m, uint64_t start)
 {
-	expect_closed_silently(m->p);
-	expect(now_ms() - start >= RTR_MS - 50, "closed after %d ms of %d",
-	       (int)(now_ms() - start), RTR_MS);
-	expect_not_up(m);
+	must_close_silently(m->p);
+	must(now_ms() - start >= RTR_MS - 50, "closed after %d ms of %d",
+	     (int)(now_ms() - start), RTR_MS);
+	must_not_be_up(m);
 }
 
 static void f71__silence(void)
@@ -231,7 +231,7 @@ static void f71__silence(void)
 
 	agent_set("rtr-ms 300");
 	start = await_rtr(&m);
-	expect_timeout(&m, start);
+	must_time_out(&m, start);
 }
 
 static void f71__half_an_rtr(void)
@@ -245,7 +245,7 @@ static void f71__half_an_rtr(void)
 	start = await_rtr(&m);
 	len = seg_write(m.p, 1, 1, NULL, 0, true, ulpdu);
 	peer_send(m.p, out, fpdu_build(m.p, ulpdu, len, NULL, out) - 1);
-	expect_timeout(&m, start);
+	must_time_out(&m, start);
 }
 
 static void f71__timer_ends_with_the_rtr(void)
@@ -259,9 +259,9 @@ static void f71__timer_ends_with_the_rtr(void)
 	agent_set(words);
 	meet_p2p(&m, RTR_ALL);
 	send_rtr(m.p, OP_WRITE);
-	expect_up(&m);
-	expect_silence(m.p, ms + 300);
-	expect_alive(m.p);
+	must_be_up(&m);
+	must_be_silent(m.p, ms + 300);
+	must_be_alive(m.p);
 }
 
 /* no RTR is due, so the client may send its first message late */
@@ -273,10 +273,10 @@ static void f71__no_timer_in_the_client_server_model(void)
 	agent_set("rtr-ms 200");
 	meet_enhanced(&req, false, false, 0, 8, 8);
 	meet_responder(&m, &req);
-	expect_up(&m);
-	expect_silence(m.p, 500);
+	must_be_up(&m);
+	must_be_silent(m.p, 500);
 	send_rtr(m.p, OP_WRITE);
-	expect_alive(m.p);
+	must_be_alive(m.p);
 }
 
 static void f72__fin(void)
@@ -285,8 +285,8 @@ static void f72__fin(void)
 
 	meet_p2p(&m, RTR_ALL);
 	peer_shutdown(m.p);
-	expect_closed_silently(m.p);
-	expect_not_up(&m);
+	must_close_silently(m.p);
+	must_not_be_up(&m);
 }
 
 static void f72__rst(void)
@@ -295,7 +295,7 @@ static void f72__rst(void)
 
 	meet_p2p(&m, RTR_ALL);
 	peer_reset(m.p);
-	expect_not_up(&m);
+	must_not_be_up(&m);
 }
 
 static const struct conform_test tests[] = {

@@ -44,7 +44,7 @@ uint32_t flow_ulpdu_to(uint64_t pos, bool markers, uint32_t phase)
 	for (n = TAGGED_HDR; n < 2 * MARKER_SPACING; n += 4)
 		if ((pos + flow_wire_len(pos, markers, n)) % MARKER_SPACING == phase)
 			return n;
-	fail(__FILE__, __LINE__, "no FPDU ends at %u", phase);
+	must(false, "no FPDU ends at %u", phase);
 }
 
 uint32_t flow_mulpdu(uint32_t emss, bool markers)
@@ -63,8 +63,8 @@ uint32_t flow_emss(const struct session *s)
 	socklen_t len = sizeof(int);
 	int mss = 0;
 
-	expect(!getsockopt(s->p->fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len),
-	       "TCP_MAXSEG: %s", strerror(errno));
+	must(!getsockopt(s->p->fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len),
+	     "TCP_MAXSEG: %s", strerror(errno));
 	return mss;
 }
 
@@ -77,24 +77,24 @@ static void check_markers(const struct fpdu *f, uint64_t pos)
 	unsigned int n = 0;
 
 	for (; at < f->wire_len; at += MARKER_SPACING, n++) {
-		expect_eq("reserved half of a marker", get16(f->octets + at), 0);
-		expect_eq("FPDUPTR of a marker", get16(f->octets + at + 2),
-			  at ? at - front : 0);
+		must_eq(get16(f->octets + at), 0, "reserved half of a marker");
+		must_eq(get16(f->octets + at + 2), at ? at - front : 0,
+			"FPDUPTR of a marker");
 	}
-	expect_eq("number of markers", f->markers, n);
+	must_eq(f->markers, n, "number of markers");
 }
 
-void flow_expect_framed(struct session *s, struct fpdu *f)
+void flow_must_be_framed(struct session *s, struct fpdu *f)
 {
 	uint64_t pos = s->p->rx_pos;
 
-	expect(peer_recv_fpdu_raw(s->p, f, patience(WAIT_MS)), "no FPDU came");
-	expect_eq("octets of the FPDU on the wire", f->wire_len,
-		  flow_wire_len(pos, s->p->rx_markers, f->seg.ulpdu_len));
+	must(peer_recv_fpdu_raw(s->p, f, patience(WAIT_MS)), "no FPDU came");
+	must_eq(f->wire_len, flow_wire_len(pos, s->p->rx_markers, f->seg.ulpdu_len),
+		"octets of the FPDU on the wire");
 	if (s->p->rx_markers)
 		check_markers(f, pos);
-	expect(f->pad_ok, "a pad octet is not 0");
-	expect(!s->p->crc || f->crc_ok, "the CRC is wrong");
+	must(f->pad_ok, "a pad octet is not 0");
+	must(!s->p->crc || f->crc_ok, "the CRC is wrong");
 }
 
 unsigned int flow_device_writes(struct session *s, const struct agent_mr *mr,
@@ -107,27 +107,27 @@ unsigned int flow_device_writes(struct session *s, const struct agent_mr *mr,
 
 	agent_post(s->conn, 77, AG_WRITE, AG_SIGNALED, mr, 0, len, OUR_STAG, OUR_TO);
 	do {
-		flow_expect_framed(s, &f);
-		expect_eq("opcode", seg_op(&f.seg), OP_WRITE);
-		expect_eq("STag", f.seg.stag, OUR_STAG);
-		expect_eq("TO", f.seg.to, OUR_TO + done);
-		expect(f.seg.len <= len - done, "more payload than was posted");
+		flow_must_be_framed(s, &f);
+		must_eq(seg_op(&f.seg), OP_WRITE, "opcode");
+		must_eq(f.seg.stag, OUR_STAG, "STag");
+		must_eq(f.seg.to, OUR_TO + done, "TO");
+		must(f.seg.len <= len - done, "more payload than was posted");
 		if (data)
-			expect_octets("payload", f.seg.data, data + done, f.seg.len);
+			must_bytes(f.seg.data, data + done, f.seg.len, "payload");
 		done += f.seg.len;
-		expect_eq("L bit", seg_last(&f.seg), done == len);
+		must_eq(seg_last(&f.seg), done == len, "L bit");
 		if (each)
 			each(&f, arg);
 		n++;
 	} while (done < len);
-	flow_expect_wc(77, "SUCCESS");
+	flow_must_get_wc(77, "SUCCESS");
 	return n;
 }
 
 void flow_device_sends(struct session *s, const struct agent_mr *mr, uint32_t len)
 {
 	agent_post(s->conn, 78, AG_SEND, AG_SIGNALED, mr, 0, len, 0, 0);
-	flow_expect_wc(78, "SUCCESS");
+	flow_must_get_wc(78, "SUCCESS");
 }
 
 void flow_device_fills(struct session *s, const struct agent_mr *mr, uint32_t phase)
@@ -138,23 +138,23 @@ void flow_device_fills(struct session *s, const struct agent_mr *mr, uint32_t ph
 		return;
 	n = flow_ulpdu_to(s->p->rx_pos, s->p->rx_markers, phase);
 	flow_device_writes(s, mr, n - TAGGED_HDR, NULL, NULL, NULL);
-	expect_eq("phase of the device's stream", s->p->rx_pos % MARKER_SPACING, phase);
+	must_eq(s->p->rx_pos % MARKER_SPACING, phase, "phase of the device's stream");
 }
 
-void flow_expect_octets(struct session *s, const char *what, const void *want,
-			size_t len)
+void flow_must_get_bytes(struct session *s, const char *what, const void *want,
+			 size_t len)
 {
 	uint64_t end = now_ms() + patience(WAIT_MS);
 	uint8_t got[1024];
 	size_t n, have = 0;
 
-	expect(len <= sizeof(got), "more octets than can be compared");
+	must(len <= sizeof(got), "more octets than can be compared");
 	while (have < len && now_ms() < end) {
 		n = peer_recv(s->p, got + have, len - have, 100);
 		have += n;
 	}
-	expect_eq("octets received", have, len);
-	expect_octets(what, got, want, len);
+	must_eq(have, len, "octets received");
+	must_bytes(got, want, len, "%s", what);
 }
 
 /* ---- what we send ---- */
@@ -176,7 +176,7 @@ void flow_we_fill(struct session *s, const struct agent_mr *mr, uint32_t phase)
 		return;
 	n = flow_ulpdu_to(s->p->tx_pos, s->p->tx_markers, phase);
 	flow_we_write(s, mr, 0, fill, n - TAGGED_HDR, NULL);
-	expect_eq("phase of our stream", s->p->tx_pos % MARKER_SPACING, phase);
+	must_eq(s->p->tx_pos % MARKER_SPACING, phase, "phase of our stream");
 }
 
 /* ---- the agent ---- */
@@ -189,11 +189,11 @@ struct agent_mr flow_mr(const char *access, const void *data, size_t len)
 	return mr;
 }
 
-void flow_expect_wc(uint64_t wr_id, const char *status)
+void flow_must_get_wc(uint64_t wr_id, const char *status)
 {
 	struct agent_wc wc;
 
-	agent_expect_wc(wr_id, status, &wc);
+	agent_must_get_wc(wr_id, status, &wc);
 }
 
 /* ---- startup ---- */
@@ -225,7 +225,7 @@ static void make_reply(const struct mpa_frame *request, struct mpa_frame *f)
 		f->rev = request->rev;
 		return;
 	}
-	expect(!model || enh_word1(request) & ENH_C, "the device offers no RTR Write");
+	must(!model || enh_word1(request) & ENH_C, "the device offers no RTR Write");
 	mpa_enhanced(f, true, model | 8, (model ? ENH_C : 0) | 8);
 }
 
@@ -244,15 +244,15 @@ static void start_device_initiator(struct session *s, uint16_t pd_len, size_t pi
 		agent_set("mpa-rev 1");
 	s->conn = agent_connect(peer_listen(&s->tcp), &s->qp, NULL, 0);
 	s->p = peer_accept(patience(WAIT_MS));
-	expect(s->p, "the device does not connect");
-	expect(peer_recv_frame(s->p, false, &f, patience(WAIT_MS)), "no Request came");
+	must(s->p, "the device does not connect");
+	must(peer_recv_frame(s->p, false, &f, patience(WAIT_MS)), "no Request came");
 	make_reply(&f, &s->p->reply);
 	s->p->reply.flags = add_flags(s, s->p->reply.flags);
 	send_frame_pieces(s->p, &s->p->reply, pd_len, piece);
 	peer_agree(s->p, false);
-	agent_expect_event("ESTABLISHED", &ev);
+	agent_must_get_event("ESTABLISHED", &ev);
 	if (peer_to_peer(s->p))
-		expect_op(s->p, &rtr, OP_WRITE);
+		must_get_op(s->p, &rtr, OP_WRITE);
 }
 
 static void start_device_responder(struct session *s, uint16_t pd_len, size_t piece)
@@ -264,13 +264,13 @@ static void start_device_responder(struct session *s, uint16_t pd_len, size_t pi
 	mpa_plain(&s->p->request, false);
 	s->p->request.flags = add_flags(s, s->p->request.flags);
 	send_frame_pieces(s->p, &s->p->request, pd_len, piece);
-	agent_expect_event("CONNECT_REQUEST", &ev);
-	expect_eq("length of private data", ev.pd_len, pd_len);
+	agent_must_get_event("CONNECT_REQUEST", &ev);
+	must_eq(ev.pd_len, pd_len, "length of private data");
 	s->conn = ev.conn;
 	agent_accept(s->conn, &s->qp, NULL, 0);
-	expect(peer_recv_frame(s->p, true, &f, patience(WAIT_MS)), "no Reply came");
+	must(peer_recv_frame(s->p, true, &f, patience(WAIT_MS)), "no Reply came");
 	peer_agree(s->p, true);
-	agent_expect_event("ESTABLISHED", &ev);
+	agent_must_get_event("ESTABLISHED", &ev);
 }
 
 void flow_start(struct session *s, uint16_t pd_len, size_t piece)
@@ -288,7 +288,7 @@ struct session flow_marked_session(void)
 
 	agent_set("markers on");
 	session_start(&s);
-	expect(s.p->tx_markers, "the device's frame has M=0, though it wants markers");
+	must(s.p->tx_markers, "the device's frame has M=0, though it wants markers");
 	return s;
 }
 
@@ -299,8 +299,8 @@ void flow_device_speaks(struct session *s)
 	if (dut_role() == RESPONDER || peer_to_peer(s->p))
 		return;
 	agent_post(s->conn, 79, AG_WRITE, AG_SIGNALED, NULL, 0, 0, OUR_STAG, OUR_TO);
-	flow_expect_wc(79, "SUCCESS");
-	expect_op(s->p, &f, OP_WRITE);
+	flow_must_get_wc(79, "SUCCESS");
+	must_get_op(s->p, &f, OP_WRITE);
 }
 
 void flow_zeros_are_taken(struct session *s, const void *octets, size_t len)
@@ -311,7 +311,7 @@ void flow_zeros_are_taken(struct session *s, const void *octets, size_t len)
 
 	agent_recv(s->conn, 1, &mr, 0, 64);
 	peer_send(s->p, octets, len);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, sizeof(zeros));
-	expect_memory(&mr, 0, zeros, sizeof(zeros));
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.byte_len, sizeof(zeros), "byte_len");
+	must_have_memory(&mr, 0, zeros, sizeof(zeros));
 }

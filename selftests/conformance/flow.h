@@ -36,7 +36,7 @@ uint32_t flow_emss(const struct session *s);
 
 /* Receive the device's next FPDU, a Write. Leaves the test unless its markers, pad,
  * CRC (when on) and length on the wire are right. */
-void flow_expect_framed(struct session *s, struct fpdu *f);
+void flow_must_be_framed(struct session *s, struct fpdu *f);
 
 typedef void (*flow_each)(const struct fpdu *f, void *arg);
 
@@ -51,8 +51,8 @@ unsigned int flow_device_writes(struct session *s, const struct agent_mr *mr,
 void flow_device_sends(struct session *s, const struct agent_mr *mr, uint32_t len);
 
 /* the next @len bytes from the device are @want */
-void flow_expect_octets(struct session *s, const char *what, const void *want,
-			size_t len);
+void flow_must_get_bytes(struct session *s, const char *what, const void *want,
+			 size_t len);
 
 /* the device takes @octets as its first FPDU: a Send of 24 zeros */
 void flow_zeros_are_taken(struct session *s, const void *octets, size_t len);
@@ -65,7 +65,7 @@ void flow_we_write(struct session *s, const struct agent_mr *mr, size_t at,
 struct agent_mr flow_mr(const char *access, const void *data, size_t len);
 
 /* leave the test unless the next completion is of @wr_id with @status */
-void flow_expect_wc(uint64_t wr_id, const char *status);
+void flow_must_get_wc(uint64_t wr_id, const char *status);
 
 /* The startup by hand, with @pd_len bytes of private data in our frame, sent in pieces
  * of @piece bytes (0: in one). The device's fence stays shut, and the device has sent

@@ -35,10 +35,10 @@ static void frame__request_key_octets(void)
 		mpa_plain(&f, false);
 		f.key[i] ^= 1;
 		p = knock(port, &f);
-		expect_closed_silently(p);
+		must_close_silently(p);
 		peer_close(p);
 	}
-	agent_expect_no_event(SILENCE_MS);
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 static void frame__reply_key_octets(void)
@@ -52,7 +52,7 @@ static void frame__reply_key_octets(void)
 		good_reply(&m, &f);
 		f.key[i] ^= 1;
 		peer_send_frame(m.p, &f);
-		expect_call_fails(&m);
+		must_fail_call(&m);
 	}
 }
 
@@ -61,7 +61,7 @@ static void frame__own_key_to_responder(void)
 	struct mpa_frame f;
 
 	mpa_plain(&f, true);
-	expect_refused(knock(agent_listen(), &f));
+	must_be_refused(knock(agent_listen(), &f));
 }
 
 static void frame__own_key_to_initiator(void)
@@ -69,9 +69,9 @@ static void frame__own_key_to_initiator(void)
 	struct mpa_frame f;
 
 	mpa_plain(&f, false);
-	expect_reply_refused(&f);
+	must_refuse_reply(&f);
 	mpa_enhanced(&f, false, ENH_A | 8, ENH_C | 8);
-	expect_reply_refused(&f);
+	must_refuse_reply(&f);
 }
 
 /* ---- K3: a PD_Length that is too large ---- */
@@ -94,9 +94,9 @@ static void frame__long_request(void)
 		mpa_encode(&f, out);
 		p = peer_connect(port, NULL);
 		peer_send(p, out, MPA_FRAME_HDR);
-		expect_closed_silently(p);
+		must_close_silently(p);
 	}
-	agent_expect_no_event(SILENCE_MS);
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 static void frame__long_reply(void)
@@ -112,7 +112,7 @@ static void frame__long_reply(void)
 		f.pd_len = too_long[i];
 		mpa_encode(&f, out);
 		peer_send(m.p, out, MPA_FRAME_HDR);
-		expect_call_fails(&m);
+		must_fail_call(&m);
 	}
 }
 
@@ -141,9 +141,9 @@ static void frame__fin_inside_request(void)
 		p = peer_connect(port, NULL);
 		peer_send(p, out, parts[i]);
 		peer_shutdown(p);
-		expect_closed_silently(p);
+		must_close_silently(p);
 	}
-	agent_expect_no_event(SILENCE_MS);
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 static void frame__fin_inside_reply(void)
@@ -160,19 +160,19 @@ static void frame__fin_inside_reply(void)
 		mpa_encode(&f, out);
 		peer_send(m.p, out, parts[i]);
 		peer_shutdown(m.p);
-		expect_call_fails(&m);
+		must_fail_call(&m);
 	}
 }
 
 /* the device closes each of @peers, but not before half of its timer's time */
-static void expect_timer(struct peer **peers, size_t count, uint64_t start)
+static void must_close_on_time(struct peer **peers, size_t count, uint64_t start)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		expect_closed_silently(peers[i]);
-		expect(now_ms() - start >= SHORT_MS / 2, "closed after only %d ms",
-		       (int)(now_ms() - start));
+		must_close_silently(peers[i]);
+		must(now_ms() - start >= SHORT_MS / 2, "closed after only %d ms",
+		     (int)(now_ms() - start));
 	}
 }
 
@@ -193,8 +193,8 @@ static void frame__stalled_request(void)
 		peer_send(peers[i], out, parts[i]);
 	}
 	peers[i] = peer_connect(port, NULL);
-	expect_timer(peers, COUNT(peers), start);
-	agent_expect_no_event(SILENCE_MS);
+	must_close_on_time(peers, COUNT(peers), start);
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 /* a byte now and then does not restart the timer */
@@ -212,12 +212,12 @@ static void frame__dripping_request(void)
 	p = peer_connect(agent_listen(), NULL);
 	for (i = 0; i < 29 && p->end == PEER_OPEN; i++) {
 		peer_send(p, out + i, 1);
-		expect(!peer_look(p, 1, SHORT_MS / 5, &at), "an answer to %u octets", i);
+		must(!peer_look(p, 1, SHORT_MS / 5, &at), "an answer to %u octets", i);
 	}
-	expect(p->end != PEER_OPEN, "not closed in %d ms", 29 * SHORT_MS / 5);
-	expect(now_ms() - start >= SHORT_MS / 2, "closed after only %d ms",
-	       (int)(now_ms() - start));
-	agent_expect_no_event(SILENCE_MS);
+	must(p->end != PEER_OPEN, "not closed in %d ms", 29 * SHORT_MS / 5);
+	must(now_ms() - start >= SHORT_MS / 2, "closed after only %d ms",
+	     (int)(now_ms() - start));
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 static void frame__others_beside_a_stalled_request(void)
@@ -229,8 +229,8 @@ static void frame__others_beside_a_stalled_request(void)
 
 	mpa_plain(&f, false);
 	knock(port, &f);
-	agent_expect_event("CONNECT_REQUEST", &ev);
-	expect_silence(silent, 0);
+	agent_must_get_event("CONNECT_REQUEST", &ev);
+	must_be_silent(silent, 0);
 }
 
 static void frame__stalled_reply(void)
@@ -249,8 +249,8 @@ static void frame__stalled_reply(void)
 		mpa_add_pd(&f, "0123456789", 10);
 		mpa_encode(&f, out);
 		peer_send(m.p, out, parts[i]);
-		expect_timer(&m.p, 1, start);
-		expect_call_fails(&m);
+		must_close_on_time(&m.p, 1, start);
+		must_fail_call(&m);
 	}
 }
 
@@ -264,9 +264,9 @@ static void frame__request_of_single_octets(void)
 
 	m.p = peer_connect(agent_listen(), NULL);
 	peer_send_pieces(m.p, out, len, 1);
-	agent_expect_event("CONNECT_REQUEST", &m.called);
+	agent_must_get_event("CONNECT_REQUEST", &m.called);
 	m.conn = m.called.conn;
-	expect_eq("the length that the ULP sees", m.called.pd_len, 10);
+	must_eq(m.called.pd_len, 10, "the length that the ULP sees");
 	meet_accept(&m);
 }
 
@@ -280,8 +280,8 @@ static void frame__reply_of_single_octets(void)
 	good_reply(&m, &f);
 	mpa_add_pd(&f, "0123456789", 10);
 	peer_send_pieces(m.p, out, mpa_encode(&f, out), 1);
-	expect_up(&m);
-	expect_eq("the length that the ULP sees", m.up.pd_len, 10);
+	must_be_up(&m);
+	must_eq(m.up.pd_len, 10, "the length that the ULP sees");
 }
 
 /* ---- K7, K8, K9, K14: bytes that come too early ---- */
@@ -315,7 +315,7 @@ static void frame__octets_with_request(void)
 	n += write_fpdu(out + n);
 	p = peer_connect(agent_listen(), NULL);
 	peer_send(p, out, n);
-	expect_closed_silently(p);
+	must_close_silently(p);
 }
 
 static void octets_before_reply(const void *data, size_t len)
@@ -329,8 +329,8 @@ static void octets_before_reply(const void *data, size_t len)
 	/* the device may notice only when its ULP accepts */
 	if (m.p->end == PEER_OPEN && peer_wait_end(m.p, SILENCE_MS) == PEER_OPEN)
 		agent_try_accept(m.conn, &m.qp, NULL, 0);
-	expect(!peer_recv_frame(m.p, true, &reply, SILENCE_MS), "the device replies");
-	expect_closed_silently(m.p);
+	must(!peer_recv_frame(m.p, true, &reply, SILENCE_MS), "the device replies");
+	must_close_silently(m.p);
 }
 
 static void frame__octets_before_reply(void)
@@ -371,9 +371,9 @@ static void frame__octets_with_reply(void)
 	uint8_t tail[64];
 
 	answer_with_tail(&m, 0, tail, write_fpdu(tail));
-	expect_call_fails(&m);
+	must_fail_call(&m);
 	answer_with_tail(&m, 0, "junk behind it", 14);
-	expect_call_fails(&m);
+	must_fail_call(&m);
 }
 
 static void frame__terminate_with_reply(void)
@@ -382,16 +382,16 @@ static void frame__terminate_with_reply(void)
 	uint8_t tail[64];
 
 	answer_with_tail(&m, 0, tail, terminate_fpdu(tail));
-	expect_call_fails(&m);
+	must_fail_call(&m);
 }
 
-static void expect_term_received(struct peer *p, const char *want)
+static void must_receive_terminate(struct peer *p, const char *want)
 {
 	char value[64];
 
-	expect(agent_state(p->port, "term_received", value, sizeof(value)),
-	       "the device knows nothing of the connection");
-	expect(!strcmp(value, want), "term_received is %s, not %s", value, want);
+	must(agent_state(p->port, "term_received", value, sizeof(value)),
+	     "the device knows nothing of the connection");
+	must(!strcmp(value, want), "term_received is %s, not %s", value, want);
 }
 
 static void frame__code_of_terminate_with_reply(void)
@@ -400,8 +400,8 @@ static void frame__code_of_terminate_with_reply(void)
 	uint8_t tail[64];
 
 	answer_with_tail(&m, 0, tail, terminate_fpdu(tail));
-	expect_closed_silently(m.p);
-	expect_term_received(m.p, "2/0/05");
+	must_close_silently(m.p);
+	must_receive_terminate(m.p, "2/0/05");
 }
 
 static void frame__octets_with_reply_tolerated(void)
@@ -411,7 +411,7 @@ static void frame__octets_with_reply_tolerated(void)
 
 	agent_set("early-octets tolerate");
 	answer_with_tail(&m, 0, tail, write_fpdu(tail));
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 static void reject_with_tail(struct meeting *m, const void *tail, size_t len)
@@ -419,8 +419,8 @@ static void reject_with_tail(struct meeting *m, const void *tail, size_t len)
 	struct agent_event ev;
 
 	answer_with_tail(m, MPA_R, tail, len);
-	agent_expect_event("REJECTED", &ev);
-	expect_closed_silently(m->p);
+	agent_must_get_event("REJECTED", &ev);
+	must_close_silently(m->p);
 }
 
 static void frame__octets_with_reject(void)
@@ -429,7 +429,7 @@ static void frame__octets_with_reject(void)
 	uint8_t tail[64];
 
 	reject_with_tail(&m, tail, write_fpdu(tail));
-	expect_no_retry();
+	must_not_retry();
 }
 
 static void frame__code_of_terminate_with_reject(void)
@@ -438,7 +438,7 @@ static void frame__code_of_terminate_with_reject(void)
 	uint8_t tail[64];
 
 	reject_with_tail(&m, tail, terminate_fpdu(tail));
-	expect_term_received(m.p, "2/0/05");
+	must_receive_terminate(m.p, "2/0/05");
 }
 
 /* ---- K10, K11: bits that are ignored ---- */
@@ -454,9 +454,9 @@ static void accepted_with(uint8_t bits, bool enhanced)
 		mpa_plain(&f, false);
 	f.flags |= bits;
 	meet_responder(&m, &f);
-	expect_eq("Res bits of the Reply", m.p->reply.flags & RES_BITS, 0);
+	must_eq(m.p->reply.flags & RES_BITS, 0, "Res bits of the Reply");
 	send_write(m.p, 1, 1, NULL, 0);
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 static void frame__res_bits_of_request(void)
@@ -471,11 +471,11 @@ static void frame__res_bits_of_reply(void)
 	struct mpa_frame f;
 
 	meet_call(&m);
-	expect_eq("Res bits of the Request", m.p->request.flags & RES_BITS, 0);
+	must_eq(m.p->request.flags & RES_BITS, 0, "Res bits of the Request");
 	good_reply(&m, &f);
 	f.flags |= RES_BITS;
 	meet_answer(&m, &f);
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 static void frame__reject_bit_of_request(void)
@@ -527,7 +527,7 @@ static void frame__spoilt_requests(void)
 	}
 	/* drop the events of these connections, too */
 	agent_reset();
-	expect_serves();
+	must_serve();
 }
 
 static const struct conform_test tests[] = {

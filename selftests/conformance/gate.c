@@ -25,19 +25,19 @@ static void rev_request(struct mpa_frame *f, uint8_t rev, uint8_t flags)
 
 /* The device accepts @f: a Reply of this Rev without S and private data. The ULP gets
  * the private data of @f, and FPDUs go both ways. */
-static void expect_served(const struct mpa_frame *f, uint8_t rev)
+static void must_be_served(const struct mpa_frame *f, uint8_t rev)
 {
 	struct meeting m = MEETING_DEFAULT;
 
 	meet_responder(&m, f);
-	expect_eq("Rev of the Reply", m.p->reply.rev, rev);
-	expect_eq("S of the Reply", m.p->reply.flags & MPA_S, 0);
-	expect_eq("PD_Length of the Reply", m.p->reply.pd_len, 0);
-	expect_eq("the length that the ULP sees", m.called.pd_len, f->pd_len);
-	expect_octets("private data", m.called.pd, f->pd, f->pd_len);
+	must_eq(m.p->reply.rev, rev, "Rev of the Reply");
+	must_eq(m.p->reply.flags & MPA_S, 0, "S of the Reply");
+	must_eq(m.p->reply.pd_len, 0, "PD_Length of the Reply");
+	must_eq(m.called.pd_len, f->pd_len, "the length that the ULP sees");
+	must_bytes(m.called.pd, f->pd, f->pd_len, "private data");
 	send_write(m.p, 1, 1, NULL, 0);
-	expect_up(&m);
-	expect_alive(m.p);
+	must_be_up(&m);
+	must_be_alive(m.p);
 }
 
 static void gate__rev_1(void)
@@ -45,9 +45,9 @@ static void gate__rev_1(void)
 	struct mpa_frame f;
 
 	rev_request(&f, 1, 0);
-	expect_served(&f, 1);
+	must_be_served(&f, 1);
 	mpa_add_pd(&f, "four octets and more", 20);
-	expect_served(&f, 1);
+	must_be_served(&f, 1);
 }
 
 static void gate__rev_1_with_reserved_bit(void)
@@ -56,9 +56,9 @@ static void gate__rev_1_with_reserved_bit(void)
 
 	rev_request(&f, 1, RES_S);
 	mpa_add_pd(&f, "four octets and more", 20);
-	expect_served(&f, 1);
+	must_be_served(&f, 1);
 	f.pd_len = 3;
-	expect_served(&f, 1);
+	must_be_served(&f, 1);
 }
 
 static void gate__rev_1_with_reserved_bit_unenhanced(void)
@@ -72,17 +72,17 @@ static void gate__rev_2_plain(void)
 	struct mpa_frame f;
 
 	rev_request(&f, 2, 0);
-	expect_served(&f, 2);
+	must_be_served(&f, 2);
 	mpa_add_pd(&f, "four octets and more", 20);
-	expect_served(&f, 2);
+	must_be_served(&f, 2);
 }
 
 static void check_enhanced_reply(const struct mpa_frame *f, uint8_t reject)
 {
-	expect_eq("Rev of the Reply", f->rev, 2);
-	expect_eq("S of the Reply", f->flags & MPA_S, MPA_S);
-	expect_eq("R of the Reply", f->flags & MPA_R, reject);
-	expect(f->pd_len >= 4, "PD_Length of the Reply is %u", f->pd_len);
+	must_eq(f->rev, 2, "Rev of the Reply");
+	must_eq(f->flags & MPA_S, MPA_S, "S of the Reply");
+	must_eq(f->flags & MPA_R, reject, "R of the Reply");
+	must(f->pd_len >= 4, "PD_Length of the Reply is %u", f->pd_len);
 }
 
 static void gate__enhanced_accepted(void)
@@ -94,8 +94,8 @@ static void gate__enhanced_accepted(void)
 	mpa_add_pd(&f, "data", 4);
 	meet_responder(&m, &f);
 	check_enhanced_reply(&m.p->reply, 0);
-	expect_eq("the length that the ULP sees", m.called.pd_len, 4);
-	expect_octets("private data", m.called.pd, "data", 4);
+	must_eq(m.called.pd_len, 4, "the length that the ULP sees");
+	must_bytes(m.called.pd, "data", 4, "private data");
 }
 
 static void gate__enhanced_rejected(void)
@@ -106,11 +106,11 @@ static void gate__enhanced_rejected(void)
 	meet_enhanced(&f, false, true, RTR_ALL, 8, 8);
 	meet_knock(&m, &f);
 	agent_reject(m.conn, "data", 4);
-	expect(peer_recv_frame(m.p, true, &reply, patience(REPLY_MS)), "no Reply");
+	must(peer_recv_frame(m.p, true, &reply, patience(REPLY_MS)), "no Reply");
 	check_enhanced_reply(&reply, MPA_R);
-	expect_eq("PD_Length of the Reply", reply.pd_len, 8);
-	expect_octets("private data", reply.pd + 4, "data", 4);
-	expect_fin_silently(m.p);
+	must_eq(reply.pd_len, 8, "PD_Length of the Reply");
+	must_bytes(reply.pd + 4, "data", 4, "private data");
+	must_fin_silently(m.p);
 }
 
 static void gate__enhanced_without_words(void)
@@ -122,9 +122,9 @@ static void gate__enhanced_without_words(void)
 	for (len = 0; len < 4; len++) {
 		mpa_enhanced(&f, false, 0, 0);
 		f.pd_len = len;
-		expect_closed_silently(knock(port, &f));
+		must_close_silently(knock(port, &f));
 	}
-	agent_expect_no_event(SILENCE_MS);
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 /*
@@ -132,18 +132,18 @@ static void gate__enhanced_without_words(void)
  * Reply that says its own Rev. Return: it sent one, in @reply; @rev: the Rev that it
  * must say then.
  */
-static bool expect_rev_refused(struct peer *p, uint8_t rev, struct mpa_frame *reply)
+static bool refuses_rev(struct peer *p, uint8_t rev, struct mpa_frame *reply)
 {
 	bool said = peer_recv_frame(p, true, reply, patience(REPLY_MS));
 
 	if (said) {
-		expect_eq("Rev of the Reply", reply->rev, rev);
-		expect_eq("R of the Reply", reply->flags & MPA_R, MPA_R);
-		expect_eq("S of the Reply", reply->flags & MPA_S, 0);
-		expect_eq("PD_Length of the Reply", reply->pd_len, 0);
+		must_eq(reply->rev, rev, "Rev of the Reply");
+		must_eq(reply->flags & MPA_R, MPA_R, "R of the Reply");
+		must_eq(reply->flags & MPA_S, 0, "S of the Reply");
+		must_eq(reply->pd_len, 0, "PD_Length of the Reply");
 	}
-	expect_fin_silently(p);
-	agent_expect_no_event(SILENCE_MS);
+	must_fin_silently(p);
+	agent_must_get_no_event(SILENCE_MS);
 	return said;
 }
 
@@ -152,7 +152,7 @@ static void gate__rev_0(void)
 	struct mpa_frame f, reply;
 
 	rev_request(&f, 0, MPA_M);
-	expect_rev_refused(knock(agent_listen(), &f), 1, &reply);
+	refuses_rev(knock(agent_listen(), &f), 1, &reply);
 }
 
 static void gate__rev_0_is_told_rev_1(void)
@@ -161,9 +161,9 @@ static void gate__rev_0_is_told_rev_1(void)
 
 	agent_set("rnic non-permissive");
 	rev_request(&f, 0, MPA_M);
-	expect(expect_rev_refused(knock(agent_listen(), &f), 1, &reply), "no Reply");
+	must(refuses_rev(knock(agent_listen(), &f), 1, &reply), "no Reply");
 	rev_request(&f, 0, MPA_M | RES_S);
-	expect(expect_rev_refused(knock(agent_listen(), &f), 1, &reply), "no Reply");
+	must(refuses_rev(knock(agent_listen(), &f), 1, &reply), "no Reply");
 }
 
 static const uint8_t high_revs[] = { 3, 4, 128, 255 };
@@ -180,8 +180,8 @@ static void high_rev(bool must_say, uint8_t flags)
 	for (i = 0; i < COUNT(high_revs); i++) {
 		rev_request(&f, high_revs[i], flags);
 		mpa_add_pd(&f, "data", 4);
-		said = expect_rev_refused(knock(port, &f), 2, &reply);
-		expect(said || !must_say, "no Reply");
+		said = refuses_rev(knock(port, &f), 2, &reply);
+		must(said || !must_say, "no Reply");
 	}
 }
 
@@ -204,7 +204,7 @@ static void gate__unenhanced_closes_on_enhanced(void)
 
 	agent_set(UNENHANCED);
 	meet_enhanced(&f, false, false, 0, 8, 8);
-	expect_refused(knock(agent_listen(), &f));
+	must_be_refused(knock(agent_listen(), &f));
 }
 
 static void gate__unenhanced_closes_on_rev_2(void)
@@ -213,7 +213,7 @@ static void gate__unenhanced_closes_on_rev_2(void)
 
 	agent_set(UNENHANCED);
 	rev_request(&f, 2, 0);
-	expect_rev_refused(knock(agent_listen(), &f), 1, &reply);
+	refuses_rev(knock(agent_listen(), &f), 1, &reply);
 }
 
 static void gate__unenhanced_closes_on_high_rev(void)
@@ -222,21 +222,21 @@ static void gate__unenhanced_closes_on_high_rev(void)
 
 	agent_set(UNENHANCED);
 	rev_request(&f, 3, 0);
-	expect_refused(knock(agent_listen(), &f));
+	must_be_refused(knock(agent_listen(), &f));
 }
 
 /* a Reply of Rev 0 as an RDMAC stack must send it, then FPDUs with markers */
-static void expect_rdmac_reply(const struct mpa_frame *f)
+static void must_get_rdmac_reply(const struct mpa_frame *f)
 {
 	struct meeting m = MEETING_DEFAULT;
 
 	meet_responder(&m, f);
-	expect_eq("Rev of the Reply", m.p->reply.rev, 0);
-	expect_eq("M and C of the Reply", m.p->reply.flags & (MPA_M | MPA_C),
-		  MPA_M | MPA_C);
+	must_eq(m.p->reply.rev, 0, "Rev of the Reply");
+	must_eq(m.p->reply.flags & (MPA_M | MPA_C), MPA_M | MPA_C,
+		"M and C of the Reply");
 	send_write(m.p, 1, 1, NULL, 0);
-	expect_up(&m);
-	expect_alive(m.p);
+	must_be_up(&m);
+	must_be_alive(m.p);
 }
 
 static void gate__rdmac_and_rev_0(void)
@@ -245,7 +245,7 @@ static void gate__rdmac_and_rev_0(void)
 
 	agent_set("rnic rdmac");
 	rev_request(&f, 0, MPA_M);
-	expect_rdmac_reply(&f);
+	must_get_rdmac_reply(&f);
 }
 
 static void gate__permissive_and_rev_0(void)
@@ -254,10 +254,10 @@ static void gate__permissive_and_rev_0(void)
 
 	agent_set("rnic permissive");
 	rev_request(&f, 0, MPA_M);
-	expect_rdmac_reply(&f);
+	must_get_rdmac_reply(&f);
 	rev_request(&f, 0, MPA_M | RES_S);
 	mpa_add_pd(&f, "data", 4);
-	expect_rdmac_reply(&f);
+	must_get_rdmac_reply(&f);
 }
 
 static void gate__rdmac_and_rev_1(void)
@@ -268,9 +268,9 @@ static void gate__rdmac_and_rev_1(void)
 	agent_set("rnic rdmac");
 	rev_request(&f, 1, 0);
 	meet_responder(&m, &f);
-	expect_eq("Rev of the Reply", m.p->reply.rev, 0);
-	expect_eq("M and C of the Reply", m.p->reply.flags & (MPA_M | MPA_C),
-		  MPA_M | MPA_C);
+	must_eq(m.p->reply.rev, 0, "Rev of the Reply");
+	must_eq(m.p->reply.flags & (MPA_M | MPA_C), MPA_M | MPA_C,
+		"M and C of the Reply");
 }
 
 static void gate__rdmac_and_rev_2(void)
@@ -282,23 +282,23 @@ static void gate__rdmac_and_rev_2(void)
 	meet_enhanced(&f, false, false, 0, 8, 8);
 	p = knock(agent_listen(), &f);
 	if (peer_recv_frame(p, true, &reply, SILENCE_MS))
-		expect_eq("Rev of the Reply", reply.rev, 0);
+		must_eq(reply.rev, 0, "Rev of the Reply");
 	else
-		expect_closed_silently(p);
+		must_close_silently(p);
 }
 
 /* ---- no room ---- */
 
 /* The device must send a Reply: an enhanced initiator would take a bare close for a
  * peer of Rev 1. */
-static void expect_no_room(struct peer *p)
+static void must_refuse_for_room(struct peer *p)
 {
 	struct mpa_frame f;
 
-	expect(peer_recv_frame(p, true, &f, patience(REPLY_MS)), "no Reply");
-	expect_eq("Rev of the Reply", f.rev, 2);
-	expect_eq("R and S of the Reply", f.flags & (MPA_R | MPA_S), MPA_R | MPA_S);
-	expect_closed_silently(p);
+	must(peer_recv_frame(p, true, &f, patience(REPLY_MS)), "no Reply");
+	must_eq(f.rev, 2, "Rev of the Reply");
+	must_eq(f.flags & (MPA_R | MPA_S), MPA_R | MPA_S, "R and S of the Reply");
+	must_close_silently(p);
 }
 
 static void gate__no_room_for_the_silent(void)
@@ -310,11 +310,11 @@ static void gate__no_room_for_the_silent(void)
 	port = agent_listen();
 	oldest = peer_connect(port, NULL);
 	next = peer_connect(port, NULL);
-	expect_silence(oldest, SILENCE_MS);
+	must_be_silent(oldest, SILENCE_MS);
 	last = peer_connect(port, NULL);
-	expect_no_room(oldest);
-	expect_silence(next, SILENCE_MS);
-	expect_silence(last, SILENCE_MS);
+	must_refuse_for_room(oldest);
+	must_be_silent(next, SILENCE_MS);
+	must_be_silent(last, SILENCE_MS);
 }
 
 static void gate__no_room_for_a_request(void)
@@ -328,10 +328,10 @@ static void gate__no_room_for_a_request(void)
 	port = agent_listen();
 	meet_enhanced(&f, false, true, RTR_ALL, 8, 8);
 	first = knock(port, &f);
-	agent_expect_event("CONNECT_REQUEST", &ev);
-	expect_no_room(knock(port, &f));
-	agent_expect_no_event(SILENCE_MS);
-	expect_silence(first, SILENCE_MS);
+	agent_must_get_event("CONNECT_REQUEST", &ev);
+	must_refuse_for_room(knock(port, &f));
+	agent_must_get_no_event(SILENCE_MS);
+	must_be_silent(first, SILENCE_MS);
 }
 
 static const struct conform_test tests[] = {

@@ -32,45 +32,45 @@ size_t build_reads(struct peer *p, const struct agent_mr *mr, int n, uint32_t si
 	return at - (uint8_t *)out;
 }
 
-static void expect_response(struct peer *p, uint32_t msn, uint32_t size)
+static void must_get_response(struct peer *p, uint32_t msn, uint32_t size)
 {
 	uint32_t got = 0;
 	struct fpdu f;
 
 	do {
-		expect_op(p, &f, OP_READ_RESP);
-		expect_eq("sink STag of the Response", f.seg.stag, SINK_STAG);
-		expect_eq("sink TO of the Response", f.seg.to, sink_to(msn) + got);
+		must_get_op(p, &f, OP_READ_RESP);
+		must_eq(f.seg.stag, SINK_STAG, "sink STag of the Response");
+		must_eq(f.seg.to, sink_to(msn) + got, "sink TO of the Response");
 		got += f.seg.len;
 	} while (!seg_last(&f.seg));
-	expect_eq("octets of the Response", got, size);
+	must_eq(got, size, "octets of the Response");
 }
 
-void expect_responses(struct peer *p, uint32_t msn, int n, uint32_t size)
+void must_get_responses(struct peer *p, uint32_t msn, int n, uint32_t size)
 {
 	for (int i = 0; i < n; i++)
-		expect_response(p, msn + i, size);
+		must_get_response(p, msn + i, size);
 }
 
 static void send_reads(struct peer *p, const struct agent_mr *mr, int n, uint32_t size)
 {
 	uint8_t *out = malloc(READS_MAX(n));
 
-	expect(out, "out of memory");
+	must(out, "out of memory");
 	peer_send(p, out, build_reads(p, mr, n, size, out));
 	free(out);
 }
 
-void expect_reads_served(struct peer *p, int n)
+void must_serve_reads(struct peer *p, int n)
 {
 	struct agent_mr mr = agent_mr(SMALL, "r");
 	uint32_t msn = p->tx_msn[1];
 
 	send_reads(p, &mr, n, SMALL);
-	expect_responses(p, msn, n, SMALL);
+	must_get_responses(p, msn, n, SMALL);
 }
 
-void expect_ird(struct meeting *m, int n)
+void must_have_ird(struct meeting *m, int n)
 {
 	struct agent_mr mr = agent_mr(BIG, "r");
 	struct peer *p = m->p;
@@ -78,12 +78,12 @@ void expect_ird(struct meeting *m, int n)
 
 	if (n) {
 		send_reads(p, &mr, n, BIG);
-		expect_responses(p, msn, 1, BIG);
+		must_get_responses(p, msn, 1, BIG);
 		send_reads(p, &mr, 1, BIG);
-		expect_responses(p, msn + 1, n, BIG);
+		must_get_responses(p, msn + 1, n, BIG);
 	}
 	send_reads(p, &mr, n + 1, BIG);
-	expect_terminate(p, 1, 2, 0x02, true, NULL);
+	must_get_terminate(p, 1, 2, 0x02, true, NULL);
 }
 
 /* ---- Reads of the device ---- */
@@ -109,7 +109,7 @@ static void take_request(struct peer *p, struct sink *sink)
 {
 	struct fpdu f;
 
-	expect_op(p, &f, OP_READ_REQ);
+	must_get_op(p, &f, OP_READ_REQ);
 	note_request(&f, sink);
 }
 
@@ -120,7 +120,7 @@ static bool take_request_if_any(struct peer *p, struct sink *sink)
 
 	if (!peer_recv_fpdu(p, &f, 10))
 		return false;
-	expect_eq("opcode", seg_op(&f.seg), OP_READ_REQ);
+	must_eq(seg_op(&f.seg), OP_READ_REQ, "opcode");
 	p->rx_msn[1]++;
 	note_request(&f, sink);
 	return true;
@@ -146,36 +146,36 @@ static bool post_reads(struct meeting *m, int n)
 }
 
 /* ORD 0: the device refuses a Read, holds it or ends the stream, but does not send it */
-static void expect_no_reads(struct meeting *m)
+static void must_send_no_reads(struct meeting *m)
 {
 	struct fpdu f;
 
 	post_reads(m, 1);
 	if (peer_recv_fpdu(m->p, &f, 150))
-		expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
+		must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode");
 }
 
 /* the device may wait for several Responses before it sends the next Request */
-void expect_ord(struct meeting *m, int n)
+void must_have_ord(struct meeting *m, int n)
 {
 	int total = n + BEYOND, sent = n, answered;
 	struct sink sinks[32];
 	struct agent_wc wc;
 
 	if (!n)
-		return expect_no_reads(m);
-	expect(post_reads(m, total), "a Read was not taken");
+		return must_send_no_reads(m);
+	must(post_reads(m, total), "a Read was not taken");
 	for (int i = 0; i < n; i++)
 		take_request(m->p, &sinks[i]);
-	expect_silence(m->p, 100);
+	must_be_silent(m->p, 100);
 	for (answered = 0; answered < total; answered++) {
 		if (sent == answered)
 			take_request(m->p, &sinks[sent++]);
 		answer(m->p, &sinks[answered]);
-		agent_expect_wc(100 + answered, "SUCCESS", &wc);
+		agent_must_get_wc(100 + answered, "SUCCESS", &wc);
 		while (sent < total && take_request_if_any(m->p, &sinks[sent]))
 			sent++;
-		expect(sent - answered - 1 <= n, "%d Reads are under way",
-		       sent - answered - 1);
+		must(sent - answered - 1 <= n, "%d Reads are under way",
+		     sent - answered - 1);
 	}
 }

@@ -23,22 +23,22 @@ size_t build_reads(struct peer *p, const struct agent_mr *mr, int n, uint32_t si
 #define READS_MAX(n)	((n) * 128)
 
 /* the Responses to the Reads with MSN @msn to @msn + @n - 1 come, whole and in order */
-void expect_responses(struct peer *p, uint32_t msn, int n, uint32_t size);
+void must_get_responses(struct peer *p, uint32_t msn, int n, uint32_t size);
 
 /* @n small Reads in one burst are answered */
-void expect_reads_served(struct peer *p, int n);
+void must_serve_reads(struct peer *p, int n);
 
 /*
  * The device takes exactly @n Reads at once: while @n are under way one more is an
  * error, after the first Response it is not. Ends the connection. @m->tcp is
  * NARROW_TCP.
  */
-void expect_ird(struct meeting *m, int n);
+void must_have_ird(struct meeting *m, int n);
 
 /*
  * When more Reads are posted, exactly @n of them are under way at once; all are
  * answered in the end.
  */
-void expect_ord(struct meeting *m, int n);
+void must_have_ord(struct meeting *m, int n);
 
 #endif /* INFLIGHT_H */

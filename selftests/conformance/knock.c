@@ -18,10 +18,10 @@ struct peer *knock(uint16_t port, const struct mpa_frame *f)
 	return p;
 }
 
-void expect_refused(struct peer *p)
+void must_be_refused(struct peer *p)
 {
-	expect_closed_silently(p);
-	agent_expect_no_event(SILENCE_MS);
+	must_close_silently(p);
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 static bool is_error(const char *name)
@@ -30,7 +30,7 @@ static bool is_error(const char *name)
 	       !strcmp(name, "UNREACHABLE");
 }
 
-void expect_call_error(struct meeting *m, struct agent_event *ev)
+void must_get_call_error(struct meeting *m, struct agent_event *ev)
 {
 	uint64_t end = now_ms() + patience(FAIL_MS);
 	struct peer *again;
@@ -39,53 +39,53 @@ void expect_call_error(struct meeting *m, struct agent_event *ev)
 		again = peer_accept(0);
 		if (again)
 			peer_close(again);
-		expect(now_ms() < end, "connect() ends in no event");
+		must(now_ms() < end, "connect() ends in no event");
 	}
-	expect(is_error(ev->name), "connect() ends in %s, not in an error", ev->name);
-	expect_eq("the connection of the event", ev->conn, m->conn);
+	must(is_error(ev->name), "connect() ends in %s, not in an error", ev->name);
+	must_eq(ev->conn, m->conn, "the connection of the event");
 }
 
-void expect_call_fails(struct meeting *m)
+void must_fail_call(struct meeting *m)
 {
 	struct agent_event ev;
 
-	expect_closed_silently(m->p);
-	expect_call_error(m, &ev);
+	must_close_silently(m->p);
+	must_get_call_error(m, &ev);
 	agent_destroy(m->conn);
 }
 
-void expect_plain_retry(struct meeting *m)
+void must_retry_plain(struct meeting *m)
 {
 	const struct mpa_frame *f;
 
 	m->p = peer_accept(patience(FAIL_MS));
-	expect(m->p, "the device does not connect anew");
-	expect(peer_recv_frame(m->p, false, &m->p->request, patience(FAIL_MS)),
-	       "no Request on the new connection");
+	must(m->p, "the device does not connect anew");
+	must(peer_recv_frame(m->p, false, &m->p->request, patience(FAIL_MS)),
+	     "no Request on the new connection");
 	f = &m->p->request;
-	expect_eq("Rev of the new Request", f->rev, 1);
-	expect_eq("S of the new Request", f->flags & MPA_S, 0);
+	must_eq(f->rev, 1, "Rev of the new Request");
+	must_eq(f->flags & MPA_S, 0, "S of the new Request");
 }
 
-void expect_no_retry(void)
+void must_not_retry(void)
 {
-	expect(!peer_accept(SILENCE_MS), "the device connects anew");
+	must(!peer_accept(SILENCE_MS), "the device connects anew");
 }
 
-void expect_reply_refused(const struct mpa_frame *reply)
+void must_refuse_reply(const struct mpa_frame *reply)
 {
 	struct meeting m = MEETING_DEFAULT;
 
 	meet_call(&m);
 	peer_send_frame(m.p, reply);
-	expect_call_fails(&m);
+	must_fail_call(&m);
 }
 
-void expect_serves(void)
+void must_serve(void)
 {
 	struct session s = session_default();
 
-	expect_alive(s.p);
+	must_be_alive(s.p);
 }
 
 void good_reply(const struct meeting *m, struct mpa_frame *f)
@@ -100,17 +100,17 @@ void good_reply(const struct meeting *m, struct mpa_frame *f)
 	f->rev = request->rev;
 }
 
-void expect_plain_up(struct meeting *m, const struct mpa_frame *f)
+void must_be_up_plain(struct meeting *m, const struct mpa_frame *f)
 {
 	struct fpdu fpdu;
 
 	meet_answer(m, f);
-	expect_up(m);
-	expect_eq("the length that the ULP sees", m->up.pd_len, f->pd_len);
-	expect_octets("private data", m->up.pd, f->pd, f->pd_len);
+	must_be_up(m);
+	must_eq(m->up.pd_len, f->pd_len, "the length that the ULP sees");
+	must_bytes(m->up.pd, f->pd, f->pd_len, "private data");
 	agent_post(m->conn, 1, AG_WRITE, 0, NULL, 0, 0, 1, 1);
-	expect_op(m->p, &fpdu, OP_WRITE);
-	expect_alive(m->p);
+	must_get_op(m->p, &fpdu, OP_WRITE);
+	must_be_alive(m->p);
 }
 
 void rev_reply(struct mpa_frame *f, uint8_t rev, uint8_t flags)
@@ -124,8 +124,8 @@ void call_with(struct meeting *m, const char *setting, uint8_t rev, uint8_t s)
 {
 	agent_set(setting);
 	meet_call(m);
-	expect_eq("Rev of the Request", m->p->request.rev, rev);
-	expect_eq("S of the Request", m->p->request.flags & MPA_S, s);
+	must_eq(m->p->request.rev, rev, "Rev of the Request");
+	must_eq(m->p->request.flags & MPA_S, s, "S of the Request");
 }
 
 void call_enhanced(struct meeting *m)
@@ -133,5 +133,5 @@ void call_enhanced(struct meeting *m)
 	meet_call(m);
 	if (!(m->p->request.flags & MPA_S))
 		skip("the device sends no enhanced Request");
-	expect_eq("Rev of the Request", m->p->request.rev, 2);
+	must_eq(m->p->request.rev, 2, "Rev of the Request");
 }

@@ -10,27 +10,27 @@
 struct peer *knock(uint16_t port, const struct mpa_frame *f);
 
 /* the device closes without sending anything, and its ULP gets no event */
-void expect_refused(struct peer *p);
+void must_be_refused(struct peer *p);
 
 /* The device, as the initiator, closes without sending another byte and reports an
  * error to its ULP. Its attempts to connect again are refused. Destroys the
  * connection. */
-void expect_call_fails(struct meeting *m);
+void must_fail_call(struct meeting *m);
 
 /* connect() has ended in an error event, no matter how TCP ended */
-void expect_call_error(struct meeting *m, struct agent_event *ev);
+void must_get_call_error(struct meeting *m, struct agent_event *ev);
 
 /* the device connects once more and sends a plain Request of Rev 1; that is m->p then */
-void expect_plain_retry(struct meeting *m);
+void must_retry_plain(struct meeting *m);
 
 /* the device does not connect once more */
-void expect_no_retry(void);
+void must_not_retry(void);
 
 /* the device connects, gets @reply, closes and reports an error */
-void expect_reply_refused(const struct mpa_frame *reply);
+void must_refuse_reply(const struct mpa_frame *reply);
 
 /* the device still works: a whole startup in its role succeeds */
-void expect_serves(void);
+void must_serve(void);
 
 /* a Reply that the device must accept, by its Request */
 void good_reply(const struct meeting *m, struct mpa_frame *f);
@@ -39,7 +39,7 @@ void good_reply(const struct meeting *m, struct mpa_frame *f);
 void rev_reply(struct mpa_frame *f, uint8_t rev, uint8_t flags);
 
 /* @f is what the device accepts: a plain connection reaches Full Operation */
-void expect_plain_up(struct meeting *m, const struct mpa_frame *f);
+void must_be_up_plain(struct meeting *m, const struct mpa_frame *f);
 
 /* with this setting the device sends a Request of this Rev and S */
 void call_with(struct meeting *m, const char *setting, uint8_t rev, uint8_t s);

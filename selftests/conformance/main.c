@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The runner: selects tests, runs each in its roles, and reports in TAP. When a test
- * is left by fail() or skip(), or hangs, the runner closes what it opened, resets the
+ * is left by must() or skip(), or hangs, the runner closes what it opened, resets the
  * device and goes on with the next test.
  */
 #define _GNU_SOURCE
@@ -11,7 +11,6 @@
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +45,7 @@ static sigjmp_buf out_of_test;
 static enum outcome left_as;
 static char why[512];
 static unsigned int count[HUNG + 1];
+unsigned int test_failures;
 
 /* ---- what tests call ---- */
 
@@ -66,7 +66,7 @@ const void *row_of_test(const void *rows, size_t size)
 	for (row = rows; (name = *(const char *const *)row); row += size)
 		if (!strcmp(name, running->name))
 			return row;
-	fail(__FILE__, __LINE__, "no row for this test");
+	must(false, "no row for this test");
 }
 
 uint64_t now_ms(void)
@@ -91,37 +91,23 @@ static void __attribute__((noreturn)) leave(enum outcome outcome)
 	exit(2);
 }
 
-void fail(const char *file, int line, const char *fmt, ...)
+void test_report(const char *file, int line, const char *text)
 {
-	const char *base = strrchr(file, '/');
-	va_list args;
-	int n;
+	if (test_failures == 1)
+		snprintf(why, sizeof(why), "%s:%d: %s", file, line, text);
+}
 
-	n = snprintf(why, sizeof(why), "%s:%d: ", base ? base + 1 : file, line);
-	va_start(args, fmt);
-	vsnprintf(why + n, sizeof(why) - n, fmt, args);
-	va_end(args);
+void test_leave(void)
+{
 	leave(FAILED);
 }
 
-void skip(const char *fmt, ...)
+void test_skip(const char *text)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(why, sizeof(why), fmt, args);
-	va_end(args);
+	if (test_failures)
+		leave(FAILED);
+	snprintf(why, sizeof(why), "%s", text);
 	leave(SKIPPED);
-}
-
-void expect_octets(const char *what, const void *got, const void *want, size_t len)
-{
-	const uint8_t *g = got, *w = want;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		expect(g[i] == w[i], "%s: octet %zu of %zu is %02x, not %02x", what, i,
-		       len, g[i], w[i]);
 }
 
 void skip_hook(const char *command, const char *words)
@@ -233,9 +219,10 @@ static enum outcome guarded(void (*step)(void), unsigned int limit_s)
 {
 	if (!sigsetjmp(out_of_test, 1)) {
 		armed = true;
+		test_failures = 0;
 		alarm(limit_s * (scale > 1 ? scale : 1));
 		step();
-		left_as = PASSED;
+		left_as = test_failures ? FAILED : PASSED;
 	}
 	alarm(0);
 	armed = false;

@@ -68,7 +68,7 @@ static void marker__stream_begins_with_one(void)
 	start_unspoken(&s);
 	mr = flow_mr("l", zeros, 24);
 	flow_device_sends(&s, &mr, 24);
-	flow_expect_octets(&s, "first FPDU", figure5, sizeof(figure5));
+	flow_must_get_bytes(&s, "first FPDU", figure5, sizeof(figure5));
 }
 
 static void marker__stream_begins_without_one(void)
@@ -79,8 +79,7 @@ static void marker__stream_begins_without_one(void)
 	start_unspoken(&s);
 	mr = flow_mr("l", zeros, 24);
 	flow_device_sends(&s, &mr, 24);
-	flow_expect_octets(&s, "first FPDU", figure5_unmarked,
-			   sizeof(figure5_unmarked));
+	flow_must_get_bytes(&s, "first FPDU", figure5_unmarked, sizeof(figure5_unmarked));
 }
 
 static void marker__lies_inside_an_fpdu(void)
@@ -95,10 +94,10 @@ static void marker__lies_inside_an_fpdu(void)
 		skip("the path's segments are too small for the first FPDU");
 	mr = flow_mr("l", zeros, FIRST_492);
 	flow_device_sends(&s, &mr, FIRST_492);
-	flow_expect_framed(&s, &f);
-	expect_eq("octets of the first FPDU", f.wire_len, 492);
+	flow_must_be_framed(&s, &f);
+	must_eq(f.wire_len, 492, "octets of the first FPDU");
 	flow_device_sends(&s, &mr, 24);
-	flow_expect_octets(&s, "second FPDU", figure6, sizeof(figure6));
+	flow_must_get_bytes(&s, "second FPDU", figure6, sizeof(figure6));
 }
 
 static void count_markers(const struct fpdu *f, void *arg)
@@ -120,8 +119,8 @@ static void marker__comes_every_512_octets(void)
 	mr = flow_mr("l", data, sizeof(data));
 	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
 		flow_device_writes(&s, &mr, lens[i], data, count_markers, &most);
-	expect(s.p->rx_pos > 200000, "too short a stream");
-	expect(most >= 2 || flow_emss(&s) < 1000, "no FPDU with two markers came");
+	must(s.p->rx_pos > 200000, "too short a stream");
+	must(most >= 2 || flow_emss(&s) < 1000, "no FPDU with two markers came");
 }
 
 static void marker__names_the_fpdu_that_holds_it(void)
@@ -132,7 +131,7 @@ static void marker__names_the_fpdu_that_holds_it(void)
 
 	for (i = 0; i < 60; i++)
 		flow_device_writes(&s, &mr, i % 5 == 4 ? 7 : 0, NULL, NULL, NULL);
-	expect(s.p->rx_pos > 2 * MARKER_SPACING, "too short a stream");
+	must(s.p->rx_pos > 2 * MARKER_SPACING, "too short a stream");
 }
 
 static void marker__between_two_fpdus_is_the_later_ones(void)
@@ -143,12 +142,11 @@ static void marker__between_two_fpdus_is_the_later_ones(void)
 
 	flow_device_fills(&s, &mr, 8);
 	flow_device_fills(&s, &mr, 0);
-	expect_silence(s.p, 100);
+	must_be_silent(s.p, 100);
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, 5, OUR_STAG, OUR_TO);
-	flow_expect_framed(&s, &f);
-	expect_octets("marker in front of the FPDU", f.octets, zeros, MARKER_LEN);
-	expect_eq("ULPDU_Length behind it", get16(f.octets + MARKER_LEN),
-		  TAGGED_HDR + 5);
+	flow_must_be_framed(&s, &f);
+	must_bytes(f.octets, zeros, MARKER_LEN, "marker in front of the FPDU");
+	must_eq(get16(f.octets + MARKER_LEN), TAGGED_HDR + 5, "ULPDU_Length behind it");
 }
 
 /* the device's FPDU has a marker directly before its CRC field */
@@ -162,14 +160,14 @@ static void out_marker_before_crc(uint32_t pad)
 	flow_device_fills(&s, &mr, 32);
 	/* 480 bytes of length, ULPDU and pad reach the marker at 512 */
 	flow_device_writes(&s, &mr, 480 - 2 - TAGGED_HDR - pad, NULL, NULL, NULL);
-	expect_eq("position behind the FPDU", s.p->rx_pos % MARKER_SPACING, 8);
+	must_eq(s.p->rx_pos % MARKER_SPACING, 8, "position behind the FPDU");
 	flow_device_fills(&s, &mr, 32);
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0,
 		   480 - 2 - TAGGED_HDR - pad, OUR_STAG, OUR_TO);
-	flow_expect_framed(&s, &f);
+	flow_must_be_framed(&s, &f);
 	at = f.wire_len - 2 * MARKER_LEN;
-	expect_eq("FPDUPTR right before the CRC field", get16(f.octets + at + 2), 480);
-	expect_eq("CRC that covers it", f.crc, crc32c(0, f.octets, at + MARKER_LEN));
+	must_eq(get16(f.octets + at + 2), 480, "FPDUPTR right before the CRC field");
+	must_eq(f.crc, crc32c(0, f.octets, at + MARKER_LEN), "CRC that covers it");
 }
 
 static void marker__comes_between_data_and_crc(void)
@@ -195,12 +193,12 @@ static void agree_on_markers(bool device, bool we)
 	s.markers = we;
 	session_start(&s);
 	theirs = dut_role() == INITIATOR ? &s.p->request : &s.p->reply;
-	expect_eq("M bit of the device", !!(theirs->flags & MPA_M), device);
+	must_eq(!!(theirs->flags & MPA_M), device, "M bit of the device");
 	pattern(data, MARKED_LEN, 2);
 	mr = agent_mr(MARKED_LEN, "lrw");
 	flow_we_write(&s, &mr, 0, data, MARKED_LEN, NULL);
-	expect_alive(s.p);
-	expect_memory(&mr, 0, data, MARKED_LEN);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, data, MARKED_LEN);
 	flow_device_writes(&s, &mr, MARKED_LEN, data, NULL, NULL);
 }
 
@@ -251,12 +249,12 @@ static void marker__known_octets_behind_a_first_fpdu(void)
 	agent_recv(s.conn, RECV_ID, &mr, 0, FIRST_492);
 	agent_recv(s.conn, RECV_ID + 1, &mr, 1024, 100);
 	send_send(s.p, zeros, FIRST_492);
-	expect_eq("octets of our first FPDU", s.p->tx_pos, 492);
+	must_eq(s.p->tx_pos, 492, "octets of our first FPDU");
 	peer_send(s.p, figure6, sizeof(figure6));
-	flow_expect_wc(RECV_ID, "SUCCESS");
-	agent_expect_wc(RECV_ID + 1, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 24);
-	expect_memory(&mr, 1024, zeros, 24);
+	flow_must_get_wc(RECV_ID, "SUCCESS");
+	agent_must_get_wc(RECV_ID + 1, "SUCCESS", &wc);
+	must_eq(wc.byte_len, 24, "byte_len");
+	must_have_memory(&mr, 1024, zeros, 24);
 }
 
 /* the device takes an FPDU with a marker inside and @fault, which must be ignored */
@@ -267,8 +265,8 @@ static void takes(const struct fpdu_fault *fault)
 
 	pattern(data, MARKED_LEN, 3);
 	flow_we_write(&s, &mr, 0, data, MARKED_LEN, fault);
-	expect_alive(s.p);
-	expect_memory(&mr, 0, data, MARKED_LEN);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, data, MARKED_LEN);
 }
 
 static void marker__reserved_half_means_nothing(void)
@@ -296,9 +294,9 @@ static void refuses(uint32_t phase, uint32_t len, const struct fpdu_fault *fault
 	pattern(data, MARKED_LEN, 4);
 	flow_we_fill(&s, &fill, phase);
 	flow_we_write(&s, &mr, 0, data, len, fault);
-	expect_terminate(s.p, 2, 0, code, false, NULL);
-	expect_untouched(&mr);
-	agent_expect_no_wc(50);
+	must_get_terminate(s.p, 2, 0, code, false, NULL);
+	must_be_untouched(&mr);
+	agent_must_get_no_wc(50);
 }
 
 static void marker__pointer_elsewhere_is_an_error(void)
@@ -334,14 +332,14 @@ static void marker__last_of_many_elsewhere(void)
 	pattern(data, MARKED_LEN, 5);
 	flow_we_write(&s, &mr, 0, data, MARKED_LEN, &fault);
 	send_read_req(s.p, OUR_STAG, 0, 0, OUR_STAG, 0);
-	expect_fpdu(s.p, &f);
+	must_get_fpdu(s.p, &f);
 	if (seg_op(&f.seg) == OP_READ_RESP) {
-		expect_memory(&mr, 0, data, MARKED_LEN);
+		must_have_memory(&mr, 0, data, MARKED_LEN);
 		return;
 	}
-	expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
-	expect_eq("layer, error type and code", get16(f.seg.data), 0x2003);
-	expect_untouched(&mr);
+	must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode");
+	must_eq(get16(f.seg.data), 0x2003, "layer, error type and code");
+	must_be_untouched(&mr);
 }
 
 static void marker__octets_at_any_phase_are_pure(void)
@@ -361,8 +359,8 @@ static void marker__octets_at_any_phase_are_pure(void)
 		flow_we_fill(&s, &fill, phase);
 		flow_we_write(&s, &mr, at, data + at, len, NULL);
 	}
-	expect_alive(s.p);
-	expect_memory(&mr, 0, data, at);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, data, at);
 }
 
 static void in_marker_before(uint32_t phase, uint32_t len)
@@ -374,9 +372,9 @@ static void in_marker_before(uint32_t phase, uint32_t len)
 	flow_we_fill(&s, &mr, phase);
 	flow_we_write(&s, &mr, 2048, data, len, NULL);
 	flow_we_write(&s, &mr, 3072, data + 512, 600, NULL);
-	expect_alive(s.p);
-	expect_memory(&mr, 2048, data, len);
-	expect_memory(&mr, 3072, data + 512, 600);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 2048, data, len);
+	must_have_memory(&mr, 3072, data + 512, 600);
 }
 
 static void marker__between_two_fpdus_is_taken(void)
@@ -406,22 +404,22 @@ static void reconnect(struct peer *p, uint32_t isn)
 	int on = 1, off = 0, queue = 2 /* TCP_SEND_QUEUE */;
 	int fd;
 
-	expect(!getsockname(p->fd, (struct sockaddr *)&us, &us_len) &&
-	       !getpeername(p->fd, (struct sockaddr *)&them, &them_len), "no names");
+	must(!getsockname(p->fd, (struct sockaddr *)&us, &us_len) &&
+	     !getpeername(p->fd, (struct sockaddr *)&them, &them_len), "no names");
 	close(p->fd);
 	p->fd = -1;
 	fd = socket(us.ss_family, SOCK_STREAM, 0);
-	expect(fd >= 0, "no socket");
+	must(fd >= 0, "no socket");
 	p->fd = fd;
 	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)))
 		skip("the right to choose TCP's sequence numbers (CAP_NET_ADMIN) is missing");
-	expect(!setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue, sizeof(queue)) &&
-	       !setsockopt(fd, IPPROTO_TCP, TCP_QUEUE_SEQ, &isn, sizeof(isn)) &&
-	       !setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off)),
-	       "cannot choose TCP's sequence numbers");
+	must(!setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue, sizeof(queue)) &&
+	     !setsockopt(fd, IPPROTO_TCP, TCP_QUEUE_SEQ, &isn, sizeof(isn)) &&
+	     !setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off)),
+	     "cannot choose TCP's sequence numbers");
 	((struct sockaddr_in *)&us)->sin_port = 0;
-	expect(!bind(fd, (struct sockaddr *)&us, us_len) &&
-	       !connect(fd, (struct sockaddr *)&them, them_len), "no TCP connection");
+	must(!bind(fd, (struct sockaddr *)&us, us_len) &&
+	     !connect(fd, (struct sockaddr *)&them, them_len), "no TCP connection");
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
@@ -432,8 +430,8 @@ static uint32_t sequence(const struct peer *p)
 	uint32_t seq = 0;
 	socklen_t len = sizeof(seq);
 
-	expect(!getsockopt(p->fd, IPPROTO_TCP, TCP_QUEUE_SEQ, &seq, &len),
-	       "cannot read TCP's sequence number");
+	must(!getsockopt(p->fd, IPPROTO_TCP, TCP_QUEUE_SEQ, &seq, &len),
+	     "cannot read TCP's sequence number");
 	return seq;
 }
 
@@ -453,19 +451,19 @@ static void marker__counts_on_where_the_sequence_wraps(void)
 	reconnect(s.p, -(1 + MPA_FRAME_HDR + WRAP_AT));
 	mpa_plain(&f, false);
 	peer_send_frame(s.p, &f);
-	agent_expect_event("CONNECT_REQUEST", &ev);
+	agent_must_get_event("CONNECT_REQUEST", &ev);
 	agent_accept(ev.conn, &s.qp, NULL, 0);
-	expect(peer_recv_frame(s.p, true, &f, patience(1000)), "no Reply came");
+	must(peer_recv_frame(s.p, true, &f, patience(1000)), "no Reply came");
 	peer_agree(s.p, true);
-	expect(s.p->tx_markers, "the device's frame has M=0, though it wants markers");
+	must(s.p->tx_markers, "the device's frame has M=0, though it wants markers");
 	pattern(data, 3 * MARKED_LEN, 8);
 	flow_we_write(&s, &mr, 0, data, 600, NULL);
-	expect(s.p->tx_pos < WRAP_AT, "the wrap is not inside an FPDU");
+	must(s.p->tx_pos < WRAP_AT, "the wrap is not inside an FPDU");
 	flow_we_write(&s, &mr, 600, data + 600, 3 * MARKED_LEN - 600, NULL);
-	expect_eq("TCP's sequence number", sequence(s.p),
-		  (uint32_t)(s.p->tx_pos - WRAP_AT));
-	expect_alive(s.p);
-	expect_memory(&mr, 0, data, 3 * MARKED_LEN);
+	must_eq(sequence(s.p), (uint32_t)(s.p->tx_pos - WRAP_AT),
+		"TCP's sequence number");
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, data, 3 * MARKED_LEN);
 }
 
 #define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }

@@ -62,16 +62,15 @@ void meet_knock(struct meeting *m, const struct mpa_frame *req)
 	m->p = peer_connect(agent_listen(), &m->tcp);
 	peer_send_frame(m->p, req);
 	m->p->request = *req;
-	agent_expect_event("CONNECT_REQUEST", &m->called);
+	agent_must_get_event("CONNECT_REQUEST", &m->called);
 	m->conn = m->called.conn;
 }
 
 void meet_accept(struct meeting *m)
 {
 	agent_accept(m->conn, &m->qp, m->pd, m->pd_len);
-	expect(peer_recv_frame(m->p, true, &m->p->reply, patience(1000)),
-	       "no Reply came");
-	expect(!(m->p->reply.flags & MPA_R), "the Reply rejects, the ULP accepted");
+	must(peer_recv_frame(m->p, true, &m->p->reply, patience(1000)), "no Reply came");
+	must(!(m->p->reply.flags & MPA_R), "the Reply rejects, the ULP accepted");
 	peer_agree(m->p, true);
 }
 
@@ -87,7 +86,7 @@ void meet_p2p(struct meeting *m, int types)
 
 	meet_enhanced(&req, false, true, types, 8, 8);
 	meet_responder(m, &req);
-	expect(enh_p2p(&m->p->reply), "A of the Reply is 0");
+	must(enh_p2p(&m->p->reply), "A of the Reply is 0");
 }
 
 void need_type(const struct meeting *m, int type)
@@ -104,9 +103,9 @@ void meet_call(struct meeting *m)
 
 	m->conn = agent_connect(port, &m->qp, m->pd, m->pd_len);
 	m->p = peer_accept(patience(1000));
-	expect(m->p, "the device did not connect");
-	expect(peer_recv_frame(m->p, false, &m->p->request, patience(1000)),
-	       "no Request came");
+	must(m->p, "the device did not connect");
+	must(peer_recv_frame(m->p, false, &m->p->request, patience(1000)),
+	     "no Request came");
 }
 
 void meet_call_enhanced(struct meeting *m)
@@ -141,7 +140,7 @@ static void depths_responder(struct meeting *m, int ird, int ord)
 	meet_enhanced(&req, false, false, 0, ird, ord);
 	meet_responder(m, &req);
 	send_rtr(m->p, OP_WRITE);
-	expect_up(m);
+	must_be_up(m);
 }
 
 static void depths_initiator(struct meeting *m, int ird, int ord)
@@ -149,8 +148,8 @@ static void depths_initiator(struct meeting *m, int ird, int ord)
 	meet_call_enhanced(m);
 	meet_answer_depths(m, ird, ord);
 	if (enh_p2p(&m->p->request))
-		expect_any_rtr(m->p, enh_types(&m->p->request));
-	expect_up(m);
+		must_get_any_rtr(m->p, enh_types(&m->p->request));
+	must_be_up(m);
 }
 
 void meet_depths(struct meeting *m, int ird, int ord)
@@ -174,11 +173,11 @@ void send_rtr(struct peer *p, enum rdmap_op op)
 	if (op == OP_SEND)
 		return send_send(p, NULL, 0);
 	send_read_req(p, NOBODYS_STAG, NOBODYS_TO, 0, NOBODYS_STAG, NOBODYS_TO);
-	expect_op(p, &f, OP_READ_RESP);
-	expect_eq("length of the Response to the RTR Read", f.seg.len, 0);
-	expect(seg_last(&f.seg), "the Response has no Last");
-	expect_eq("STag of the Response", f.seg.stag, NOBODYS_STAG);
-	expect_eq("TO of the Response", f.seg.to, NOBODYS_TO);
+	must_get_op(p, &f, OP_READ_RESP);
+	must_eq(f.seg.len, 0, "length of the Response to the RTR Read");
+	must(seg_last(&f.seg), "the Response has no Last");
+	must_eq(f.seg.stag, NOBODYS_STAG, "STag of the Response");
+	must_eq(f.seg.to, NOBODYS_TO, "TO of the Response");
 }
 
 /* offsets of the fields of a Read Request, after its DDP header */
@@ -188,21 +187,21 @@ void send_rtr(struct peer *p, enum rdmap_op op)
 
 static void check_rtr(struct peer *p, const struct seg *s)
 {
-	expect(seg_last(s), "the RTR has no Last");
+	must(seg_last(s), "the RTR has no Last");
 	if (seg_op(s) != OP_READ_REQ) {
-		expect_eq("length of the RTR", s->len, 0);
+		must_eq(s->len, 0, "length of the RTR");
 		return;
 	}
-	expect_eq("size that the RTR Read asks for", get32(s->data + REQ_SIZE), 0);
+	must_eq(get32(s->data + REQ_SIZE), 0, "size that the RTR Read asks for");
 	send_read_resp(p, get32(s->data + REQ_SINK_STAG), get64(s->data + REQ_SINK_TO),
 		       NULL, 0);
 }
 
-void expect_rtr(struct peer *p, enum rdmap_op op)
+void must_get_rtr(struct peer *p, enum rdmap_op op)
 {
 	struct fpdu f;
 
-	expect_op(p, &f, op);
+	must_get_op(p, &f, op);
 	check_rtr(p, &f.seg);
 }
 
@@ -210,8 +209,8 @@ void take_rtr(struct peer *p, const struct fpdu *f, int types)
 {
 	int op = seg_op(&f->seg);
 
-	expect((op == OP_WRITE && types & RTR_C) || (op == OP_READ_REQ && types & RTR_D) ||
-	       (op == OP_SEND && types & RTR_B), "the first message has opcode %d", op);
+	must((op == OP_WRITE && types & RTR_C) || (op == OP_READ_REQ && types & RTR_D) ||
+	     (op == OP_SEND && types & RTR_B), "the first message has opcode %d", op);
 	if (op == OP_READ_REQ)
 		p->rx_msn[1]++;
 	if (op == OP_SEND)
@@ -219,11 +218,11 @@ void take_rtr(struct peer *p, const struct fpdu *f, int types)
 	check_rtr(p, &f->seg);
 }
 
-void expect_any_rtr(struct peer *p, int types)
+void must_get_any_rtr(struct peer *p, int types)
 {
 	struct fpdu f;
 
-	expect_fpdu(p, &f);
+	must_get_fpdu(p, &f);
 	take_rtr(p, &f, types);
 }
 
@@ -234,56 +233,56 @@ enum rdmap_op preferred_rtr(int shared)
 	return shared & RTR_D ? OP_READ_REQ : OP_SEND;
 }
 
-void expect_up(struct meeting *m)
+void must_be_up(struct meeting *m)
 {
-	agent_expect_event("ESTABLISHED", &m->up);
-	expect_eq("status of ESTABLISHED", (uint32_t)m->up.status, 0);
-	expect_eq("connection of ESTABLISHED", m->up.conn, m->conn);
+	agent_must_get_event("ESTABLISHED", &m->up);
+	must_eq((uint32_t)m->up.status, 0, "status of ESTABLISHED");
+	must_eq(m->up.conn, m->conn, "connection of ESTABLISHED");
 }
 
-void expect_failed(struct meeting *m)
+void must_have_failed(struct meeting *m)
 {
 	struct agent_event ev;
 
-	expect(agent_event(&ev, patience(2000)), "connect() ends in no event");
-	expect(!strcmp(ev.name, "CONNECT_ERROR") || !strcmp(ev.name, "REJECTED") ||
-	       !strcmp(ev.name, "UNREACHABLE"), "connect() ends in %s", ev.name);
-	expect_eq("connection of the event", ev.conn, m->conn);
+	must(agent_event(&ev, patience(2000)), "connect() ends in no event");
+	must(!strcmp(ev.name, "CONNECT_ERROR") || !strcmp(ev.name, "REJECTED") ||
+	     !strcmp(ev.name, "UNREACHABLE"), "connect() ends in %s", ev.name);
+	must_eq(ev.conn, m->conn, "connection of the event");
 }
 
-void expect_not_up(struct meeting *m)
+void must_not_be_up(struct meeting *m)
 {
 	struct agent_event ev;
 	bool told = false;
 
 	while (agent_event(&ev, told ? 100 : patience(2000))) {
-		expect(strcmp(ev.name, "ESTABLISHED") || ev.status,
-		       "connection %d is ESTABLISHED", m->conn);
+		must(strcmp(ev.name, "ESTABLISHED") || ev.status,
+		     "connection %d is ESTABLISHED", m->conn);
 		told = true;
 	}
-	expect(told, "the ULP is not told that the connection failed");
+	must(told, "the ULP is not told that the connection failed");
 }
 
-void expect_send_received(struct meeting *m, const struct agent_mr *mr, uint64_t wr_id)
+void must_receive_send(struct meeting *m, const struct agent_mr *mr, uint64_t wr_id)
 {
 	struct agent_wc wc;
 
 	agent_recv(m->conn, wr_id, mr, 0, 64);
 	send_send(m->p, "message", 7);
-	agent_expect_wc(wr_id, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 7);
+	agent_must_get_wc(wr_id, "SUCCESS", &wc);
+	must_eq(wc.byte_len, 7, "byte_len");
 }
 
-void expect_send_sent(struct meeting *m)
+void must_send(struct meeting *m)
 {
 	struct agent_mr mr = agent_mr(64, "l");
 	struct agent_wc wc;
 	struct fpdu f;
 
 	agent_post(m->conn, 9, AG_SEND, AG_SIGNALED, &mr, 0, 5, 0, 0);
-	expect_op(m->p, &f, OP_SEND);
-	expect_eq("length of a Send", f.seg.len, 5);
-	agent_expect_wc(9, "SUCCESS", &wc);
+	must_get_op(m->p, &f, OP_SEND);
+	must_eq(f.seg.len, 5, "length of a Send");
+	agent_must_get_wc(9, "SUCCESS", &wc);
 }
 
 void meet_leave(struct meeting *m)
@@ -294,11 +293,11 @@ void meet_leave(struct meeting *m)
 	peer_close(m->p);
 }
 
-void expect_state(struct peer *p, const char *key, long want)
+void must_have_state(struct peer *p, const char *key, long want)
 {
 	char value[64];
 
-	expect(agent_state(p->port, key, value, sizeof(value)),
-	       "the device knows no %s of the connection", key);
-	expect(strtol(value, NULL, 0) == want, "%s is %s, not %ld", key, value, want);
+	must(agent_state(p->port, key, value, sizeof(value)),
+	     "the device knows no %s of the connection", key);
+	must(strtol(value, NULL, 0) == want, "%s is %s, not %ld", key, value, want);
 }

@@ -94,30 +94,30 @@ void meet_depths(struct meeting *m, int ird, int ord);
  */
 void send_rtr(struct peer *p, enum rdmap_op op);
 /* the device's first message is such a one; a Read is answered */
-void expect_rtr(struct peer *p, enum rdmap_op op);
+void must_get_rtr(struct peer *p, enum rdmap_op op);
 /* the device's first message is an RTR of one of @types */
-void expect_any_rtr(struct peer *p, int types);
+void must_get_any_rtr(struct peer *p, int types);
 /* ... and was received already, as @f */
 void take_rtr(struct peer *p, const struct fpdu *f, int types);
 /* the RTR type that an initiator picks among @shared, by Q22 */
 enum rdmap_op preferred_rtr(int shared);
 
 /* the ULP gets ESTABLISHED */
-void expect_up(struct meeting *m);
+void must_be_up(struct meeting *m);
 /* the device's connect() ends in an error event */
-void expect_failed(struct meeting *m);
+void must_have_failed(struct meeting *m);
 /* the ULP gets an event, but never ESTABLISHED */
-void expect_not_up(struct meeting *m);
+void must_not_be_up(struct meeting *m);
 
 /* a message of 7 bytes of ours reaches the ULP as @wr_id, in @mr of 64 bytes or more */
-void expect_send_received(struct meeting *m, const struct agent_mr *mr, uint64_t wr_id);
+void must_receive_send(struct meeting *m, const struct agent_mr *mr, uint64_t wr_id);
 /* a Send of the ULP reaches us */
-void expect_send_sent(struct meeting *m);
+void must_send(struct meeting *m);
 
 /* end the connection, for a test that starts another */
 void meet_leave(struct meeting *m);
 
 /* leave the test unless state @key of the connection is this number */
-void expect_state(struct peer *p, const char *key, long want);
+void must_have_state(struct peer *p, const char *key, long want);
 
 #endif /* MEET_H */

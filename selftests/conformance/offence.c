@@ -42,7 +42,7 @@ struct open_read offence_open_read(struct peer *p)
 
 	agent_post(offence_session.conn, 2, AG_READ, AG_SIGNALED, &mr, 0, 32, WILD_STAG,
 		   SRC_TO);
-	return expect_read_request(p);
+	return must_get_read_request(p);
 }
 
 /* start a session and commit the offence; Return: bytes of the offending segment at
@@ -67,9 +67,9 @@ static void offend_and_end(const struct offence *o)
 	uint8_t ulpdu[MR_LEN];
 	uint32_t len = offend(o, ulpdu);
 
-	expect_terminate_for(offence_session.p, o->triplet, o->alt,
-			     o->triplet == LOCAL_ERROR ? NULL : ulpdu, len);
-	expect_closed_silently(offence_session.p);
+	must_get_terminate_for(offence_session.p, o->triplet, o->alt,
+			       o->triplet == LOCAL_ERROR ? NULL : ulpdu, len);
+	must_close_silently(offence_session.p);
 }
 
 void offence_terminates(const struct offence *table)
@@ -89,7 +89,7 @@ void offence_counted(const struct offence *table, const struct offence_counter *
 		for (o = table; o->triplet != codes->triplet; o++)
 			;
 		offend_and_end(o);
-		expect_eq(name, agent_counter(name), was + 1);
+		must_eq(agent_counter(name), was + 1, "%s", name);
 		agent_reset();
 	}
 }

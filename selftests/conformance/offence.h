@@ -44,7 +44,7 @@ struct offence {
 extern struct session offence_session;
 extern uint8_t offence_data[RECV_LEN + 1];
 
-/* the test: commit the row of @table that has its name, expect the Terminate */
+/* the test: commit the row of @table that has its name, and get the Terminate */
 void offence_terminates(const struct offence *table);
 
 /* a triplet and the end of its counter's name */

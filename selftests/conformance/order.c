@@ -31,9 +31,9 @@ static void sends_in_order(void)
 		send_send(s.p, octets[i], MESSAGE_LEN - i);
 	}
 	for (i = 0; i < MESSAGES; i++) {
-		agent_expect_wc(i, "SUCCESS", &wc);
-		expect_eq("byte_len", wc.byte_len, MESSAGE_LEN - i);
-		expect_memory(&mr, i * MESSAGE_LEN, octets[i], MESSAGE_LEN - i);
+		agent_must_get_wc(i, "SUCCESS", &wc);
+		must_eq(wc.byte_len, MESSAGE_LEN - i, "byte_len");
+		must_have_memory(&mr, i * MESSAGE_LEN, octets[i], MESSAGE_LEN - i);
 	}
 }
 
@@ -50,24 +50,25 @@ static void send_waits_for_its_end(void)
 	agent_recv(s.conn, 1, &mr, 0, 1024);
 	send_write(s.p, mr.rkey, mr.va + 2048, octets, sizeof(octets));
 	peer_send_fpdu(s.p, out, seg_send(s.p, OP_SEND, 0, 0, octets, 512, false, out));
-	agent_expect_no_wc(QUIET_MS);
+	agent_must_get_no_wc(QUIET_MS);
 	peer_send_fpdu(s.p, out,
 		       seg_send(s.p, OP_SEND, 0, 512, octets + 512, 512, true, out));
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_memory(&mr, 0, octets, sizeof(octets));
-	expect_memory(&mr, 2048, octets, sizeof(octets));
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_have_memory(&mr, 0, octets, sizeof(octets));
+	must_have_memory(&mr, 2048, octets, sizeof(octets));
 }
 
 /* the Response to a Read Request of ours comes in one segment */
-static void expect_response(struct peer *p, uint32_t stag, const void *want, uint32_t len)
+static void must_get_response(struct peer *p, uint32_t stag, const void *want,
+			      uint32_t len)
 {
 	struct fpdu f;
 
-	expect_op(p, &f, OP_READ_RESP);
-	expect_eq("STag of the Response", f.seg.stag, stag);
-	expect_eq("length of the Response", f.seg.len, len);
-	expect(seg_last(&f.seg), "the Response is not whole");
-	expect_octets("the Response", f.seg.data, want, len);
+	must_get_op(p, &f, OP_READ_RESP);
+	must_eq(f.seg.stag, stag, "STag of the Response");
+	must_eq(f.seg.len, len, "length of the Response");
+	must(seg_last(&f.seg), "the Response is not whole");
+	must_bytes(f.seg.data, want, len, "the Response");
 }
 
 /* The device must place the Write before it serves the Read Request after it. Both are
@@ -88,7 +89,7 @@ static void read_sees_the_write(void)
 						       mr.rkey, mr.va, out), NULL,
 				wire + n);
 		peer_send(s.p, wire, n);
-		expect_response(s.p, SINK + i, octets, sizeof(octets));
+		must_get_response(s.p, SINK + i, octets, sizeof(octets));
 	}
 }
 
@@ -111,8 +112,8 @@ static void read_sees_the_send(void)
 						       mr.rkey, mr.va, out), NULL,
 				wire + n);
 		peer_send(s.p, wire, n);
-		expect_response(s.p, SINK + i, octets, sizeof(octets));
-		agent_expect_wc(i, "SUCCESS", &wc);
+		must_get_response(s.p, SINK + i, octets, sizeof(octets));
+		agent_must_get_wc(i, "SUCCESS", &wc);
 	}
 }
 
@@ -127,11 +128,11 @@ static void read_starts_when_delivered(void)
 	n = fpdu_build(s.p, out, seg_read_req(s.p, SINK, 0, sizeof(octets), mr.rkey, mr.va,
 					      out), NULL, wire);
 	peer_send(s.p, wire, n - 2);
-	expect_silence(s.p, QUIET_MS);
+	must_be_silent(s.p, QUIET_MS);
 	pattern(octets, sizeof(octets), 9);
 	agent_poke(&mr, 0, octets, sizeof(octets));
 	peer_send(s.p, wire + n - 2, 2);
-	expect_response(s.p, SINK, octets, sizeof(octets));
+	must_get_response(s.p, SINK, octets, sizeof(octets));
 }
 
 /* the same for zero length: no Response before the Request is complete */
@@ -143,9 +144,9 @@ static void empty_read_starts_when_delivered(void)
 
 	n = fpdu_build(s.p, out, seg_read_req(s.p, SINK, 0, 0, 0, 0, out), NULL, wire);
 	peer_send(s.p, wire, n - 2);
-	expect_silence(s.p, QUIET_MS);
+	must_be_silent(s.p, QUIET_MS);
 	peer_send(s.p, wire + n - 2, 2);
-	expect_response(s.p, SINK, NULL, 0);
+	must_get_response(s.p, SINK, NULL, 0);
 }
 
 /* a device might answer the small ones of these first */
@@ -168,12 +169,12 @@ static void responses_in_order(void)
 	for (i = 0; i < N; i++) {
 		got = 0;
 		do {
-			expect_op(s.p, &f, OP_READ_RESP);
-			expect_eq("STag of the Response", f.seg.stag, SINK + i);
-			expect(f.seg.to == got || !f.seg.len, "a gap in the Response");
+			must_get_op(s.p, &f, OP_READ_RESP);
+			must_eq(f.seg.stag, SINK + i, "STag of the Response");
+			must(f.seg.to == got || !f.seg.len, "a gap in the Response");
 			got += f.seg.len;
 		} while (!seg_last(&f.seg));
-		expect_eq("length of the Response", got, sizes[i]);
+		must_eq(got, sizes[i], "length of the Response");
 	}
 }
 
@@ -188,22 +189,22 @@ static void sends_pass_blocked_responses(void)
 	uint32_t got = 0;
 	struct fpdu f;
 
-	expect_eq("length of the source", source.len, STUCK_LEN);
+	must_eq(source.len, STUCK_LEN, "length of the source");
 	agent_recv(s.conn, 1, &mr, 0, 64);
 	agent_recv(s.conn, 2, &mr, 64, 64);
 	send_send(s.p, "first", 5);
 	send_write(s.p, mr.rkey, mr.va + 128, "between", 7);
 	send_send(s.p, "second", 6);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	agent_expect_wc(2, "SUCCESS", &wc);
-	expect_memory(&mr, 0, "first", 5);
-	expect_memory(&mr, 64, "second", 6);
-	expect_memory(&mr, 128, "between", 7);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(2, "SUCCESS", &wc);
+	must_have_memory(&mr, 0, "first", 5);
+	must_have_memory(&mr, 64, "second", 6);
+	must_have_memory(&mr, 128, "between", 7);
 	do {
-		expect_op(s.p, &f, OP_READ_RESP);
+		must_get_op(s.p, &f, OP_READ_RESP);
 		got += f.seg.len;
 	} while (!seg_last(&f.seg));
-	expect_eq("length of the Response", got, STUCK_LEN);
+	must_eq(got, STUCK_LEN, "length of the Response");
 }
 
 /* ---- the device as the source ---- */
@@ -217,7 +218,7 @@ static void post_reads(struct session *s, const struct agent_mr *mr, unsigned in
 	for (i = 0; i < n; i++)
 		agent_post(s->conn, i, AG_READ, AG_SIGNALED, mr, i * 64, 64, 0x77, i * 64);
 	for (i = 0; i < n; i++)
-		r[i] = expect_read_request(s->p);
+		r[i] = must_get_read_request(s->p);
 }
 
 static void answer(struct peer *p, const struct open_read *r, unsigned int seed,
@@ -237,13 +238,13 @@ static void reads_complete_in_order(void)
 	unsigned int i;
 
 	post_reads(&s, &mr, 4, r);
-	agent_expect_no_wc(QUIET_MS);
+	agent_must_get_no_wc(QUIET_MS);
 	for (i = 0; i < 4; i++) {
 		answer(s.p, &r[i], i, octets);
-		agent_expect_wc(i, "SUCCESS", &wc);
-		expect_eq("byte_len", wc.byte_len, 64);
-		expect_memory(&mr, i * 64, octets, 64);
-		agent_expect_no_wc(i ? 0 : QUIET_MS);
+		agent_must_get_wc(i, "SUCCESS", &wc);
+		must_eq(wc.byte_len, 64, "byte_len");
+		must_have_memory(&mr, i * 64, octets, 64);
+		agent_must_get_no_wc(i ? 0 : QUIET_MS);
 	}
 }
 
@@ -259,11 +260,11 @@ static void read_needs_all_of_its_response(void)
 	pattern(octets, sizeof(octets), 2);
 	post_reads(&s, &mr, 1, &r);
 	peer_send_fpdu(s.p, out, seg_read_resp(s.p, r.stag, r.to, octets, 63, false, out));
-	agent_expect_no_wc(QUIET_MS);
+	agent_must_get_no_wc(QUIET_MS);
 	peer_send_fpdu(s.p, out,
 		       seg_read_resp(s.p, r.stag, r.to + 63, octets + 63, 1, true, out));
-	agent_expect_wc(0, "SUCCESS", &wc);
-	expect_memory(&mr, 0, octets, sizeof(octets));
+	agent_must_get_wc(0, "SUCCESS", &wc);
+	must_have_memory(&mr, 0, octets, sizeof(octets));
 }
 
 static void send_completes_behind_the_read(void)
@@ -278,13 +279,13 @@ static void send_completes_behind_the_read(void)
 	post_reads(&s, &mr, 1, &r);
 	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 1024, 32, 0, 0);
 	agent_post(s.conn, 2, AG_WRITE, AG_SIGNALED, &mr, 1024, 32, 0x77, 0);
-	expect_op(s.p, &f, OP_SEND);
-	expect_op(s.p, &f, OP_WRITE);
-	agent_expect_no_wc(QUIET_MS);
+	must_get_op(s.p, &f, OP_SEND);
+	must_get_op(s.p, &f, OP_WRITE);
+	agent_must_get_no_wc(QUIET_MS);
 	answer(s.p, &r, 3, octets);
-	agent_expect_wc(0, "SUCCESS", &wc);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	agent_expect_wc(2, "SUCCESS", &wc);
+	agent_must_get_wc(0, "SUCCESS", &wc);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(2, "SUCCESS", &wc);
 }
 
 static void messages_leave_in_order(void)
@@ -305,13 +306,13 @@ static void messages_leave_in_order(void)
 	for (i = 0; i < N; i++)
 		agent_post(s.conn, i, ops[i], 0, &mr, i * 64, 32 + i, 0x100 + i, i);
 	for (i = 0; i < N; i++) {
-		expect_op(s.p, &f, wire[ops[i]]);
+		must_get_op(s.p, &f, wire[ops[i]]);
 		if (ops[i] == AG_SEND)
-			expect_eq("length of the Send", f.seg.len, 32 + i);
+			must_eq(f.seg.len, 32 + i, "length of the Send");
 		if (ops[i] == AG_WRITE)
-			expect_eq("STag of the Write", f.seg.stag, 0x100 + i);
+			must_eq(f.seg.stag, 0x100 + i, "STag of the Write");
 		if (ops[i] == AG_READ)
-			expect_eq("source STag", get32(f.seg.data + 16), 0x100 + i);
+			must_eq(get32(f.seg.data + 16), 0x100 + i, "source STag");
 	}
 }
 
@@ -328,13 +329,13 @@ static void fence_waits_for_the_response(void)
 	post_reads(&s, &mr, 1, &r);
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED | AG_FENCE, &mr, 1024, 32, 0x77, 0);
 	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 1024, 32, 0, 0);
-	expect_silence(s.p, QUIET_MS);
+	must_be_silent(s.p, QUIET_MS);
 	answer(s.p, &r, 4, octets);
-	expect_op(s.p, &f, OP_WRITE);
-	expect_op(s.p, &f, OP_SEND);
-	agent_expect_wc(0, "SUCCESS", &wc);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	agent_expect_wc(2, "SUCCESS", &wc);
+	must_get_op(s.p, &f, OP_WRITE);
+	must_get_op(s.p, &f, OP_SEND);
+	agent_must_get_wc(0, "SUCCESS", &wc);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(2, "SUCCESS", &wc);
 }
 
 /* Our window is shut: what TCP has not taken is not complete, and after a reset it
@@ -349,10 +350,10 @@ static void no_success_for_what_never_left(void)
 	mr = agent_mr(STUCK_LEN, "l");
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, STUCK_LEN, 0x77, 0);
 	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, STUCK_LEN, 0, 0);
-	agent_expect_no_wc(QUIET_MS);
+	agent_must_get_no_wc(QUIET_MS);
 	peer_reset(s.p);
-	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
-	agent_expect_wc(2, "WR_FLUSH_ERR", &wc);
+	agent_must_get_wc(1, "WR_FLUSH_ERR", &wc);
+	agent_must_get_wc(2, "WR_FLUSH_ERR", &wc);
 }
 
 /* SUCCESS comes although the peer has read nothing, advertised no such STag and posted
@@ -365,10 +366,10 @@ static void success_says_nothing_of_the_peer(void)
 
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, 32, 0x77, 0);
 	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, 32, 0, 0);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	agent_expect_wc(2, "SUCCESS", &wc);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(2, "SUCCESS", &wc);
 	peer_reset(s.p);
-	agent_expect_no_wc(QUIET_MS);
+	agent_must_get_no_wc(QUIET_MS);
 }
 
 /* A Send and a Response lack their last byte. The rest may have been placed or not, so
@@ -386,10 +387,10 @@ static void aborted_sinks_are_flushed(void)
 	post_reads(&s, &mr, 1, &r);
 	peer_send_fpdu(s.p, out, seg_read_resp(s.p, r.stag, r.to, octets, 63, false, out));
 	peer_send_fpdu(s.p, out, seg_send(s.p, OP_SEND, 0, 0, octets, 63, false, out));
-	agent_expect_no_wc(QUIET_MS);
+	agent_must_get_no_wc(QUIET_MS);
 	peer_reset(s.p);
-	agent_expect_wc(0, "WR_FLUSH_ERR", &wc);
-	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
+	agent_must_get_wc(0, "WR_FLUSH_ERR", &wc);
+	agent_must_get_wc(1, "WR_FLUSH_ERR", &wc);
 }
 
 /* each byte may have its old or its new value, but the CRC of each FPDU is right */
@@ -410,13 +411,13 @@ static void changed_source_keeps_crc(void)
 	for (at = 0; at + ROOM <= STUCK_LEN; at += STUCK_LEN / 64)
 		agent_poke(&mr, at, octets, sizeof(octets));
 	do {
-		expect_op(s.p, &f, OP_WRITE);
-		expect_eq("TO of the Write", f.seg.to, got);
-		expect(f.crc_ok, "the CRC is not that of the octets sent");
+		must_get_op(s.p, &f, OP_WRITE);
+		must_eq(f.seg.to, got, "TO of the Write");
+		must(f.crc_ok, "the CRC is not that of the octets sent");
 		got += f.seg.len;
 	} while (!seg_last(&f.seg));
-	expect_eq("length of the Write", got, STUCK_LEN);
-	agent_expect_wc(1, "SUCCESS", &wc);
+	must_eq(got, STUCK_LEN, "length of the Write");
+	agent_must_get_wc(1, "SUCCESS", &wc);
 }
 
 /* ---- several streams ---- */
@@ -432,11 +433,11 @@ static void streams_do_not_wait(void)
 	other = session_default();
 	agent_recv(other.conn, 1, &mr, 0, 64);
 	send_send(other.p, "free", 4);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("connection of the completion", wc.conn, other.conn);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.conn, other.conn, "connection of the completion");
 	send_read_req(other.p, SINK, 0, 4, mr.rkey, mr.va);
-	expect_response(other.p, SINK, "free", 4);
-	expect_eq("length of the source", source.len, STUCK_LEN);
+	must_get_response(other.p, SINK, "free", 4);
+	must_eq(source.len, STUCK_LEN, "length of the source");
 }
 
 static const struct conform_test tests[] = {

@@ -28,9 +28,6 @@ static struct peer *peers;
 static int listeners[LISTENERS];
 static unsigned int nr_listeners;
 
-#define check_sys(call) \
-	expect((call) >= 0, "%s: %s", #call, strerror(errno))
-
 /* ---- the last bytes, for the report ---- */
 
 static void trace_add(struct trace *t, const uint8_t *data, size_t len)
@@ -83,7 +80,7 @@ static void resolve(const char *host, uint16_t port, struct sockaddr_storage *sa
 	int err;
 
 	err = getaddrinfo(host, NULL, &hints, &ai);
-	expect(!err, "address %s: %s", host, gai_strerror(err));
+	must(!err, "address %s: %s", host, gai_strerror(err));
 	memcpy(sa, ai->ai_addr, ai->ai_addrlen);
 	*len = ai->ai_addrlen;
 	freeaddrinfo(ai);
@@ -98,7 +95,7 @@ static uint16_t local_port(int fd)
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);
 
-	check_sys(getsockname(fd, (struct sockaddr *)&sa, &len));
+	must(!getsockname(fd, (struct sockaddr *)&sa, &len), "getsockname: %m");
 	if (sa.ss_family == AF_INET6)
 		return ntohs(((struct sockaddr_in6 *)&sa)->sin6_port);
 	return ntohs(((struct sockaddr_in *)&sa)->sin_port);
@@ -106,14 +103,14 @@ static uint16_t local_port(int fd)
 
 static void set_option(int fd, int level, int option, int value)
 {
-	check_sys(setsockopt(fd, level, option, &value, sizeof(value)));
+	must(!setsockopt(fd, level, option, &value, sizeof(value)), "setsockopt: %m");
 }
 
 static int new_socket(int family, const struct peer_tcp *how)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-	check_sys(fd);
+	must(fd >= 0, "socket: %m");
 	if (how && how->mss)
 		set_option(fd, IPPROTO_TCP, TCP_MAXSEG, how->mss);
 	if (how && how->rcvbuf)
@@ -127,7 +124,7 @@ static struct peer *new_peer(int fd)
 	struct peer *p = calloc(1, sizeof(*p));
 	unsigned int qn;
 
-	expect(p, "no memory");
+	must(p, "no memory");
 	p->fd = fd;
 	p->crc = true;
 	p->version = 1;
@@ -148,7 +145,7 @@ static bool wait_for(int fd, short events, int ms)
 	do {
 		left = end > now_ms() ? end - now_ms() : 0;
 		n = poll(&pfd, 1, left);
-		expect(n >= 0 || errno == EINTR, "poll: %s", strerror(errno));
+		must(n >= 0 || errno == EINTR, "poll: %s", strerror(errno));
 	} while (n < 0);
 	return n;
 }
@@ -162,15 +159,15 @@ struct peer *peer_connect(uint16_t port, const struct peer_tcp *how)
 
 	resolve(options.local, 0, &sa, &len);
 	p = new_peer(new_socket(sa.ss_family, how));
-	check_sys(bind(p->fd, (struct sockaddr *)&sa, len));
+	must(!bind(p->fd, (struct sockaddr *)&sa, len), "bind: %m");
 	resolve(options.target, port, &sa, &len);
-	if (connect(p->fd, (struct sockaddr *)&sa, len) && errno != EINPROGRESS)
-		fail(__FILE__, __LINE__, "connect: %s", strerror(errno));
-	expect(wait_for(p->fd, POLLOUT, patience(CONNECT_MS)),
-	       "TCP connection to port %u: time out", port);
+	must(!connect(p->fd, (struct sockaddr *)&sa, len) || errno == EINPROGRESS,
+	     "connect: %m");
+	must(wait_for(p->fd, POLLOUT, patience(CONNECT_MS)),
+	     "TCP connection to port %u: time out", port);
 	len = sizeof(err);
-	check_sys(getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len));
-	expect(!err, "TCP connection to port %u: %s", port, strerror(err));
+	must(!getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len), "getsockopt: %m");
+	must(!err, "TCP connection to port %u: %s", port, strerror(err));
 	set_option(p->fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	p->port = local_port(p->fd);
 	return p;
@@ -187,8 +184,8 @@ static uint16_t listen_somewhere(const struct peer_tcp *how)
 	resolve(options.local, 0, &sa, &len);
 	fd = new_socket(sa.ss_family, how);
 	listeners[nr_listeners++] = fd;
-	check_sys(bind(fd, (struct sockaddr *)&sa, len));
-	check_sys(listen(fd, LISTENERS));
+	must(!bind(fd, (struct sockaddr *)&sa, len), "bind: %m");
+	must(!listen(fd, LISTENERS), "listen: %m");
 	return local_port(fd);
 }
 
@@ -199,7 +196,7 @@ uint16_t peer_listen(const struct peer_tcp *how)
 	static bool served[UINT16_MAX + 1];
 	uint16_t port;
 
-	expect(nr_listeners < LISTENERS, "too many listeners");
+	must(nr_listeners < LISTENERS, "too many listeners");
 	while (served[port = listen_somewhere(how)])
 		close(listeners[--nr_listeners]);
 	served[port] = true;
@@ -220,7 +217,7 @@ struct peer *peer_accept(int ms)
 	for (i = 0; !pfds[i].revents; i++)
 		;
 	fd = accept4(listeners[i], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	check_sys(fd);
+	must(fd >= 0, "accept: %m");
 	p = new_peer(fd);
 	set_option(p->fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	p->port = local_port(fd);
@@ -245,8 +242,8 @@ void peer_reset(struct peer *p)
 
 void peer_shutdown(struct peer *p)
 {
-	expect(!shutdown(p->fd, SHUT_WR) || errno == ENOTCONN, "shutdown: %s",
-	       strerror(errno));
+	must(!shutdown(p->fd, SHUT_WR) || errno == ENOTCONN, "shutdown: %s",
+	     strerror(errno));
 }
 
 void peers_close(void)
@@ -282,15 +279,15 @@ static void send_all(struct peer *p, const void *data, size_t len, int flags)
 	while (len) {
 		n = send(p->fd, at, len, MSG_NOSIGNAL | flags);
 		if (n < 0 && errno == EAGAIN) {
-			expect(wait_for(p->fd, POLLOUT, patience(SEND_MS)),
-			       "the device takes no more octets");
+			must(wait_for(p->fd, POLLOUT, patience(SEND_MS)),
+			     "the device takes no more octets");
 			continue;
 		}
 		if (n < 0 && (errno == ECONNRESET || errno == EPIPE)) {
 			p->cut = true;
 			return;
 		}
-		expect(n >= 0, "send: %s", strerror(errno));
+		must(n >= 0, "send: %s", strerror(errno));
 		trace_add(&p->sent, at, n);
 		at += n;
 		len -= n;
@@ -343,7 +340,7 @@ static void make_room(struct peer *p)
 		return;
 	p->in_room = p->in_room * 2 + ROOM_STEP;
 	p->in = realloc(p->in, p->in_room);
-	expect(p->in, "no memory");
+	must(p->in, "no memory");
 }
 
 /* Return: false when nothing came, or the stream ended */
@@ -413,30 +410,30 @@ static void no_octets(struct peer *p, int ms)
 	const uint8_t *at;
 	size_t n = peer_look(p, 1, ms, &at);
 
-	expect(!n, "the device sent %zu octets instead of closing", n);
+	must(!n, "the device sent %zu octets instead of closing", n);
 }
 
-void expect_closed_silently(struct peer *p)
+void must_close_silently(struct peer *p)
 {
 	no_octets(p, patience(CLOSE_MS));
-	expect(p->end != PEER_OPEN, "the device did not close within %d ms",
-	       patience(CLOSE_MS));
+	must(p->end != PEER_OPEN, "the device did not close within %d ms",
+	     patience(CLOSE_MS));
 }
 
-void expect_fin_silently(struct peer *p)
+void must_fin_silently(struct peer *p)
 {
-	expect_closed_silently(p);
-	expect(p->end == PEER_FIN, "the device sent RST, not FIN");
+	must_close_silently(p);
+	must(p->end == PEER_FIN, "the device sent RST, not FIN");
 }
 
-void expect_silence(struct peer *p, int ms)
+void must_be_silent(struct peer *p, int ms)
 {
 	const uint8_t *at;
 	size_t n = peer_look(p, 1, ms, &at);
 
-	expect(!n, "the device sent %zu octets instead of nothing", n);
-	expect(p->end == PEER_OPEN, "the device closed (%s)",
-	       p->end == PEER_FIN ? "FIN" : "RST");
+	must(!n, "the device sent %zu octets instead of nothing", n);
+	must(p->end == PEER_OPEN, "the device closed (%s)",
+	     p->end == PEER_FIN ? "FIN" : "RST");
 }
 
 /* ---- MPA startup ---- */
@@ -466,14 +463,14 @@ bool peer_recv_frame(struct peer *p, bool reply, struct mpa_frame *f, int ms)
 
 	if (peer_look(p, MPA_FRAME_HDR, ms, &at) < MPA_FRAME_HDR)
 		return false;
-	expect(!memcmp(at, key, sizeof(f->key)), "the key is not that of a %s",
-	       reply ? "Reply" : "Request");
+	must(!memcmp(at, key, sizeof(f->key)), "the key is not that of a %s",
+	     reply ? "Reply" : "Request");
 	memset(f, 0, sizeof(*f));
 	memcpy(f->key, at, sizeof(f->key));
 	f->flags = at[16];
 	f->rev = at[17];
 	f->pd_len = get16(at + 18);
-	expect(f->pd_len <= MPA_PD_MAX, "PD_Length is %u", f->pd_len);
+	must(f->pd_len <= MPA_PD_MAX, "PD_Length is %u", f->pd_len);
 	now = now_ms();
 	if (peer_look(p, MPA_FRAME_HDR + f->pd_len, now < end ? end - now : 0, &at) <
 	    (size_t)MPA_FRAME_HDR + f->pd_len)

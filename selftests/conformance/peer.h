@@ -4,7 +4,7 @@
  * either role, FPDUs with or without markers and CRC, correct or faulty. It sends only
  * what the test says, and reads with a time limit.
  *
- * A function that "leaves the test" does so through fail().
+ * A function that "leaves the test" does so through must().
  */
 #ifndef PEER_H
 #define PEER_H
@@ -98,11 +98,11 @@ enum peer_end peer_wait_end(struct peer *p, int ms);
 
 /* leave the test unless the device closes (FIN or RST) within 1 s (with patience)
  * without sending another byte */
-void expect_closed_silently(struct peer *p);
+void must_close_silently(struct peer *p);
 /* the same with FIN only */
-void expect_fin_silently(struct peer *p);
+void must_fin_silently(struct peer *p);
 /* leave the test if a byte or the end comes within @ms */
-void expect_silence(struct peer *p, int ms);
+void must_be_silent(struct peer *p, int ms);
 
 /* Wait up to @ms for at least @want unread bytes; Return: how many there are, in @at,
  * which is valid until the next receive. They stay unread. */
@@ -204,20 +204,20 @@ void send_read_req(struct peer *p, uint32_t sink_stag, uint64_t sink_to,
 void send_read_resp(struct peer *p, uint32_t stag, uint64_t to, const void *data,
 		    uint32_t len);
 
-/* ---- expectations: all leave the test when they do not hold ---- */
+/* ---- what the device must do: all leave the test if it does not ---- */
 
 /* receive the next FPDU, within the usual time */
-void expect_fpdu(struct peer *p, struct fpdu *f);
+void must_get_fpdu(struct peer *p, struct fpdu *f);
 
 /* ... which is of @op and has the right T bit, QN and MSN; rx_msn goes up */
-void expect_op(struct peer *p, struct fpdu *f, enum rdmap_op op);
+void must_get_op(struct peer *p, struct fpdu *f, enum rdmap_op op);
 
 /* The next FPDU, after others if @skip_others, is a Terminate with this triplet, and
  * only the end follows. @t may be NULL. */
-void expect_terminate(struct peer *p, uint8_t layer, uint8_t etype, uint8_t code,
-		      bool skip_others, struct term *t);
+void must_get_terminate(struct peer *p, uint8_t layer, uint8_t etype, uint8_t code,
+			bool skip_others, struct term *t);
 
 /* the device still works: it answers a zero-length Read Request */
-void expect_alive(struct peer *p);
+void must_be_alive(struct peer *p);
 
 #endif /* PEER_H */

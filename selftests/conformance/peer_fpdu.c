@@ -87,7 +87,7 @@ size_t fpdu_build(struct peer *p, const void *ulpdu, size_t len,
 	uint32_t crc = 0;
 	size_t total;
 
-	expect(body, "no memory");
+	must(body, "no memory");
 	if (!fault)
 		fault = &good;
 	put16(body, len + fault->length_delta);
@@ -116,7 +116,7 @@ void peer_send_fpdu(struct peer *p, const void *ulpdu, size_t len)
 	uint8_t *out = malloc(2 * len + 64);
 	size_t n;
 
-	expect(out, "no memory");
+	must(out, "no memory");
 	n = fpdu_build(p, ulpdu, len, NULL, out);
 	peer_send(p, out, n);
 	free(out);
@@ -206,7 +206,7 @@ static bool walk_fpdu(struct walk *w, size_t *len)
 	*len = get16(field);
 	free(p->ulpdu);
 	p->ulpdu = malloc(*len + 4);
-	expect(p->ulpdu, "no memory");
+	must(p->ulpdu, "no memory");
 	if (!walk_copy(w, p->ulpdu, *len + pad_len(*len)) ||
 	    !walk_copy(w, field, CRC_LEN))
 		return false;
@@ -250,12 +250,12 @@ bool peer_recv_fpdu(struct peer *p, struct fpdu *f, int ms)
 
 	if (got == GOT_NONE)
 		return false;
-	expect(got != GOT_PART, "what the device sent is no whole FPDU");
-	expect(f->markers_ok, "a marker of the device's FPDU is wrong");
-	expect(f->crc_ok || !p->crc, "CRC field of the device's FPDU is wrong (%#x)",
-	       f->crc);
-	expect(f->pad_ok, "pad octets of the device's FPDU are not 0");
-	expect(got != GOT_BAD_HEADER, "the device's segment is shorter than its header");
+	must(got != GOT_PART, "what the device sent is no whole FPDU");
+	must(f->markers_ok, "a marker of the device's FPDU is wrong");
+	must(f->crc_ok || !p->crc, "CRC field of the device's FPDU is wrong (%#x)",
+	     f->crc);
+	must(f->pad_ok, "pad octets of the device's FPDU are not 0");
+	must(got != GOT_BAD_HEADER, "the device's segment is shorter than its header");
 	return true;
 }
 
@@ -344,7 +344,7 @@ static void *seg_room(uint32_t len)
 {
 	void *out = malloc(len + READ_REQ_LEN);
 
-	expect(out, "no memory");
+	must(out, "no memory");
 	return out;
 }
 
@@ -383,12 +383,12 @@ void send_read_resp(struct peer *p, uint32_t stag, uint64_t to, const void *data
 	free(out);
 }
 
-/* ---- expectations ---- */
+/* ---- what the device must do ---- */
 
-void expect_fpdu(struct peer *p, struct fpdu *f)
+void must_get_fpdu(struct peer *p, struct fpdu *f)
 {
-	expect(peer_recv_fpdu(p, f, patience(FPDU_MS)), "the device sent no FPDU (%s)",
-	       p->end == PEER_OPEN ? "it is still open" : "it closed");
+	must(peer_recv_fpdu(p, f, patience(FPDU_MS)), "the device sent no FPDU (%s)",
+	     p->end == PEER_OPEN ? "it is still open" : "it closed");
 }
 
 /* Return: the queue of an untagged message */
@@ -401,21 +401,21 @@ static void check_seg(struct peer *p, const struct seg *s, enum rdmap_op op)
 {
 	unsigned int qn = queue_of(op);
 
-	expect_eq("the opcode", seg_op(s), op);
-	expect_eq("the DDP version", s->ctrl & 3, p->version);
-	expect_eq("the RDMAP version", s->rdmap >> 6, p->version);
-	expect_eq("the T bit", seg_tagged(s), op == OP_WRITE || op == OP_READ_RESP);
+	must_eq(seg_op(s), op, "the opcode");
+	must_eq(s->ctrl & 3, p->version, "the DDP version");
+	must_eq(s->rdmap >> 6, p->version, "the RDMAP version");
+	must_eq(seg_tagged(s), op == OP_WRITE || op == OP_READ_RESP, "the T bit");
 	if (seg_tagged(s))
 		return;
-	expect_eq("the queue number", s->qn, qn);
-	expect_eq("the MSN", s->msn, p->rx_msn[qn]);
+	must_eq(s->qn, qn, "the queue number");
+	must_eq(s->msn, p->rx_msn[qn], "the MSN");
 	if (seg_last(s))
 		p->rx_msn[qn]++;
 }
 
-void expect_op(struct peer *p, struct fpdu *f, enum rdmap_op op)
+void must_get_op(struct peer *p, struct fpdu *f, enum rdmap_op op)
 {
-	expect_fpdu(p, f);
+	must_get_fpdu(p, f);
 	check_seg(p, &f->seg, op);
 }
 
@@ -425,14 +425,14 @@ static void keep_term(struct term *t, const struct seg *s)
 	static uint8_t copy[UNTAGGED_HDR + TERM_MAX];
 	struct seg kept = *s;
 
-	expect(s->len <= TERM_MAX, "the Terminate is %u octets long", s->ulpdu_len);
+	must(s->len <= TERM_MAX, "the Terminate is %u octets long", s->ulpdu_len);
 	memcpy(copy, s->data, s->len);
 	kept.data = copy;
-	expect(term_decode(t, &kept), "the Terminate is shorter than its bits say");
+	must(term_decode(t, &kept), "the Terminate is shorter than its bits say");
 }
 
-void expect_terminate(struct peer *p, uint8_t layer, uint8_t etype, uint8_t code,
-		      bool skip_others, struct term *t)
+void must_get_terminate(struct peer *p, uint8_t layer, uint8_t etype, uint8_t code,
+			bool skip_others, struct term *t)
 {
 	struct term own;
 	struct fpdu f;
@@ -442,26 +442,26 @@ void expect_terminate(struct peer *p, uint8_t layer, uint8_t etype, uint8_t code
 	if (!t)
 		t = &own;
 	do
-		expect_fpdu(p, &f);
+		must_get_fpdu(p, &f);
 	while (skip_others && seg_op(&f.seg) != OP_TERMINATE);
 	check_seg(p, &f.seg, OP_TERMINATE);
 	keep_term(t, &f.seg);
-	expect(t->layer == layer && t->etype == etype && t->code == code,
-	       "Terminate %u/%u/%02x, not %u/%u/%02x", t->layer, t->etype, t->code,
-	       layer, etype, code);
+	must(t->layer == layer && t->etype == etype && t->code == code,
+	     "Terminate %u/%u/%02x, not %u/%u/%02x", t->layer, t->etype, t->code,
+	     layer, etype, code);
 	n = peer_look(p, 1, patience(END_MS), &at);
-	expect(!n, "the device sent %zu octets behind its Terminate", n);
-	expect(p->end != PEER_OPEN, "the device did not close behind its Terminate");
+	must(!n, "the device sent %zu octets behind its Terminate", n);
+	must(p->end != PEER_OPEN, "the device did not close behind its Terminate");
 }
 
-void expect_alive(struct peer *p)
+void must_be_alive(struct peer *p)
 {
 	struct fpdu f;
 
 	send_read_req(p, 1, 1, 0, 1, 1);
-	expect_op(p, &f, OP_READ_RESP);
-	expect_eq("the Read Response's length", f.seg.len, 0);
-	expect_eq("the Read Response's STag", f.seg.stag, 1);
-	expect_eq("the Read Response's TO", f.seg.to, 1);
-	expect(seg_last(&f.seg), "the Read Response is not the last segment");
+	must_get_op(p, &f, OP_READ_RESP);
+	must_eq(f.seg.len, 0, "the Read Response's length");
+	must_eq(f.seg.stag, 1, "the Read Response's STag");
+	must_eq(f.seg.to, 1, "the Read Response's TO");
+	must(seg_last(&f.seg), "the Read Response is not the last segment");
 }

@@ -46,9 +46,9 @@ static void precedence__crc_before_ddp_version(void)
 	seg.ctrl |= 2;
 	peer_send(sc->p, wire, fpdu_build(sc->p, ulpdu, seg_encode(&seg, ulpdu),
 					  &flip, wire));
-	scene_expect_end(sc, NULL, 0, MPA_CRC_ERROR, VERDICT_NONE);
-	scene_expect_flushed(sc, MPA_CRC_ERROR);
-	expect_untouched(&sc->sink);
+	scene_must_end(sc, NULL, 0, MPA_CRC_ERROR, VERDICT_NONE);
+	scene_must_flush(sc, MPA_CRC_ERROR);
+	must_be_untouched(&sc->sink);
 }
 
 static void precedence__length_before_version(void)
@@ -303,8 +303,8 @@ static void precedence__first_segment_before_second(void)
 	n = fpdu_build(sc->p, ulpdu, seg_encode(&first, ulpdu), NULL, wire);
 	n += fpdu_build(sc->p, ulpdu, seg_encode(&second, ulpdu), NULL, wire + n);
 	peer_send(sc->p, wire, n);
-	scene_expect_end(sc, NULL, 0, DT_INV_STAG, VERDICT_NONE);
-	scene_expect_flushed(sc, DT_INV_STAG);
+	scene_must_end(sc, NULL, 0, DT_INV_STAG, VERDICT_NONE);
+	scene_must_flush(sc, DT_INV_STAG);
 }
 
 #define ROW(name, ids, rule, run) \

@@ -21,7 +21,7 @@ static void data_frame(struct mpa_frame *f, bool reply, size_t len)
 }
 
 /* Receive a Reply: the device rejects by itself, or its ULP accepts. */
-static void expect_some_reply(struct peer *p, struct mpa_frame *reply)
+static void must_get_some_reply(struct peer *p, struct mpa_frame *reply)
 {
 	const struct agent_qp qp = AGENT_QP_DEFAULT;
 	uint64_t end = now_ms() + patience(REPLY_MS);
@@ -30,11 +30,11 @@ static void expect_some_reply(struct peer *p, struct mpa_frame *reply)
 	while (!agent_event(&ev, STEP_MS)) {
 		if (peer_recv_frame(p, true, reply, 0))
 			return;
-		expect(now_ms() < end, "neither a Reply nor an event");
+		must(now_ms() < end, "neither a Reply nor an event");
 	}
-	expect(!strcmp(ev.name, "CONNECT_REQUEST"), "event %s", ev.name);
+	must(!strcmp(ev.name, "CONNECT_REQUEST"), "event %s", ev.name);
 	agent_accept(ev.conn, &qp, NULL, 0);
-	expect(peer_recv_frame(p, true, reply, patience(REPLY_MS)), "no Reply");
+	must(peer_recv_frame(p, true, reply, patience(REPLY_MS)), "no Reply");
 }
 
 static void data__request_of_512(void)
@@ -42,7 +42,7 @@ static void data__request_of_512(void)
 	struct mpa_frame f, reply;
 
 	data_frame(&f, false, MPA_PD_MAX);
-	expect_some_reply(knock(agent_listen(), &f), &reply);
+	must_get_some_reply(knock(agent_listen(), &f), &reply);
 }
 
 static const size_t pd_sizes[] = { 0, 1, 2, 3, 4, 100, RDMA_CM_PD };
@@ -57,8 +57,8 @@ static void data__request_data_to_ulp(void)
 
 		data_frame(&f, false, pd_sizes[i]);
 		meet_knock(&m, &f);
-		expect_eq("the length that the ULP sees", m.called.pd_len, pd_sizes[i]);
-		expect_octets("private data", m.called.pd, f.pd, f.pd_len);
+		must_eq(m.called.pd_len, pd_sizes[i], "the length that the ULP sees");
+		must_bytes(m.called.pd, f.pd, f.pd_len, "private data");
 		agent_reject(m.conn, NULL, 0);
 	}
 }
@@ -77,9 +77,9 @@ static void data__reply_data_to_ulp(void)
 		pattern(data, pd_sizes[i], i);
 		mpa_add_pd(&f, data, pd_sizes[i]);
 		meet_answer(&m, &f);
-		expect_up(&m);
-		expect_eq("the length that the ULP sees", m.up.pd_len, pd_sizes[i]);
-		expect_octets("private data", m.up.pd, data, pd_sizes[i]);
+		must_be_up(&m);
+		must_eq(m.up.pd_len, pd_sizes[i], "the length that the ULP sees");
+		must_bytes(m.up.pd, data, pd_sizes[i], "private data");
 		agent_destroy(m.conn);
 	}
 }
@@ -92,9 +92,9 @@ static void data__request_over_rdma_cm(void)
 	data_frame(&f, false, RDMA_CM_PD + 1);
 	p = knock(agent_listen(), &f);
 	if (peer_recv_frame(p, true, &reply, patience(REPLY_MS)))
-		expect(reply.flags & MPA_R, "the Reply does not reject");
-	expect_closed_silently(p);
-	agent_expect_no_event(SILENCE_MS);
+		must(reply.flags & MPA_R, "the Reply does not reject");
+	must_close_silently(p);
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 static void data__reply_over_rdma_cm(void)
@@ -108,7 +108,7 @@ static void data__reply_over_rdma_cm(void)
 	pattern(data, sizeof(data), 1);
 	mpa_add_pd(&f, data, sizeof(data));
 	peer_send_frame(m.p, &f);
-	expect_call_fails(&m);
+	must_fail_call(&m);
 }
 
 static void data__reject_over_rdma_cm(void)
@@ -124,9 +124,9 @@ static void data__reject_over_rdma_cm(void)
 	pattern(data, sizeof(data), 1);
 	mpa_add_pd(&f, data, sizeof(data));
 	peer_send_frame(m.p, &f);
-	agent_expect_event("REJECTED", &ev);
-	expect_eq("the length that the ULP sees", ev.pd_len, RDMA_CM_PD);
-	expect_octets("private data", ev.pd, data, RDMA_CM_PD);
+	agent_must_get_event("REJECTED", &ev);
+	must_eq(ev.pd_len, RDMA_CM_PD, "the length that the ULP sees");
+	must_bytes(ev.pd, data, RDMA_CM_PD, "private data");
 }
 
 static void data__ulp_data_in_request(void)
@@ -143,8 +143,8 @@ static void data__ulp_data_in_request(void)
 		m.pd_len = pd_sizes[i];
 		meet_call(&m);
 		own = m.p->request.flags & MPA_S ? 4 : 0;
-		expect_eq("PD_Length", m.p->request.pd_len, own + pd_sizes[i]);
-		expect_octets("private data", m.p->request.pd + own, data, pd_sizes[i]);
+		must_eq(m.p->request.pd_len, own + pd_sizes[i], "PD_Length");
+		must_bytes(m.p->request.pd + own, data, pd_sizes[i], "private data");
 		agent_destroy(m.conn);
 	}
 }
@@ -165,10 +165,10 @@ static void reply_carries(bool reject)
 			agent_reject(m.conn, data, pd_sizes[i]);
 		else
 			agent_accept(m.conn, &m.qp, data, pd_sizes[i]);
-		expect(peer_recv_frame(m.p, true, &reply, patience(REPLY_MS)), "no Reply");
-		expect_eq("R", reply.flags & MPA_R, reject ? MPA_R : 0);
-		expect_eq("PD_Length", reply.pd_len, pd_sizes[i]);
-		expect_octets("private data", reply.pd, data, pd_sizes[i]);
+		must(peer_recv_frame(m.p, true, &reply, patience(REPLY_MS)), "no Reply");
+		must_eq(reply.flags & MPA_R, reject ? MPA_R : 0, "R");
+		must_eq(reply.pd_len, pd_sizes[i], "PD_Length");
+		must_bytes(reply.pd, data, pd_sizes[i], "private data");
 		agent_destroy(m.conn);
 	}
 }

@@ -105,9 +105,9 @@ static void build_reply(const struct row *row, const struct mpa_frame *req,
 
 static void check_frame(const struct mpa_frame *f, int rev, uint8_t flags)
 {
-	expect_eq("Rev", f->rev, rev);
-	expect_eq("M and C", f->flags & (MPA_M | MPA_C), flags);
-	expect_eq("reserved bits", f->flags & 0x0f, 0);
+	must_eq(f->rev, rev, "Rev");
+	must_eq(f->flags & (MPA_M | MPA_C), flags, "M and C");
+	must_eq(f->flags & 0x0f, 0, "reserved bits");
 }
 
 static void device_is(const struct end *end, int rev)
@@ -123,12 +123,12 @@ static void device_is(const struct end *end, int rev)
 
 #define MESSAGE	700	/* long enough to contain a marker */
 
-static void expect_version(const struct seg *s, int version)
+static void must_have_version(const struct seg *s, int version)
 {
-	expect_eq("DV", s->ctrl & 3, version);
-	expect_eq("RV", s->rdmap >> 6, version);
-	expect_eq("reserved bits of octet 0", s->ctrl & 0x3c, 0);
-	expect_eq("reserved bits of octet 1", s->rdmap & 0x30, 0);
+	must_eq(s->ctrl & 3, version, "DV");
+	must_eq(s->rdmap >> 6, version, "RV");
+	must_eq(s->ctrl & 0x3c, 0, "reserved bits of octet 0");
+	must_eq(s->rdmap & 0x30, 0, "reserved bits of octet 1");
 }
 
 static void check_sends_to_device(struct meeting *m)
@@ -140,9 +140,9 @@ static void check_sends_to_device(struct meeting *m)
 	memset(data, 0x3c, sizeof(data));
 	agent_recv(m->conn, 1, &mr, 0, 1024);
 	send_send(m->p, data, sizeof(data));
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, sizeof(data));
-	expect_memory(&mr, 0, data, sizeof(data));
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.byte_len, sizeof(data), "byte_len");
+	must_have_memory(&mr, 0, data, sizeof(data));
 }
 
 static void check_sends_of_device(struct meeting *m)
@@ -154,14 +154,14 @@ static void check_sends_of_device(struct meeting *m)
 
 	agent_post(m->conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, MESSAGE, 0, 0);
 	do {
-		expect_op(m->p, &f, OP_SEND);
-		expect_version(&f.seg, m->p->version);
+		must_get_op(m->p, &f, OP_SEND);
+		must_have_version(&f.seg, m->p->version);
 		got += f.seg.len;
 		markers += f.markers;
 	} while (!seg_last(&f.seg));
-	expect_eq("octets of the Send", got, MESSAGE);
-	expect(m->p->rx_markers == !!markers, "%u markers in the Send", markers);
-	agent_expect_wc(2, "SUCCESS", &wc);
+	must_eq(got, MESSAGE, "octets of the Send");
+	must(m->p->rx_markers == !!markers, "%u markers in the Send", markers);
+	agent_must_get_wc(2, "SUCCESS", &wc);
 }
 
 /* Frame as the row says, not as peer_agree() derived from the frames, and exchange
@@ -175,8 +175,8 @@ static void operate(struct meeting *m, const struct row *row)
 	m->p->rx_markers = we_send_request ? row->ini_markers : row->rsp_markers;
 	m->p->tx_markers = we_send_request ? row->rsp_markers : row->ini_markers;
 	if (!we_send_request && m->p->request.flags & MPA_S && enh_p2p(&m->p->request))
-		expect_any_rtr(m->p, enh_types(&m->p->request));
-	expect_up(m);
+		must_get_any_rtr(m->p, enh_types(&m->p->request));
+	must_be_up(m);
 	check_sends_to_device(m);
 	check_sends_of_device(m);
 }
@@ -184,17 +184,17 @@ static void operate(struct meeting *m, const struct row *row)
 /* ---- the device is the responder ---- */
 
 /* rows M2 and M3: the device sends a Reply with a Rev that it supports, then FIN (Q1) */
-static void expect_version_refused(const struct row *row, const struct mpa_frame *req)
+static void must_refuse_version(const struct row *row, const struct mpa_frame *req)
 {
 	struct peer *p = peer_connect(agent_listen(), &(struct peer_tcp) {});
 
 	peer_send_frame(p, req);
-	expect(peer_recv_frame(p, true, &p->reply, patience(1000)), "no Reply came");
+	must(peer_recv_frame(p, true, &p->reply, patience(1000)), "no Reply came");
 	check_frame(&p->reply, 1, flags_of(&row->rsp));
-	expect_eq("R and S", p->reply.flags & (MPA_R | MPA_S), MPA_R);
-	expect_eq("PD_Length", p->reply.pd_len, 0);
-	expect_fin_silently(p);
-	agent_expect_no_event(50);
+	must_eq(p->reply.flags & (MPA_R | MPA_S), MPA_R, "R and S");
+	must_eq(p->reply.pd_len, 0, "PD_Length");
+	must_fin_silently(p);
+	agent_must_get_no_event(50);
 }
 
 static void row_responder(const struct row *row)
@@ -206,7 +206,7 @@ static void row_responder(const struct row *row)
 	build_request(row, &req);
 	build_reply(row, &req, &want);
 	if (row->rsp.type == NP && row->ini.type == RDMAC)
-		return expect_version_refused(row, &req);
+		return must_refuse_version(row, &req);
 	meet_responder(&m, &req);
 	check_frame(&m.p->reply, want.rev, want.flags & (MPA_M | MPA_C));
 	operate(&m, row);
@@ -226,8 +226,8 @@ static void row_initiator(const struct row *row)
 	build_reply(row, &m.p->request, &reply);
 	meet_answer(&m, &reply);
 	if (row->version == CLOSED) {
-		expect_fin_silently(m.p);
-		return expect_failed(&m);
+		must_fin_silently(m.p);
+		return must_have_failed(&m);
 	}
 	operate(&m, row);
 }
@@ -265,7 +265,7 @@ static struct meeting meet_rdmac(bool c)
 	m.p->crc = true;
 	m.p->rx_markers = true;
 	m.p->tx_markers = true;
-	expect_up(&m);
+	must_be_up(&m);
 	return m;
 }
 
@@ -282,7 +282,7 @@ static void c5__crc_is_on_whatever_the_frames_say(void)
 	check_sends_of_device(&m);
 	len = seg_write(m.p, 1, 1, NULL, 0, true, ulpdu);
 	peer_send(m.p, out, fpdu_build(m.p, ulpdu, len, &fault, out));
-	expect_terminate(m.p, 2, 0, 0x02, false, NULL);
+	must_get_terminate(m.p, 2, 0, 0x02, false, NULL);
 }
 
 /* each kind of message that the device sends */
@@ -296,27 +296,27 @@ static void version_0__is_in_every_segment(void)
 	check_sends_to_device(&m);
 	check_sends_of_device(&m);
 	agent_post(m.conn, 3, AG_WRITE, AG_SIGNALED, &mr, 0, 16, 0x7e57, 0);
-	expect_op(m.p, &f, OP_WRITE);
-	expect_version(&f.seg, 0);
-	agent_expect_wc(3, "SUCCESS", &wc);
+	must_get_op(m.p, &f, OP_WRITE);
+	must_have_version(&f.seg, 0);
+	agent_must_get_wc(3, "SUCCESS", &wc);
 	agent_post(m.conn, 4, AG_READ, AG_SIGNALED, &mr, 0, 4, 0x7e57, 0);
-	expect_op(m.p, &f, OP_READ_REQ);
-	expect_version(&f.seg, 0);
+	must_get_op(m.p, &f, OP_READ_REQ);
+	must_have_version(&f.seg, 0);
 	send_read_resp(m.p, get32(f.seg.data), get64(f.seg.data + 4), "data", 4);
-	agent_expect_wc(4, "SUCCESS", &wc);
+	agent_must_get_wc(4, "SUCCESS", &wc);
 	send_read_req(m.p, 0x51, 0, 16, mr.rkey, mr.va);
-	expect_op(m.p, &f, OP_READ_RESP);
-	expect_version(&f.seg, 0);
+	must_get_op(m.p, &f, OP_READ_RESP);
+	must_have_version(&f.seg, 0);
 	/* a Send without a receive, so that the device sends a Terminate */
 	send_rtr(m.p, OP_SEND);
-	expect_fpdu(m.p, &f);
-	expect_eq("opcode for a Send without a receive", seg_op(&f.seg), OP_TERMINATE);
-	expect_version(&f.seg, 0);
+	must_get_fpdu(m.p, &f);
+	must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode for a Send without a receive");
+	must_have_version(&f.seg, 0);
 }
 
 /* @ctrl and @rdmap as the first two octets of a segment cause this Terminate */
-static void expect_version_error(uint8_t ctrl, uint8_t rdmap, uint8_t layer,
-				 uint8_t etype, uint8_t code)
+static void must_get_version_error(uint8_t ctrl, uint8_t rdmap, uint8_t layer,
+				   uint8_t etype, uint8_t code)
 {
 	struct meeting m = meet_rdmac(true);
 	struct agent_mr mr = agent_mr(64, "lw");
@@ -332,35 +332,36 @@ static void expect_version_error(uint8_t ctrl, uint8_t rdmap, uint8_t layer,
 	ulpdu[0] = ctrl;
 	ulpdu[1] = rdmap;
 	peer_send_fpdu(m.p, ulpdu, len);
-	expect_terminate(m.p, layer, etype, code, false, NULL);
-	expect_untouched(&mr);
+	must_get_terminate(m.p, layer, etype, code, false, NULL);
+	must_be_untouched(&mr);
 	meet_leave(&m);
 }
 
 static void version_0__other_dv_ends_a_tagged_segment(void)
 {
 	for (int dv = 1; dv <= 3; dv++)
-		expect_version_error(DDP_TAGGED | DDP_LAST | dv, OP_WRITE, 1, 1, 0x04);
+		must_get_version_error(DDP_TAGGED | DDP_LAST | dv, OP_WRITE, 1, 1, 0x04);
 }
 
 static void version_0__other_dv_ends_an_untagged_segment(void)
 {
 	for (int dv = 1; dv <= 3; dv++)
-		expect_version_error(DDP_LAST | dv, OP_SEND, 1, 2, 0x06);
+		must_get_version_error(DDP_LAST | dv, OP_SEND, 1, 2, 0x06);
 }
 
 static void version_0__other_rv_ends_it(void)
 {
 	for (int rv = 1; rv <= 3; rv++)
-		expect_version_error(DDP_TAGGED | DDP_LAST, rv << 6 | OP_WRITE, 0, 2, 0x05);
+		must_get_version_error(DDP_TAGGED | DDP_LAST, rv << 6 | OP_WRITE, 0, 2,
+				       0x05);
 }
 
 static void version_0__is_told(void)
 {
 	struct meeting m = meet_rdmac(true);
 
-	expect_state(m.p, "version", 0);
-	expect_state(m.p, "peer_rev", 0);
+	must_have_state(m.p, "version", 0);
+	must_have_state(m.p, "peer_rev", 0);
 }
 
 /* ---- an RDMAC device ---- */
@@ -374,7 +375,7 @@ static void rdmac__always_says_rev_0_m_and_c(void)
 	if (dut_role() == INITIATOR) {
 		meet_call(&m);
 		check_frame(&m.p->request, 0, MPA_M | MPA_C);
-		expect_eq("S", m.p->request.flags & MPA_S, 0);
+		must_eq(m.p->request.flags & MPA_S, 0, "S");
 		return;
 	}
 	for (int rev = 0; rev <= 1; rev++) {
@@ -405,14 +406,14 @@ static void rdmac__peer_that_leaves_gets_nothing(void)
 		meet_responder(&m, &req);
 		check_frame(&m.p->reply, 0, MPA_M | MPA_C);
 		agent_post(m.conn, 5, AG_SEND, AG_SIGNALED, &mr, 0, 64, 0, 0);
-		expect_silence(m.p, 50);
+		must_be_silent(m.p, 50);
 		peer_shutdown(m.p);
-		expect_closed_silently(m.p);
-		agent_expect_wc(5, "WR_FLUSH_ERR", &wc);
+		must_close_silently(m.p);
+		agent_must_get_wc(5, "WR_FLUSH_ERR", &wc);
 		do
-			expect(agent_event(&ev, patience(1000)), "the ULP hears of no end");
+			must(agent_event(&ev, patience(1000)), "the ULP hears of no end");
 		while (strcmp(ev.name, "DISCONNECTED"));
-		expect_eq("connection of the event", ev.conn, m.conn);
+		must_eq(ev.conn, m.conn, "connection of the event");
 		meet_leave(&m);
 	}
 }
@@ -427,8 +428,8 @@ static void rdmac_initiator_gets(uint8_t rev, uint8_t flags)
 	reply.rev = rev;
 	reply.flags = MPA_M | MPA_C | flags;
 	meet_answer(&m, &reply);
-	expect_closed_silently(m.p);
-	expect_failed(&m);
+	must_close_silently(m.p);
+	must_have_failed(&m);
 	agent_destroy(m.conn);
 }
 
@@ -463,7 +464,7 @@ static void operate_at_version_0(struct meeting *m)
 	m->p->crc = true;
 	m->p->rx_markers = true;
 	m->p->tx_markers = true;
-	expect_up(m);
+	must_be_up(m);
 	check_sends_to_device(m);
 	check_sends_of_device(m);
 }
@@ -485,13 +486,13 @@ static bool called_again(struct meeting *m)
 {
 	m->p = peer_accept(patience(3000));
 	if (!m->p) {
-		expect_failed(m);
+		must_have_failed(m);
 		return false;
 	}
-	expect(peer_recv_frame(m->p, false, &m->p->request, patience(1000)),
-	       "no second Request");
+	must(peer_recv_frame(m->p, false, &m->p->request, patience(1000)),
+	     "no second Request");
 	check_frame(&m->p->request, 1, MPA_C);
-	expect_eq("S of the second Request", m->p->request.flags & MPA_S, 0);
+	must_eq(m->p->request.flags & MPA_S, 0, "S of the second Request");
 	return true;
 }
 
@@ -502,12 +503,12 @@ static void rev_2_plain__is_closed_where_non_permissive(void)
 	agent_set("rnic non-permissive enhanced off");
 	meet_call(&m);
 	rev_0_reply(&m);
-	expect_fin_silently(m.p);
+	must_fin_silently(m.p);
 	if (!called_again(&m))
 		return;
 	rev_0_reply(&m);
-	expect_fin_silently(m.p);
-	expect_failed(&m);
+	must_fin_silently(m.p);
+	must_have_failed(&m);
 }
 
 /* H14, then M16 on the plain retry */
@@ -518,7 +519,7 @@ static void rev_2_enhanced__falls_back_to_version_0_where_permissive(void)
 	agent_set("rnic permissive");
 	meet_call_enhanced(&m);
 	rev_0_reply(&m);
-	expect_closed_silently(m.p);
+	must_close_silently(m.p);
 	if (!called_again(&m))
 		return;
 	rev_0_reply(&m);

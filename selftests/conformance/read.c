@@ -32,29 +32,29 @@ static void recv_answer(struct peer *p, struct answer *a)
 
 	memset(a, 0, sizeof(*a));
 	do {
-		expect_op(p, &f, OP_READ_RESP);
+		must_get_op(p, &f, OP_READ_RESP);
 		if (!a->segments++) {
 			a->stag = f.seg.stag;
 			a->to = f.seg.to;
 		}
-		expect_eq("STag of a later segment", f.seg.stag, a->stag);
-		expect_eq("TO of a segment", f.seg.to, a->to + a->len);
-		expect(a->len + f.seg.len <= BIG, "the Response has no end");
+		must_eq(f.seg.stag, a->stag, "STag of a later segment");
+		must_eq(f.seg.to, a->to + a->len, "TO of a segment");
+		must(a->len + f.seg.len <= BIG, "the Response has no end");
 		memcpy(big_buf + a->len, f.seg.data, f.seg.len);
 		a->len += f.seg.len;
 	} while (!seg_last(&f.seg));
 }
 
 /* the Response to scene_read(@sc, @at, @len) comes and has the bytes @mem of the sink */
-static void expect_answer(struct scene *sc, const uint8_t *mem, uint32_t len)
+static void must_get_answer(struct scene *sc, const uint8_t *mem, uint32_t len)
 {
 	struct answer a;
 
 	recv_answer(sc->p, &a);
-	expect_eq("sink STag", a.stag, get32(sc->body));
-	expect_eq("sink TO", a.to, get64(sc->body + 4));
-	expect_eq("length of the Response", a.len, len);
-	expect_octets("Response", big_buf, mem, len);
+	must_eq(a.stag, get32(sc->body), "sink STag");
+	must_eq(a.to, get64(sc->body + 4), "sink TO");
+	must_eq(a.len, len, "length of the Response");
+	must_bytes(big_buf, mem, len, "Response");
 }
 
 static void read__is_answered(void)
@@ -64,12 +64,12 @@ static void read__is_answered(void)
 
 	agent_poke(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
 	scene_put(sc, &seg);
-	expect_answer(sc, sc->data + 10, 500);
+	must_get_answer(sc, sc->data + 10, 500);
 	/* the device's program gets no completion, and its receive is still posted */
-	agent_expect_no_wc(20);
+	agent_must_get_no_wc(20);
 	seg = scene_send(sc, 3);
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 3);
+	scene_must_receive(SCENE_RECV_ID, 3);
 }
 
 static void read__any_offset_and_length(void)
@@ -87,7 +87,7 @@ static void read__any_offset_and_length(void)
 		seg = scene_read(sc, rows[i].at, rows[i].len);
 		put64(sc->body + 4, rows[i].len * 0x100000001ULL);
 		scene_put(sc, &seg);
-		expect_answer(sc, sc->data + rows[i].at, rows[i].len);
+		must_get_answer(sc, sc->data + rows[i].at, rows[i].len);
 	}
 }
 
@@ -101,13 +101,13 @@ static void read__sink_is_copied_as_it_is(void)
 	put32(sc->body, 0);
 	put64(sc->body + 4, 0);
 	scene_put(sc, &seg);
-	expect_answer(sc, want, sizeof(want));
+	must_get_answer(sc, want, sizeof(want));
 	/* a sink that wraps, and an STag close to one of the device's */
 	seg = scene_read(sc, 0, 8);
 	put32(sc->body, sc->sink.rkey ^ 1);
 	put64(sc->body + 4, UINT64_MAX - 1);
 	scene_put(sc, &seg);
-	expect_answer(sc, want, sizeof(want));
+	must_get_answer(sc, want, sizeof(want));
 }
 
 static void read__large_one_is_one_response(void)
@@ -121,11 +121,10 @@ static void read__large_one_is_one_response(void)
 	agent_poke(&mr, BIG / 2, half, sizeof(half));
 	send_read_req(sc->p, 0x77, 3, BIG, mr.rkey, mr.va);
 	recv_answer(sc->p, &a);
-	expect_eq("length of the Response", a.len, BIG);
-	expect(a.segments > 15, "%u segments make no sense", a.segments);
-	expect_octets("octets in the middle", big_buf + BIG / 2, half,
-		      sizeof(half));
-	expect_alive(sc->p);
+	must_eq(a.len, BIG, "length of the Response");
+	must(a.segments > 15, "%u segments make no sense", a.segments);
+	must_bytes(big_buf + BIG / 2, half, sizeof(half), "octets in the middle");
+	must_be_alive(sc->p);
 }
 
 static void read__empty_one_names_nothing(void)
@@ -137,10 +136,10 @@ static void read__empty_one_names_nothing(void)
 	put32(sc->body + 16, 0xffffffff);
 	put64(sc->body + 20, UINT64_MAX);
 	scene_put(sc, &seg);
-	expect_op(sc->p, &f, OP_READ_RESP);
-	expect_eq("length of the segment", f.seg.ulpdu_len, TAGGED_HDR);
-	expect(seg_last(&f.seg), "no L bit");
-	scene_expect_nothing_done(sc);
+	must_get_op(sc->p, &f, OP_READ_RESP);
+	must_eq(f.seg.ulpdu_len, TAGGED_HDR, "length of the segment");
+	must(seg_last(&f.seg), "no L bit");
+	scene_must_do_nothing(sc);
 }
 
 static void read__invalidate_field_is_ignored(void)
@@ -155,7 +154,7 @@ static void read__invalidate_field_is_ignored(void)
 
 		memset(want, AGENT_FILL, sizeof(want));
 		scene_put(sc, &seg);
-		expect_answer(sc, want, sizeof(want));
+		must_get_answer(sc, want, sizeof(want));
 		seg.msn++;
 	}
 }
@@ -168,8 +167,8 @@ static void read__right_is_all_that_counts(void)
 
 	send_read_req(sc->p, 1, 2, 100, mr.rkey, mr.va);
 	recv_answer(sc->p, &a);
-	expect_eq("length of the Response", a.len, 100);
-	expect_untouched(&mr);
+	must_eq(a.len, 100, "length of the Response");
+	must_be_untouched(&mr);
 }
 
 /* ---- how many at once --------------------------------------------------- */
@@ -184,7 +183,8 @@ static int granted_ird(const struct session *s)
 
 	if (ird == ENH_X)
 		skip("the device does not negotiate its IRD");
-	expect(ird >= s->qp.ird, "the device grants IRD %d, its program %d", ird, s->qp.ird);
+	must(ird >= s->qp.ird, "the device grants IRD %d, its program %d", ird,
+	     s->qp.ird);
 	return ird;
 }
 
@@ -211,10 +211,10 @@ static void read__as_many_as_ird_in_order(void)
 		struct answer a;
 
 		recv_answer(sc->p, &a);
-		expect_eq("sink STag", a.stag, 100 + i);
-		expect_octets("Response", big_buf, sc->data + 500 * (i % 4), 600);
+		must_eq(a.stag, 100 + i, "sink STag");
+		must_bytes(big_buf, sc->data + 500 * (i % 4), 600, "Response");
 	}
-	expect_alive(sc->p);
+	must_be_alive(sc->p);
 }
 
 static void read__a_slot_is_used_again(void)
@@ -230,7 +230,7 @@ static void read__a_slot_is_used_again(void)
 	for (i = 0; i < 10; i++) {
 		send_read_req(sc->p, i, 0, 8, sc->sink.rkey, sc->sink.va);
 		recv_answer(sc->p, &a);
-		expect_eq("sink STag", a.stag, i);
+		must_eq(a.stag, i, "sink STag");
 	}
 }
 
@@ -261,7 +261,7 @@ static void read__not_more_than_ird(void)
 
 	seg_read_req(sc->p, 99, 0, 8, mr.rkey, mr.va, ulpdu);
 	peer_send_fpdu(sc->p, ulpdu, READ_REQ_LEN);
-	scene_expect_end(sc, ulpdu, READ_REQ_LEN, DU_NO_BUFFER, VERDICT_NONE);
+	scene_must_end(sc, ulpdu, READ_REQ_LEN, DU_NO_BUFFER, VERDICT_NONE);
 }
 
 static void read__no_slot_wins_over_mo(void)
@@ -272,7 +272,7 @@ static void read__no_slot_wins_over_mo(void)
 
 	seg.mo = 4;
 	scene_put(sc, &seg);
-	scene_expect_end(sc, NULL, 0, DU_NO_BUFFER, VERDICT_NONE);
+	scene_must_end(sc, NULL, 0, DU_NO_BUFFER, VERDICT_NONE);
 }
 
 static void read__source_goes_away(void)
@@ -287,22 +287,22 @@ static void read__source_goes_away(void)
 	session_start(&s);
 	mr = agent_mr(4 * BIG, "lr");
 	send_read_req(s.p, 0x1234, 0x500, mr.len, mr.rkey, mr.va);
-	expect_op(s.p, &f, OP_READ_RESP);
+	must_get_op(s.p, &f, OP_READ_RESP);
 	agent_dereg(&mr);
-	for (;; expect_fpdu(s.p, &f)) {
+	for (;; must_get_fpdu(s.p, &f)) {
 		if (seg_op(&f.seg) == OP_TERMINATE)
 			break;
-		expect(!seg_last(&f.seg), "all of it was sent");
+		must(!seg_last(&f.seg), "all of it was sent");
 		sent += f.seg.len;
 	}
-	expect(term_decode(&t, &f.seg), "the Terminate is too short");
-	expect_eq("triplet", VERDICT(t.layer, t.etype, t.code), RP_INV_STAG);
-	expect(t.m && t.d && t.r, "M, D, R are %d, %d, %d", t.m, t.d, t.r);
-	expect_eq("sink STag", get32(t.rdma), 0x1234);
-	expect_eq("sink TO", get64(t.rdma + 4), 0x500 + sent);
-	expect_eq("octets left", get32(t.rdma + 12), mr.len - sent);
-	expect_eq("source STag", get32(t.rdma + 16), mr.rkey);
-	expect_eq("source TO", get64(t.rdma + 20), mr.va + sent);
+	must(term_decode(&t, &f.seg), "the Terminate is too short");
+	must_eq(VERDICT(t.layer, t.etype, t.code), RP_INV_STAG, "triplet");
+	must(t.m && t.d && t.r, "M, D, R are %d, %d, %d", t.m, t.d, t.r);
+	must_eq(get32(t.rdma), 0x1234, "sink STag");
+	must_eq(get64(t.rdma + 4), 0x500 + sent, "sink TO");
+	must_eq(get32(t.rdma + 12), mr.len - sent, "octets left");
+	must_eq(get32(t.rdma + 16), mr.rkey, "source STag");
+	must_eq(get64(t.rdma + 20), mr.va + sent, "source TO");
 }
 
 /* ---- sources that are refused ------------------------------------------- */

@@ -17,8 +17,8 @@ static struct scene *start_open_read(struct seg *seg)
 	agent_post(sc->s.conn, READ_ID, AG_READ, AG_SIGNALED, &sc->recv, 100,
 		   READ_LEN, 0x1111, 0x2222);
 	sc->posted++;
-	expect_op(sc->p, &f, OP_READ_REQ);
-	expect_eq("length of the Request", f.seg.ulpdu_len, READ_REQ_LEN);
+	must_get_op(sc->p, &f, OP_READ_REQ);
+	must_eq(f.seg.ulpdu_len, READ_REQ_LEN, "length of the Request");
 	*seg = scene_write(sc, 0, READ_LEN);
 	seg_set_op(seg, OP_READ_RESP);
 	seg->stag = get32(f.seg.data);
@@ -26,13 +26,13 @@ static struct scene *start_open_read(struct seg *seg)
 	return sc;
 }
 
-static void expect_read_done(uint64_t wr_id, uint32_t len)
+static void must_have_read(uint64_t wr_id, uint32_t len)
 {
 	struct agent_wc wc;
 
-	agent_expect_wc(wr_id, "SUCCESS", &wc);
-	expect(!strcmp(wc.opcode, "RDMA_READ"), "completion of %s", wc.opcode);
-	expect_eq("byte_len", wc.byte_len, len);
+	agent_must_get_wc(wr_id, "SUCCESS", &wc);
+	must(!strcmp(wc.opcode, "RDMA_READ"), "completion of %s", wc.opcode);
+	must_eq(wc.byte_len, len, "byte_len");
 }
 
 static void response__completes_it(void)
@@ -41,11 +41,11 @@ static void response__completes_it(void)
 	struct scene *sc = start_open_read(&seg);
 
 	scene_put(sc, &seg);
-	expect_read_done(READ_ID, READ_LEN);
-	expect_memory(&sc->recv, 100, sc->data, READ_LEN);
-	expect_memory(&sc->recv, 99, "\xa5", 1);
-	expect_memory(&sc->recv, 100 + READ_LEN, "\xa5", 1);
-	expect_alive(sc->p);
+	must_have_read(READ_ID, READ_LEN);
+	must_have_memory(&sc->recv, 100, sc->data, READ_LEN);
+	must_have_memory(&sc->recv, 99, "\xa5", 1);
+	must_have_memory(&sc->recv, 100 + READ_LEN, "\xa5", 1);
+	must_be_alive(sc->p);
 }
 
 static void response__in_segments(void)
@@ -61,14 +61,14 @@ static void response__in_segments(void)
 		seg.len = READ_LEN - at < 13 ? READ_LEN - at : 13;
 		seg.ctrl &= ~DDP_LAST;
 		if (at + 13 >= READ_LEN) {
-			expect_alive(sc->p);
-			agent_expect_no_wc(1);
+			must_be_alive(sc->p);
+			agent_must_get_no_wc(1);
 			seg.ctrl |= DDP_LAST;
 		}
 		scene_put(sc, &seg);
 	}
-	expect_read_done(READ_ID, READ_LEN);
-	expect_memory(&sc->recv, 100, sc->data, READ_LEN);
+	must_have_read(READ_ID, READ_LEN);
+	must_have_memory(&sc->recv, 100, sc->data, READ_LEN);
 }
 
 static void response__empty_one_names_nothing(void)
@@ -78,14 +78,14 @@ static void response__empty_one_names_nothing(void)
 	struct fpdu f;
 
 	agent_post(sc->s.conn, READ_ID, AG_READ, AG_SIGNALED, &sc->recv, 0, 0, 1, 2);
-	expect_op(sc->p, &f, OP_READ_REQ);
-	expect_eq("RDMARDSZ", get32(f.seg.data + 12), 0);
+	must_get_op(sc->p, &f, OP_READ_REQ);
+	must_eq(get32(f.seg.data + 12), 0, "RDMARDSZ");
 	seg_set_op(&seg, OP_READ_RESP);
 	seg.stag = 0xffffffff;
 	seg.to = UINT64_MAX;
 	scene_put(sc, &seg);
-	expect_read_done(READ_ID, 0);
-	scene_expect_nothing_done(sc);
+	must_have_read(READ_ID, 0);
+	scene_must_do_nothing(sc);
 }
 
 static void response__to_nothing(void)
@@ -112,7 +112,7 @@ static void response__second_one(void)
 	struct scene *sc = start_open_read(&seg);
 
 	scene_put(sc, &seg);
-	expect_read_done(READ_ID, READ_LEN);
+	must_have_read(READ_ID, READ_LEN);
 	sc->posted = 0;
 	scene_refuse_placed(sc, &seg, RO_OPCODE);
 }
@@ -174,7 +174,7 @@ static void response__with_a_gap(void)
 	scene_put(sc, &seg);
 	seg.to += 101;
 	scene_refuse_placed(sc, &seg, DT_BOUNDS);
-	expect_memory(&sc->recv, 200, "\xa5\xa5\xa5\xa5", 4);
+	must_have_memory(&sc->recv, 200, "\xa5\xa5\xa5\xa5", 4);
 }
 
 static void response__is_tagged(void)

@@ -10,13 +10,13 @@
 #define ENHANCED	"mpa-rev 2"	/* the default of a device with this setting */
 
 /* a plain connection comes up on the retry */
-static void expect_retry_works(struct meeting *m)
+static void must_retry(struct meeting *m)
 {
 	struct mpa_frame f;
 
-	expect_plain_retry(m);
+	must_retry_plain(m);
 	rev_reply(&f, 1, 0);
-	expect_plain_up(m, &f);
+	must_be_up_plain(m, &f);
 }
 
 /* this Reply to an enhanced Request: the device sends no FPDU, closes, and retries
@@ -30,8 +30,8 @@ static void retry_after(uint8_t rev, uint8_t flags)
 	call_enhanced(&m);
 	rev_reply(&f, rev, flags);
 	peer_send_frame(m.p, &f);
-	expect_closed_silently(m.p);
-	expect_retry_works(&m);
+	must_close_silently(m.p);
+	must_retry(&m);
 }
 
 /* The same for a device that may give up instead of retrying. */
@@ -43,7 +43,7 @@ static void no_startup_after(uint8_t rev, uint8_t flags)
 	call_enhanced(&m);
 	rev_reply(&f, rev, flags);
 	peer_send_frame(m.p, &f);
-	expect_call_fails(&m);
+	must_fail_call(&m);
 }
 
 static void retry__plain_reply_to_enhanced(void)
@@ -75,8 +75,8 @@ static void retry__of_plain_2_after_rev_refusal(void)
 	call_with(&m, "enhanced off", 2, 0);
 	rev_reply(&f, 1, MPA_R);
 	peer_send_frame(m.p, &f);
-	expect_closed_silently(m.p);
-	expect_retry_works(&m);
+	must_close_silently(m.p);
+	must_retry(&m);
 }
 
 static void retry__of_plain_2_after_close(void)
@@ -85,7 +85,7 @@ static void retry__of_plain_2_after_close(void)
 
 	call_with(&m, "enhanced off", 2, 0);
 	peer_close(m.p);
-	expect_retry_works(&m);
+	must_retry(&m);
 }
 
 static void retry_after_close(void (*end)(struct peer *p))
@@ -95,7 +95,7 @@ static void retry_after_close(void (*end)(struct peer *p))
 	agent_set(ENHANCED);
 	call_enhanced(&m);
 	end(m.p);
-	expect_retry_works(&m);
+	must_retry(&m);
 }
 
 static void retry__after_close(void)
@@ -116,7 +116,7 @@ static void retry__close_on_enhanced_is_reported(void)
 
 	call_enhanced(&m);
 	peer_close(m.p);
-	expect_call_error(&m, &ev);
+	must_get_call_error(&m, &ev);
 }
 
 static void retry__one_retry_only(void)
@@ -127,10 +127,10 @@ static void retry__one_retry_only(void)
 	agent_set(ENHANCED);
 	call_enhanced(&m);
 	peer_close(m.p);
-	expect_plain_retry(&m);
+	must_retry_plain(&m);
 	peer_close(m.p);
-	expect_no_retry();
-	expect_call_error(&m, &ev);
+	must_not_retry();
+	must_get_call_error(&m, &ev);
 }
 
 static void retry__no_retry_of_rev_1(void)
@@ -140,8 +140,8 @@ static void retry__no_retry_of_rev_1(void)
 
 	call_with(&m, "mpa-rev 1", 1, 0);
 	peer_close(m.p);
-	expect_no_retry();
-	expect_call_error(&m, &ev);
+	must_not_retry();
+	must_get_call_error(&m, &ev);
 }
 
 /* connect() to the port of an earlier connection; Return: Rev of its first Request */
@@ -149,9 +149,9 @@ static uint8_t call_again(struct meeting *m, uint16_t port)
 {
 	m->conn = agent_connect(port, &m->qp, NULL, 0);
 	m->p = peer_accept(patience(REPLY_MS));
-	expect(m->p, "the device does not connect");
-	expect(peer_recv_frame(m->p, false, &m->p->request, patience(REPLY_MS)),
-	       "no Request");
+	must(m->p, "the device does not connect");
+	must(peer_recv_frame(m->p, false, &m->p->request, patience(REPLY_MS)),
+	     "no Request");
 	return m->p->request.rev;
 }
 
@@ -162,13 +162,13 @@ static void retry__plain_peer_is_remembered(void)
 	struct mpa_frame f;
 
 	agent_set(ENHANCED);
-	expect_eq("Rev of the first Request", call_again(&m, port), 2);
+	must_eq(call_again(&m, port), 2, "Rev of the first Request");
 	peer_close(m.p);
-	expect_retry_works(&m);
-	expect_eq("Rev of the next Request", call_again(&m, port), 1);
+	must_retry(&m);
+	must_eq(call_again(&m, port), 1, "Rev of the next Request");
 	rev_reply(&f, 1, 0);
-	expect_plain_up(&m, &f);
-	expect_eq("Rev of a Request to another port", call_again(&m, other), 2);
+	must_be_up_plain(&m, &f);
+	must_eq(call_again(&m, other), 2, "Rev of a Request to another port");
 }
 
 /* A machine that has no room, or restarts, sends RST too, so RST does not say what it
@@ -179,10 +179,10 @@ static void retry__reset_is_not_remembered(void)
 	uint16_t port = peer_listen(NULL);
 
 	agent_set(ENHANCED);
-	expect_eq("Rev of the first Request", call_again(&m, port), 2);
+	must_eq(call_again(&m, port), 2, "Rev of the first Request");
 	peer_reset(m.p);
-	expect_retry_works(&m);
-	expect_eq("Rev of the next Request", call_again(&m, port), 2);
+	must_retry(&m);
+	must_eq(call_again(&m, port), 2, "Rev of the next Request");
 }
 
 static void retry__failed_retry_is_not_remembered(void)
@@ -192,12 +192,12 @@ static void retry__failed_retry_is_not_remembered(void)
 	struct agent_event ev;
 
 	agent_set(ENHANCED);
-	expect_eq("Rev of the first Request", call_again(&m, port), 2);
+	must_eq(call_again(&m, port), 2, "Rev of the first Request");
 	peer_close(m.p);
-	expect_plain_retry(&m);
+	must_retry_plain(&m);
 	peer_close(m.p);
-	expect_call_error(&m, &ev);
-	expect_eq("Rev of the next Request", call_again(&m, port), 2);
+	must_get_call_error(&m, &ev);
+	must_eq(call_again(&m, port), 2, "Rev of the next Request");
 }
 
 static const struct conform_test tests[] = {

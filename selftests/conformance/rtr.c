@@ -79,17 +79,17 @@ static bool several(int types)
  * the responder takes several of the offered types, it must list one of these
  * (MPA-199).
  */
-static int expect_list(const struct mpa_frame *reply, const struct row *row)
+static int usable_types(const struct mpa_frame *reply, const struct row *row)
 {
 	int types = enh_types(reply), shared = row->offered & row->taken;
 
-	expect(enh_p2p(reply), "A of the Reply is 0");
-	expect(types, "B C D of the Reply are 0");
-	expect(!(types & ~row->taken), "the Reply lists %d, of %d that are taken",
-	       types, row->taken);
+	must(enh_p2p(reply), "A of the Reply is 0");
+	must(types, "B C D of the Reply are 0");
+	must(!(types & ~row->taken), "the Reply lists %d, of %d that are taken",
+	     types, row->taken);
 	if (several(shared))
-		expect(types & shared, "the Reply lists %d, of %d that both take none",
-		       types, shared);
+		must(types & shared, "the Reply lists %d, of %d that both take none",
+		     types, shared);
 	return types & shared;
 }
 
@@ -102,18 +102,18 @@ static void row_responder(const struct row *row)
 	set_rtr(row->taken);
 	meet_enhanced(&req, false, true, row->offered, 8, 8);
 	meet_responder(&m, &req);
-	usable = expect_list(&m.p->reply, row);
+	usable = usable_types(&m.p->reply, row);
 	if (!usable) {
 		uint8_t out[TERM_MAX + 64];
 		uint32_t len = seg_terminate(m.p, 2, 0, 0x07, out);
 
 		peer_send_fpdu(m.p, out, len);
-		expect_closed_silently(m.p);
-		return expect_not_up(&m);
+		must_close_silently(m.p);
+		return must_not_be_up(&m);
 	}
 	send_rtr(m.p, preferred_rtr(usable));
-	expect_up(&m);
-	expect_alive(m.p);
+	must_be_up(&m);
+	must_be_alive(m.p);
 }
 
 /* ---- F3 to F58, the device is the initiator: the first message ---- */
@@ -125,17 +125,17 @@ static void row_initiator(const struct row *row)
 
 	set_rtr(row->offered);
 	meet_call_enhanced(&m);
-	expect(enh_p2p(&m.p->request), "A of the Request is 0");
-	expect_eq("B C D of the Request", enh_types(&m.p->request), row->offered);
+	must(enh_p2p(&m.p->request), "A of the Request is 0");
+	must_eq(enh_types(&m.p->request), row->offered, "B C D of the Request");
 	meet_enhanced(&reply, true, true, row->taken, 8, 8);
 	meet_answer(&m, &reply);
 	if (row->first == NONE) {
-		expect_terminate(m.p, 2, 0, 0x07, false, NULL);
-		return expect_failed(&m);
+		must_get_terminate(m.p, 2, 0, 0x07, false, NULL);
+		return must_have_failed(&m);
 	}
-	expect_rtr(m.p, op_of[row->first]);
-	expect_up(&m);
-	expect_alive(m.p);
+	must_get_rtr(m.p, op_of[row->first]);
+	must_be_up(&m);
+	must_be_alive(m.p);
 }
 
 static void run_row(void)
@@ -157,9 +157,9 @@ static void send_of_ulp_is_first(struct meeting *m)
 	struct fpdu f;
 
 	agent_post(m->conn, 7, AG_SEND, AG_SIGNALED, &mr, 0, 5, 0, 0);
-	expect_op(m->p, &f, OP_SEND);
-	expect_eq("length of the ULP's Send", f.seg.len, 5);
-	agent_expect_wc(7, "SUCCESS", &wc);
+	must_get_op(m->p, &f, OP_SEND);
+	must_eq(f.seg.len, 5, "length of the ULP's Send");
+	agent_must_get_wc(7, "SUCCESS", &wc);
 }
 
 static void client_server_responder(int types)
@@ -171,12 +171,12 @@ static void client_server_responder(int types)
 
 	meet_enhanced(&req, false, false, types, 8, 8);
 	meet_responder(&m, &req);
-	expect(!enh_p2p(&m.p->reply), "A of the Reply is 1");
-	expect_eq("B C D of the Reply", enh_types(&m.p->reply), 0);
-	expect_up(&m);
+	must(!enh_p2p(&m.p->reply), "A of the Reply is 1");
+	must_eq(enh_types(&m.p->reply), 0, "B C D of the Reply");
+	must_be_up(&m);
 	agent_recv(m.conn, 1, &mr, 0, 64);
 	send_send(m.p, "hello", 5);
-	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(1, "SUCCESS", &wc);
 	send_of_ulp_is_first(&m);
 	meet_leave(&m);
 }
@@ -188,12 +188,12 @@ static void client_server_initiator(void)
 
 	agent_set("p2p off");
 	meet_call_enhanced(&m);
-	expect(!enh_p2p(&m.p->request), "A of the Request is 1");
-	expect_eq("B C D of the Request", enh_types(&m.p->request), 0);
+	must(!enh_p2p(&m.p->request), "A of the Request is 1");
+	must_eq(enh_types(&m.p->request), 0, "B C D of the Request");
 	meet_enhanced(&reply, true, false, 0, 8, 8);
 	meet_answer(&m, &reply);
-	expect_up(&m);
-	expect_silence(m.p, 100);
+	must_be_up(&m);
+	must_be_silent(m.p, 100);
 	send_of_ulp_is_first(&m);
 }
 
@@ -221,11 +221,11 @@ static void f2__zero_length_send_is_no_rtr(void)
 
 	meet_enhanced(&req, false, false, RTR_B, 8, 8);
 	meet_responder(&m, &req);
-	expect_up(&m);
+	must_be_up(&m);
 	agent_recv(m.conn, 1, &mr, 0, 64);
 	send_send(m.p, NULL, 0);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 0);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.byte_len, 0, "byte_len");
 }
 
 /* ---- F59 to F63: Replies that do not match the Request ---- */
@@ -235,7 +235,7 @@ static void call(struct meeting *m, bool p2p)
 {
 	agent_set(p2p ? "p2p on" : "p2p off");
 	meet_call_enhanced(m);
-	expect_eq("A of the Request", enh_p2p(&m->p->request), p2p);
+	must_eq(enh_p2p(&m->p->request), p2p, "A of the Request");
 }
 
 static void answer(struct meeting *m, bool p2p, int types, int ird)
@@ -253,8 +253,8 @@ static void f59__model_not_granted(void)
 
 		call(&m, true);
 		answer(&m, false, types, 8);
-		expect_terminate(m.p, 2, 0, 0x07, false, NULL);
-		expect_failed(&m);
+		must_get_terminate(m.p, 2, 0, 0x07, false, NULL);
+		must_have_failed(&m);
 	}
 }
 
@@ -264,8 +264,8 @@ static void f60__no_type_granted(void)
 
 	call(&m, true);
 	answer(&m, true, 0, 8);
-	expect_terminate(m.p, 2, 0, 0x07, false, NULL);
-	expect_failed(&m);
+	must_get_terminate(m.p, 2, 0, 0x07, false, NULL);
+	must_have_failed(&m);
 }
 
 static void f61__model_not_asked_for(void)
@@ -275,9 +275,9 @@ static void f61__model_not_asked_for(void)
 
 		call(&m, false);
 		answer(&m, true, types, 8);
-		expect_rtr(m.p, preferred_rtr(types));
-		expect_up(&m);
-		expect_alive(m.p);
+		must_get_rtr(m.p, preferred_rtr(types));
+		must_be_up(&m);
+		must_be_alive(m.p);
 		meet_leave(&m);
 	}
 }
@@ -288,8 +288,8 @@ static void f62__model_not_asked_for_and_no_type(void)
 
 	call(&m, false);
 	answer(&m, true, 0, 8);
-	expect_terminate(m.p, 2, 0, 0x07, false, NULL);
-	expect_failed(&m);
+	must_get_terminate(m.p, 2, 0, 0x07, false, NULL);
+	must_have_failed(&m);
 }
 
 /* a rejecting Reply may have any flags: no FPDU follows */
@@ -308,8 +308,8 @@ static void f63__flags_of_a_reject_are_information(void)
 		meet_enhanced(&reply, true, replies[i].p2p, replies[i].types, 8, 8);
 		reply.flags |= MPA_R;
 		meet_answer(&m, &reply);
-		expect_closed_silently(m.p);
-		expect_failed(&m);
+		must_close_silently(m.p);
+		must_have_failed(&m);
 		agent_destroy(m.conn);
 	}
 }
@@ -322,13 +322,13 @@ static void reply__may_list_types_that_were_not_offered(void)
 
 	meet_enhanced(&req, false, true, RTR_C, 8, 8);
 	meet_responder(&m, &req);
-	expect(enh_p2p(&m.p->reply), "A of the Reply is 0");
-	expect(enh_types(&m.p->reply), "no type is listed");
+	must(enh_p2p(&m.p->reply), "A of the Reply is 0");
+	must(enh_types(&m.p->reply), "no type is listed");
 	if (enh_types(&m.p->reply) & RTR_C)
 		send_rtr(m.p, OP_WRITE);
 	else
 		skip("the device does not take an RTR Write");
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 #define IDS_NONE	"MPA-168 MPA-172 MPA-200 MPA-202"

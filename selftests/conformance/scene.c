@@ -136,72 +136,71 @@ static void recv_terminate(struct scene *sc, struct term *t)
 	struct fpdu f;
 
 	do
-		expect_fpdu(sc->p, &f);
+		must_get_fpdu(sc->p, &f);
 	while (seg_op(&f.seg) == OP_READ_RESP);
-	expect_eq("opcode of the answer", seg_op(&f.seg), OP_TERMINATE);
-	expect(term_decode(t, &f.seg), "the Terminate is too short");
+	must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode of the answer");
+	must(term_decode(t, &f.seg), "the Terminate is too short");
 }
 
-static void expect_verdict(const struct term *t, int verdict, int other)
+static void must_get_verdict(const struct term *t, int verdict, int other)
 {
 	int got = VERDICT(t->layer, t->etype, t->code);
 
-	expect(got == verdict || got == other,
-	       "Terminate %d/%d/%02x, not %d/%d/%02x", t->layer, t->etype, t->code,
-	       verdict >> 12, verdict >> 8 & 15, verdict & 255);
+	must(got == verdict || got == other,
+	     "Terminate %d/%d/%02x, not %d/%d/%02x", t->layer, t->etype, t->code,
+	     verdict >> 12, verdict >> 8 & 15, verdict & 255);
 }
 
 /* RFC 5040 4.8: what the Terminate copies is of the offending segment.
  * ddp__terminate_has_*_copies test that there are copies. */
-static void expect_copies(const struct term *t, const uint8_t *ulpdu,
-			  uint32_t len)
+static void must_copy(const struct term *t, const uint8_t *ulpdu, uint32_t len)
 {
 	uint32_t want = ulpdu[0] & DDP_TAGGED ? TAGGED_HDR : UNTAGGED_HDR;
 
 	if (t->m)
-		expect_eq("DDP segment length", t->ddp_len, len);
+		must_eq(t->ddp_len, len, "DDP segment length");
 	if (t->d) {
-		expect_eq("copied header's length", t->ddp_hdr_len, want);
-		expect(len >= want, "a header is copied that never came");
-		expect_octets("copied DDP header", t->ddp, ulpdu, want);
+		must_eq(t->ddp_hdr_len, want, "copied header's length");
+		must(len >= want, "a header is copied that never came");
+		must_bytes(t->ddp, ulpdu, want, "copied DDP header");
 	}
 	if (t->r) {
-		expect_eq("copied message's length", len, READ_REQ_LEN);
-		expect_octets("copied Read Request", t->rdma,
-			      ulpdu + UNTAGGED_HDR, READ_BODY_LEN);
+		must_eq(len, READ_REQ_LEN, "copied message's length");
+		must_bytes(t->rdma, ulpdu + UNTAGGED_HDR, READ_BODY_LEN,
+			   "copied Read Request");
 	}
 }
 
-void scene_expect_end(struct scene *sc, const void *ulpdu, uint32_t len,
-		      int verdict, int other)
+void scene_must_end(struct scene *sc, const void *ulpdu, uint32_t len,
+		    int verdict, int other)
 {
 	struct term t;
 
 	recv_terminate(sc, &t);
-	expect_verdict(&t, verdict, other);
+	must_get_verdict(&t, verdict, other);
 	if (ulpdu)
-		expect_copies(&t, ulpdu, len);
-	expect_closed_silently(sc->p);
+		must_copy(&t, ulpdu, len);
+	must_close_silently(sc->p);
 	peer_close(sc->p);
 }
 
-void scene_expect_flushed(struct scene *sc, int verdict)
+void scene_must_flush(struct scene *sc, int verdict)
 {
 	struct agent_wc wc;
 	int i;
 
 	for (i = 0; i < sc->posted; i++) {
-		expect(agent_poll(&wc, patience(1000)),
-		       "%d of %d requests were flushed", i, sc->posted);
+		must(agent_poll(&wc, patience(1000)),
+		     "%d of %d requests were flushed", i, sc->posted);
 		if (verdict == DU_TOO_LONG && wc.wr_id == SCENE_RECV_ID &&
 		    !strcmp(wc.status, "LOC_LEN_ERR"))
 			continue;
-		expect(!strcmp(wc.status, "WR_FLUSH_ERR"),
-		       "request %llu completed with %s",
-		       (unsigned long long)wc.wr_id, wc.status);
+		must(!strcmp(wc.status, "WR_FLUSH_ERR"),
+		     "request %llu completed with %s",
+		     (unsigned long long)wc.wr_id, wc.status);
 	}
 	/* anything else would have completed before the flush */
-	agent_expect_no_wc(1);
+	agent_must_get_no_wc(1);
 }
 
 /* send the bad segment and a good Write to the start of the sink, in one piece */
@@ -221,10 +220,10 @@ void scene_refuse_octets(struct scene *sc, const void *ulpdu, uint32_t len,
 			 int verdict)
 {
 	send_with_write_behind(sc, ulpdu, len);
-	scene_expect_end(sc, ulpdu, len, verdict, VERDICT_NONE);
-	scene_expect_flushed(sc, verdict);
-	expect_untouched(&sc->sink);
-	expect_untouched(&sc->recv);
+	scene_must_end(sc, ulpdu, len, verdict, VERDICT_NONE);
+	scene_must_flush(sc, verdict);
+	must_be_untouched(&sc->sink);
+	must_be_untouched(&sc->recv);
 }
 
 static void refuse(struct scene *sc, const struct seg *seg, int verdict,
@@ -233,9 +232,9 @@ static void refuse(struct scene *sc, const struct seg *seg, int verdict,
 	uint32_t len = seg_encode(seg, ulpdu_buf);
 
 	send_with_write_behind(sc, ulpdu_buf, len);
-	scene_expect_end(sc, ulpdu_buf, len, verdict, other);
-	scene_expect_flushed(sc, verdict);
-	expect_untouched(&sc->sink);
+	scene_must_end(sc, ulpdu_buf, len, verdict, other);
+	scene_must_flush(sc, verdict);
+	must_be_untouched(&sc->sink);
 }
 
 void scene_refuse_placed(struct scene *sc, const struct seg *seg, int verdict)
@@ -247,7 +246,7 @@ void scene_refuse_either(struct scene *sc, const struct seg *seg, int verdict,
 			 int other)
 {
 	refuse(sc, seg, verdict, other);
-	expect_untouched(&sc->recv);
+	must_be_untouched(&sc->recv);
 }
 
 void scene_refuse(struct scene *sc, const struct seg *seg, int verdict)
@@ -257,20 +256,19 @@ void scene_refuse(struct scene *sc, const struct seg *seg, int verdict)
 
 /* ---- acceptance --------------------------------------------------------- */
 
-void scene_expect_recv(uint64_t wr_id, uint32_t len)
+void scene_must_receive(uint64_t wr_id, uint32_t len)
 {
 	struct agent_wc wc;
 
-	agent_expect_wc(wr_id, "SUCCESS", &wc);
-	expect(!strcmp(wc.opcode, "RECV"), "completion of %s, not RECV",
-	       wc.opcode);
-	expect_eq("byte_len", wc.byte_len, len);
+	agent_must_get_wc(wr_id, "SUCCESS", &wc);
+	must(!strcmp(wc.opcode, "RECV"), "completion of %s, not RECV", wc.opcode);
+	must_eq(wc.byte_len, len, "byte_len");
 }
 
-void scene_expect_nothing_done(struct scene *sc)
+void scene_must_do_nothing(struct scene *sc)
 {
-	expect_alive(sc->p);
-	agent_expect_no_wc(1);
-	expect_untouched(&sc->sink);
-	expect_untouched(&sc->recv);
+	must_be_alive(sc->p);
+	agent_must_get_no_wc(1);
+	must_be_untouched(&sc->sink);
+	must_be_untouched(&sc->recv);
 }

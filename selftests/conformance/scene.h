@@ -104,17 +104,17 @@ void scene_refuse_octets(struct scene *sc, const void *ulpdu, uint32_t len,
 
 /* The parts, for tests that send by themselves. @ulpdu is the offending segment, or
  * NULL; Responses that were under way are skipped. */
-void scene_expect_end(struct scene *sc, const void *ulpdu, uint32_t len,
-		      int verdict, int other);
+void scene_must_end(struct scene *sc, const void *ulpdu, uint32_t len,
+		    int verdict, int other);
 /* what was posted is flushed and nothing else completes; for @verdict DU_TOO_LONG the
  * receive may end with a length error */
-void scene_expect_flushed(struct scene *sc, int verdict);
+void scene_must_flush(struct scene *sc, int verdict);
 
 /* send a Send in segments of @cut bytes, without the last segment if not @whole */
 void scene_send_cut(struct scene *sc, uint32_t len, uint32_t cut, bool whole);
 /* the next completion is the receive @wr_id, with @len bytes */
-void scene_expect_recv(uint64_t wr_id, uint32_t len);
+void scene_must_receive(uint64_t wr_id, uint32_t len);
 /* the stream goes on, nothing completed, and no memory changed */
-void scene_expect_nothing_done(struct scene *sc);
+void scene_must_do_nothing(struct scene *sc);
 
 #endif /* SCENE_H */

@@ -15,16 +15,16 @@
 /* ---- attacks, each on a connection of its own ---- */
 
 /* the device must end the stream with the Terminate @triplet or @alt */
-static void expect_refused(struct peer *p, int triplet, int alt)
+static void must_be_refused(struct peer *p, int triplet, int alt)
 {
 	struct terminate t;
 
 	recv_terminate(p, false, &t);
-	expect(t.triplet == triplet || t.triplet == alt,
-	       "the Terminate is %d/%d/%02x, not %d/%d/%02x", TRIPLET_LAYER(t.triplet),
-	       TRIPLET_ETYPE(t.triplet), TRIPLET_CODE(t.triplet), TRIPLET_LAYER(triplet),
-	       TRIPLET_ETYPE(triplet), TRIPLET_CODE(triplet));
-	expect_closed_silently(p);
+	must(t.triplet == triplet || t.triplet == alt,
+	     "the Terminate is %d/%d/%02x, not %d/%d/%02x", TRIPLET_LAYER(t.triplet),
+	     TRIPLET_ETYPE(t.triplet), TRIPLET_CODE(t.triplet), TRIPLET_LAYER(triplet),
+	     TRIPLET_ETYPE(triplet), TRIPLET_CODE(triplet));
+	must_close_silently(p);
 }
 
 static void attack_write(uint32_t stag, uint64_t to, uint32_t len, int triplet, int alt)
@@ -34,7 +34,7 @@ static void attack_write(uint32_t stag, uint64_t to, uint32_t len, int triplet, 
 
 	memset(octets, 0x66, sizeof(octets));
 	send_write(s.p, stag, to, octets, len);
-	expect_refused(s.p, triplet, alt);
+	must_be_refused(s.p, triplet, alt);
 	agent_destroy(s.conn);
 }
 
@@ -43,7 +43,7 @@ static void attack_read(uint32_t stag, uint64_t to, uint32_t len, int triplet)
 	struct session s = session_default();
 
 	send_read_req(s.p, SINK, 0, len, stag, to);
-	expect_refused(s.p, triplet, NO_TRIPLET);
+	must_be_refused(s.p, triplet, NO_TRIPLET);
 	agent_destroy(s.conn);
 }
 
@@ -55,19 +55,19 @@ static void attack_invalidate(uint32_t stag, enum rdmap_op op)
 
 	agent_recv(s.conn, 1, &mr, 0, 64);
 	peer_send_fpdu(s.p, out, seg_send(s.p, op, stag, 0, "x", 1, true, out));
-	expect_refused(s.p, TRIPLET(0, 1, 9), TRIPLET(0, 2, 9));
+	must_be_refused(s.p, TRIPLET(0, 1, 9), TRIPLET(0, 2, 9));
 	agent_destroy(s.conn);
 }
 
 /* @mr can still be used, on another connection */
-static void expect_usable(const struct agent_mr *mr)
+static void must_be_usable(const struct agent_mr *mr)
 {
 	struct session s = session_default();
 	struct fpdu f;
 
 	send_read_req(s.p, SINK, 0, 16, mr->rkey, mr->va);
-	expect_op(s.p, &f, OP_READ_RESP);
-	expect_eq("length of the Response", f.seg.len, 16);
+	must_get_op(s.p, &f, OP_READ_RESP);
+	must_eq(f.seg.len, 16, "length of the Response");
 	agent_destroy(s.conn);
 }
 
@@ -78,7 +78,7 @@ static void foreign_pd_is_not_written(void)
 	struct agent_mr mr = agent_mr_pd(ROOM, "lrw", 1);
 
 	attack_write(mr.rkey, mr.va, 64, TRIPLET(1, 1, 2), NO_TRIPLET);
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 static void foreign_pd_is_not_read(void)
@@ -105,12 +105,12 @@ static void foreign_pd_is_told(void)
 	int conn = -1;
 
 	send_write(s.p, mr.rkey, mr.va, "x", 1);
-	expect_refused(s.p, TRIPLET(1, 1, 2), NO_TRIPLET);
+	must_be_refused(s.p, TRIPLET(1, 1, 2), NO_TRIPLET);
 	event = agent_async(&conn, patience(1000));
-	expect(event && !strcmp(event, "QP_ACCESS_ERR"), "the async event is %s",
-	       event ? event : "missing");
-	expect_eq("connection of the event", conn, s.conn);
-	expect_qp_ended(s.conn);
+	must(event && !strcmp(event, "QP_ACCESS_ERR"), "the async event is %s",
+	     event ? event : "missing");
+	must_eq(conn, s.conn, "connection of the event");
+	must_have_ended_qp(s.conn);
 }
 
 /* ---- bounds ---- */
@@ -130,9 +130,9 @@ static void every_octet_inside_is_reached(void)
 		pattern(octets, sizeof(octets), i);
 		send_write(s.p, mr.rkey, mr.va + good[i].at, octets, good[i].len);
 		send_read_req(s.p, SINK, 0, good[i].len, mr.rkey, mr.va + good[i].at);
-		expect_op(s.p, &f, OP_READ_RESP);
-		expect_eq("length of the Response", f.seg.len, good[i].len);
-		expect_octets("the Response", f.seg.data, octets, good[i].len);
+		must_get_op(s.p, &f, OP_READ_RESP);
+		must_eq(f.seg.len, good[i].len, "length of the Response");
+		must_bytes(f.seg.data, octets, good[i].len, "the Response");
 	}
 }
 
@@ -157,9 +157,9 @@ static void no_octet_outside_is_written(void)
 	for (i = 0; i < OUTSIDE; i++)
 		attack_write(mr.rkey, mr.va + outside[i].at, outside[i].len,
 			     TRIPLET(1, 1, 1), NO_TRIPLET);
-	expect_untouched(&below);
-	expect_untouched(&mr);
-	expect_untouched(&above);
+	must_be_untouched(&below);
+	must_be_untouched(&mr);
+	must_be_untouched(&above);
 }
 
 static void no_octet_outside_is_read(void)
@@ -180,7 +180,7 @@ static void sums_do_not_wrap(void)
 	attack_write(mr.rkey, -1ull, 2, TRIPLET(1, 1, 3), NO_TRIPLET);
 	attack_read(mr.rkey, -1ull, 2, TRIPLET(0, 1, 4));
 	attack_read(mr.rkey, mr.va, 0xffffffff, TRIPLET(0, 1, 1));
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 /* ---- rights ---- */
@@ -189,9 +189,9 @@ static void read_right_is_no_write_right(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "lr");
 
-	expect_usable(&mr);
+	must_be_usable(&mr);
 	attack_write(mr.rkey, mr.va, 8, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 static void write_right_is_no_read_right(void)
@@ -200,8 +200,8 @@ static void write_right_is_no_read_right(void)
 	struct session s = session_default();
 
 	send_write(s.p, mr.rkey, mr.va, "good", 4);
-	expect_alive(s.p);
-	expect_memory(&mr, 0, "good", 4);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, "good", 4);
 	attack_read(mr.rkey, mr.va, 8, TRIPLET(0, 1, 2));
 }
 
@@ -211,7 +211,7 @@ static void local_right_is_no_remote_right(void)
 
 	attack_write(mr.rkey, mr.va, 8, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
 	attack_read(mr.rkey, mr.va, 8, TRIPLET(0, 1, 2));
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 static void atomic_right_is_neither(void)
@@ -220,7 +220,7 @@ static void atomic_right_is_neither(void)
 
 	attack_write(mr.rkey, mr.va, 8, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
 	attack_read(mr.rkey, mr.va, 8, TRIPLET(0, 1, 2));
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 /* Post a Read whose sink has no remote right; skip the test if the device needs one. */
@@ -233,7 +233,7 @@ static struct open_read read_into_local_memory(struct session *s, struct agent_m
 	if (agent_try_post(s->conn, 1, AG_READ, AG_SIGNALED, mr, 0, 64, 0x77, 0) ||
 	    agent_poll(&wc, 50))
 		skip("the device asks for the remote write right of a sink");
-	return expect_read_request(s->p);
+	return must_get_read_request(s->p);
 }
 
 /* the sink STag of the device's Read is for its Response only */
@@ -245,8 +245,8 @@ static void read_sink_is_not_written(void)
 
 	r = read_into_local_memory(&s, &mr);
 	send_write(s.p, r.stag, r.to, "attack", 6);
-	expect_refused(s.p, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
-	expect_untouched(&mr);
+	must_be_refused(s.p, TRIPLET(1, 1, 0), TRIPLET(0, 1, 2));
+	must_be_untouched(&mr);
 }
 
 /* ... and only until the Response has come */
@@ -262,25 +262,26 @@ static void read_sink_ends_with_its_read(void)
 	pattern(octets, sizeof(octets), 1);
 	r = read_into_local_memory(&s, &mr);
 	send_read_resp(s.p, r.stag, r.to, octets, sizeof(octets));
-	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(1, "SUCCESS", &wc);
 	send_read_resp(s.p, r.stag, r.to, "attack", 6);
 	recv_terminate(s.p, false, &t);
-	expect_closed_silently(s.p);
-	expect_memory(&mr, 0, octets, sizeof(octets));
+	must_close_silently(s.p);
+	must_have_memory(&mr, 0, octets, sizeof(octets));
 }
 
 /* ---- invalidation ---- */
 
 /* the peer reads and writes @mr, on a stream that existed before the attack */
-static void expect_rights(struct session *s, const struct agent_mr *mr, const char *octets)
+static void must_have_rights(struct session *s, const struct agent_mr *mr,
+			     const char *octets)
 {
 	struct fpdu f;
 
 	send_write(s->p, mr->rkey, mr->va, octets, 4);
 	send_read_req(s->p, SINK, 0, 4, mr->rkey, mr->va);
-	expect_op(s->p, &f, OP_READ_RESP);
-	expect_eq("length of the Response", f.seg.len, 4);
-	expect_octets("the Response", f.seg.data, octets, 4);
+	must_get_op(s->p, &f, OP_READ_RESP);
+	must_eq(f.seg.len, 4, "length of the Response");
+	must_bytes(f.seg.data, octets, 4, "the Response");
 }
 
 /* Two streams use the region. Neither the peer of a third one nor one of their own
@@ -291,16 +292,16 @@ static void shared_mr_cannot_be_invalidated(void)
 	struct agent_mr mr = agent_mr(ROOM, "lrw"), rq = agent_mr(ROOM, "l");
 	uint8_t out[ROOM];
 
-	expect_rights(&one, &mr, "1st.");
-	expect_rights(&other, &mr, "2nd.");
+	must_have_rights(&one, &mr, "1st.");
+	must_have_rights(&other, &mr, "2nd.");
 	attack_invalidate(mr.rkey, OP_SEND_INV);
-	expect_rights(&one, &mr, "3rd.");
+	must_have_rights(&one, &mr, "3rd.");
 	attack_invalidate(mr.rkey, OP_SEND_SE_INV);
-	expect_rights(&other, &mr, "4th.");
+	must_have_rights(&other, &mr, "4th.");
 	agent_recv(one.conn, 1, &rq, 0, 64);
 	peer_send_fpdu(one.p, out, seg_send(one.p, OP_SEND_INV, mr.rkey, 0, "x", 1, true, out));
-	expect_refused(one.p, TRIPLET(0, 1, 9), TRIPLET(0, 2, 9));
-	expect_rights(&other, &mr, "5th.");
+	must_be_refused(one.p, TRIPLET(0, 1, 9), TRIPLET(0, 2, 9));
+	must_have_rights(&other, &mr, "5th.");
 }
 
 /* ---- revocation ---- */
@@ -309,12 +310,12 @@ static void revoked_key_is_dead(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
 
-	expect_usable(&mr);
+	must_be_usable(&mr);
 	agent_dereg(&mr);
 	attack_write(mr.rkey, mr.va, 8, TRIPLET(1, 1, 0), NO_TRIPLET);
 	attack_read(mr.rkey, mr.va, 8, TRIPLET(0, 1, 0));
 	attack_invalidate(mr.rkey, OP_SEND_INV);
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 /* a message that has begun places nothing more */
@@ -328,13 +329,13 @@ static void revoked_in_a_message(void)
 	memset(fill, AGENT_FILL, sizeof(fill));
 	peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets, sizeof(octets),
 					   false, out));
-	expect_alive(s.p);
+	must_be_alive(s.p);
 	agent_dereg(&mr);
 	peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va + sizeof(octets), octets,
 					   sizeof(octets), true, out));
-	expect_refused(s.p, TRIPLET(1, 1, 0), NO_TRIPLET);
-	expect_memory(&mr, 0, octets, sizeof(octets));
-	expect_memory(&mr, sizeof(octets), fill, sizeof(fill));
+	must_be_refused(s.p, TRIPLET(1, 1, 0), NO_TRIPLET);
+	must_have_memory(&mr, 0, octets, sizeof(octets));
+	must_have_memory(&mr, sizeof(octets), fill, sizeof(fill));
 }
 
 /* nor does a segment whose last byte has not come */
@@ -349,12 +350,12 @@ static void revoked_in_a_segment(void)
 	n = fpdu_build(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets, sizeof(octets),
 					   true, out), NULL, wire);
 	peer_send(s.p, wire, n - 1);
-	expect_silence(s.p, 100);
+	must_be_silent(s.p, 100);
 	agent_dereg(&mr);
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 	peer_send(s.p, wire + n - 1, 1);
-	expect_refused(s.p, TRIPLET(1, 1, 0), NO_TRIPLET);
-	expect_untouched(&mr);
+	must_be_refused(s.p, TRIPLET(1, 1, 0), NO_TRIPLET);
+	must_be_untouched(&mr);
 }
 
 /* Writes arrive while the region is deregistered: after the call returns no byte
@@ -378,8 +379,8 @@ static void revoked_under_fire(void)
 		agent_peek(&mr, 0, before, sizeof(before));
 	}
 	recv_terminate(s.p, false, &t);
-	expect_eq("the Terminate", t.triplet, TRIPLET(1, 1, 0));
-	expect_memory(&mr, 0, before, sizeof(before));
+	must_eq(t.triplet, TRIPLET(1, 1, 0), "the Terminate");
+	must_have_memory(&mr, 0, before, sizeof(before));
 }
 
 static const struct conform_test tests[] = {

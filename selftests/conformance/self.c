@@ -13,7 +13,7 @@
 #include "session.h"
 
 #define CRC_VECTOR(text, len, want) \
-	expect_eq("CRC32c", crc32c(0, text, len), want)
+	must_eq(crc32c(0, text, len), want, "CRC32c")
 
 static void self__crc_matches_the_iscsi_vectors(void)
 {
@@ -36,8 +36,8 @@ static void self__crc_matches_the_iscsi_vectors(void)
 		buf[i] = 31 - i;
 	CRC_VECTOR(buf, sizeof(buf), 0x113fdb5c);
 	CRC_VECTOR(read_pdu, sizeof(read_pdu), 0xd9963a56);
-	expect_eq("CRC32c in two parts", crc32c(crc32c(0, "1234", 4), "56789", 5),
-		  0xe3069283);
+	must_eq(crc32c(crc32c(0, "1234", 4), "56789", 5), 0xe3069283,
+		"CRC32c in two parts");
 }
 
 static struct peer new_end(bool markers)
@@ -60,7 +60,7 @@ static void new_pair(struct peer *a, struct peer *b, bool markers)
 {
 	int fds[2];
 
-	expect(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), "socketpair");
+	must(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), "socketpair");
 	*a = new_end(markers);
 	*b = new_end(markers);
 	a->fd = fds[0];
@@ -89,8 +89,8 @@ static void figure(uint64_t pos, uint32_t msn, const uint8_t *want, size_t want_
 	p.tx_msn[0] = msn;
 	len = seg_send(&p, OP_SEND, 0, 0, data, sizeof(data), true, ulpdu);
 	n = fpdu_build(&p, ulpdu, len, NULL, out);
-	expect_eq("the FPDU's length", n, want_len);
-	expect_octets("the FPDU", out, want, n);
+	must_eq(n, want_len, "the FPDU's length");
+	must_bytes(out, want, n, "the FPDU");
 }
 
 static void self__fpdu_is_that_of_figure_5(void)
@@ -122,12 +122,12 @@ static void self__marker_splits_an_ulpdu(void)
 	pattern(ulpdu, sizeof(ulpdu), 1);
 	p.tx_pos = 500;
 	n = fpdu_build(&p, ulpdu, sizeof(ulpdu), NULL, out);
-	expect_eq("the FPDU's length", n, 28);
-	expect_octets("length", out, "\x00\x10", 2);
-	expect_octets("the ULPDU's head", out + 2, ulpdu, 10);
-	expect_octets("the marker", out + 12, "\x00\x00\x00\x0c", 4);
-	expect_octets("the ULPDU's tail", out + 16, ulpdu + 10, 6);
-	expect_octets("the pad", out + 22, "\x00\x00", 2);
+	must_eq(n, 28, "the FPDU's length");
+	must_bytes(out, "\x00\x10", 2, "length");
+	must_bytes(out + 2, ulpdu, 10, "the ULPDU's head");
+	must_bytes(out + 12, "\x00\x00\x00\x0c", 4, "the marker");
+	must_bytes(out + 16, ulpdu + 10, 6, "the ULPDU's tail");
+	must_bytes(out + 22, "\x00\x00", 2, "the pad");
 }
 
 static void self__marker_between_pad_and_crc_is_of_this_fpdu(void)
@@ -139,10 +139,10 @@ static void self__marker_between_pad_and_crc_is_of_this_fpdu(void)
 	pattern(ulpdu, sizeof(ulpdu), 2);
 	p.tx_pos = 496;
 	n = fpdu_build(&p, ulpdu, sizeof(ulpdu), NULL, out);
-	expect_eq("the FPDU's length", n, 24);
-	expect_octets("the marker", out + 16, "\x00\x00\x00\x10", 4);
-	expect_eq("the CRC field", out[20] | out[21] << 8 | out[22] << 16 |
-		  (uint32_t)out[23] << 24, crc32c(0, out, 20));
+	must_eq(n, 24, "the FPDU's length");
+	must_bytes(out + 16, "\x00\x00\x00\x10", 4, "the marker");
+	must_eq(out[20] | out[21] << 8 | out[22] << 16 | (uint32_t)out[23] << 24,
+		crc32c(0, out, 20), "the CRC field");
 }
 
 static void self__marker_behind_an_fpdu_is_of_the_next(void)
@@ -151,9 +151,9 @@ static void self__marker_behind_an_fpdu_is_of_the_next(void)
 	uint8_t ulpdu[14] = { 0 }, out[96];
 
 	p.tx_pos = 492;
-	expect_eq("the FPDU's length", fpdu_build(&p, ulpdu, 14, NULL, out), 20);
-	expect_eq("the next one's", fpdu_build(&p, ulpdu, 14, NULL, out), 24);
-	expect_octets("its marker", out, "\x00\x00\x00\x00\x00\x0e", 6);
+	must_eq(fpdu_build(&p, ulpdu, 14, NULL, out), 20, "the FPDU's length");
+	must_eq(fpdu_build(&p, ulpdu, 14, NULL, out), 24, "the next one's");
+	must_bytes(out, "\x00\x00\x00\x00\x00\x0e", 6, "its marker");
 }
 
 struct vector {
@@ -169,11 +169,11 @@ static void check_vector(const struct vector *v, const uint8_t *ulpdu, size_t le
 	size_t n;
 
 	n = fpdu_build(&plain, ulpdu, len, NULL, out);
-	expect_octets(v->what, out + n - 4, v->field, 4);
+	must_bytes(out + n - 4, v->field, 4, "%s", v->what);
 	if (!v->marked[0])
 		return;
 	n = fpdu_build(&marked, ulpdu, len, NULL, out);
-	expect_octets(v->what, out + n - 4, v->marked, 4);
+	must_bytes(out + n - 4, v->marked, 4, "%s", v->what);
 }
 
 static void self__fpdu_matches_known_vectors(void)
@@ -212,7 +212,7 @@ static void read_back(bool markers)
 	struct fpdu f;
 	unsigned int i;
 
-	expect(ulpdu, "no memory");
+	must(ulpdu, "no memory");
 	new_pair(&a, &b, markers);
 	for (i = 0; i < 20 * sizeof(sizes) / sizeof(sizes[0]); i++) {
 		size_t len = sizes[i % (sizeof(sizes) / sizeof(sizes[0]))];
@@ -220,10 +220,10 @@ static void read_back(bool markers)
 		pattern(ulpdu, len, i);
 		ulpdu[0] |= DDP_TAGGED;
 		peer_send_fpdu(&a, ulpdu, len);
-		expect(peer_recv_fpdu(&b, &f, 1000), "nothing came");
-		expect_eq("the ULPDU's length", f.seg.ulpdu_len, len);
-		expect_octets("the ULPDU", f.seg.ulpdu, ulpdu, len);
-		expect_eq("the position", b.rx_pos, a.tx_pos);
+		must(peer_recv_fpdu(&b, &f, 1000), "nothing came");
+		must_eq(f.seg.ulpdu_len, len, "the ULPDU's length");
+		must_bytes(f.seg.ulpdu, ulpdu, len, "the ULPDU");
+		must_eq(b.rx_pos, a.tx_pos, "the position");
 	}
 	end_pair(&a, &b);
 	free(ulpdu);
@@ -246,11 +246,11 @@ static void verdict(const struct fpdu_fault *fault, bool crc, bool markers, bool
 	pattern(ulpdu, sizeof(ulpdu), 3);
 	ulpdu[0] |= DDP_TAGGED;
 	peer_send(&a, out, fpdu_build(&a, ulpdu, sizeof(ulpdu), fault, out));
-	expect(peer_recv_fpdu_raw(&b, &f, 1000), "nothing came");
-	expect_eq("right CRC", f.crc_ok, crc);
-	expect_eq("right markers", f.markers_ok, markers);
-	expect_eq("right pad", f.pad_ok, pad);
-	expect_eq("the number of markers", f.markers, 3);
+	must(peer_recv_fpdu_raw(&b, &f, 1000), "nothing came");
+	must_eq(f.crc_ok, crc, "right CRC");
+	must_eq(f.markers_ok, markers, "right markers");
+	must_eq(f.pad_ok, pad, "right pad");
+	must_eq(f.markers, 3, "the number of markers");
 	end_pair(&a, &b);
 }
 
@@ -277,14 +277,14 @@ static void self__terminate_is_read_with_its_copies(void)
 	struct seg got;
 	struct term t;
 
-	expect(seg_decode(&got, ulpdu, seg_encode(&s, ulpdu)), "no segment");
-	expect(term_decode(&t, &got), "no Terminate");
-	expect_eq("the triplet", t.layer << 16 | t.etype << 8 | t.code, 0x000205);
-	expect_eq("the segment length", t.ddp_len, 46);
-	expect_eq("the DDP header's length", t.ddp_hdr_len, UNTAGGED_HDR);
-	expect_eq("the last octet", t.rdma[27], 9);
+	must(seg_decode(&got, ulpdu, seg_encode(&s, ulpdu)), "no segment");
+	must(term_decode(&t, &got), "no Terminate");
+	must_eq(t.layer << 16 | t.etype << 8 | t.code, 0x000205, "the triplet");
+	must_eq(t.ddp_len, 46, "the segment length");
+	must_eq(t.ddp_hdr_len, UNTAGGED_HDR, "the DDP header's length");
+	must_eq(t.rdma[27], 9, "the last octet");
 	got.len--;
-	expect(!term_decode(&t, &got), "a Terminate that is cut short was read");
+	must(!term_decode(&t, &got), "a Terminate that is cut short was read");
 }
 
 #define SELF(name, rule) { #name, "-", rule, NO_ROLE, 0, name }

@@ -12,9 +12,9 @@ static void lands(enum rdmap_op op)
 
 	seg_set_op(&seg, op);
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 123);
-	expect_memory(&sc->recv, 0, sc->data, 123);
-	expect_memory(&sc->recv, 123, "\xa5", 1);
+	scene_must_receive(SCENE_RECV_ID, 123);
+	must_have_memory(&sc->recv, 0, sc->data, 123);
+	must_have_memory(&sc->recv, 123, "\xa5", 1);
 }
 
 static void send__lands(void)
@@ -35,13 +35,13 @@ static void send__has_no_flags(void)
 
 	seg.stag = sc->sink.rkey;
 	scene_put(sc, &seg);
-	agent_expect_wc(SCENE_RECV_ID, "SUCCESS", &wc);
-	expect_eq("wc_flags", wc.wc_flags, 0);
+	agent_must_get_wc(SCENE_RECV_ID, "SUCCESS", &wc);
+	must_eq(wc.wc_flags, 0, "wc_flags");
 	/* nothing was invalidated */
 	seg = scene_write(sc, 0, 8);
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
-	expect_memory(&sc->sink, 0, sc->data, 8);
+	must_be_alive(sc->p);
+	must_have_memory(&sc->sink, 0, sc->data, 8);
 }
 
 static void send__empty_one_takes_a_receive(void)
@@ -51,11 +51,11 @@ static void send__empty_one_takes_a_receive(void)
 
 	agent_recv(sc->s.conn, 2, &sc->recv, 0, 100);
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 0);
-	expect_untouched(&sc->recv);
+	scene_must_receive(SCENE_RECV_ID, 0);
+	must_be_untouched(&sc->recv);
 	seg = scene_send(sc, 5);
 	scene_put(sc, &seg);
-	scene_expect_recv(2, 5);
+	scene_must_receive(2, 5);
 }
 
 static void send__may_be_shorter_than_the_buffer(void)
@@ -64,9 +64,9 @@ static void send__may_be_shorter_than_the_buffer(void)
 	struct seg seg = scene_send(sc, 1);
 
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 1);
-	expect_memory(&sc->recv, 0, sc->data, 1);
-	expect_memory(&sc->recv, 1, "\xa5\xa5\xa5", 3);
+	scene_must_receive(SCENE_RECV_ID, 1);
+	must_have_memory(&sc->recv, 0, sc->data, 1);
+	must_have_memory(&sc->recv, 1, "\xa5\xa5\xa5", 3);
 }
 
 static void send__kinds_share_a_queue_in_order(void)
@@ -85,7 +85,7 @@ static void send__kinds_share_a_queue_in_order(void)
 		scene_put(sc, &seg);
 	}
 	for (i = 0; i < 6; i++)
-		scene_expect_recv(i, 10 + i);
+		scene_must_receive(i, 10 + i);
 }
 
 static void send__takes_from_a_shared_queue(void)
@@ -103,8 +103,8 @@ static void send__takes_from_a_shared_queue(void)
 	for (i = 0; i < 4; i++) {
 		seg = scene_send(sc, 20 + i);
 		scene_put(sc, &seg);
-		scene_expect_recv(i, 20 + i);
-		expect_memory(&sc->recv, i * 100, sc->data, 20 + i);
+		scene_must_receive(i, 20 + i);
+		must_have_memory(&sc->recv, i * 100, sc->data, 20 + i);
 	}
 }
 
@@ -118,10 +118,10 @@ static void event_of(enum rdmap_op op, bool wakes)
 	seg_set_op(&seg, op);
 	agent_arm(true);
 	scene_put(sc, &seg);
-	expect(agent_cq_event(wakes ? patience(1000) : 100) == wakes,
-	       "opcode %d %s a CQ armed for solicited ones", op,
-	       wakes ? "does not wake" : "wakes");
-	scene_expect_recv(SCENE_RECV_ID, 8);
+	must(agent_cq_event(wakes ? patience(1000) : 100) == wakes,
+	     "opcode %d %s a CQ armed for solicited ones", op,
+	     wakes ? "does not wake" : "wakes");
+	scene_must_receive(SCENE_RECV_ID, 8);
 }
 
 static void send__solicited_wakes(void)
@@ -140,8 +140,8 @@ static void send__error_wakes(void)
 
 	agent_arm(true);
 	peer_reset(sc->p);
-	expect(agent_cq_event(patience(1000)), "the flush did not wake");
-	scene_expect_flushed(sc, VERDICT_NONE);
+	must(agent_cq_event(patience(1000)), "the flush did not wake");
+	scene_must_flush(sc, VERDICT_NONE);
 }
 
 static void send__any_wakes_when_all_are_wanted(void)
@@ -151,8 +151,8 @@ static void send__any_wakes_when_all_are_wanted(void)
 
 	agent_arm(false);
 	scene_put(sc, &seg);
-	expect(agent_cq_event(patience(1000)), "no event");
-	scene_expect_recv(SCENE_RECV_ID, 8);
+	must(agent_cq_event(patience(1000)), "no event");
+	scene_must_receive(SCENE_RECV_ID, 8);
 }
 
 /* ---- with Invalidate ---------------------------------------------------- */
@@ -165,9 +165,9 @@ static void invalidate(struct scene *sc, enum rdmap_op op, uint32_t stag)
 	seg_set_op(&seg, op);
 	seg.stag = stag;
 	scene_put(sc, &seg);
-	scene_expect_end(sc, NULL, 0, RP_CANT_INV, RO_CANT_INV);
-	scene_expect_flushed(sc, RP_CANT_INV);
-	expect_untouched(&sc->sink);
+	scene_must_end(sc, NULL, 0, RP_CANT_INV, RO_CANT_INV);
+	scene_must_flush(sc, RP_CANT_INV);
+	must_be_untouched(&sc->sink);
 }
 
 static void send__invalidate_unknown(void)
@@ -216,8 +216,8 @@ static void send__invalidate_a_shared_one(void)
 	session_start(&other);
 	invalidate(sc, OP_SEND_INV, sink.rkey);
 	send_write(other.p, sink.rkey, sink.va, sc->data, 8);
-	expect_alive(other.p);
-	expect_memory(&sink, 0, sc->data, 8);
+	must_be_alive(other.p);
+	must_have_memory(&sink, 0, sc->data, 8);
 }
 
 static void send__bad_invalidate_is_not_placed(void)
@@ -225,7 +225,7 @@ static void send__bad_invalidate_is_not_placed(void)
 	struct scene *sc = scene_start();
 
 	invalidate(sc, OP_SEND_INV, 0x12345678);
-	expect_untouched(&sc->recv);
+	must_be_untouched(&sc->recv);
 }
 
 /* ---- form --------------------------------------------------------------- */

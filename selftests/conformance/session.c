@@ -52,15 +52,15 @@ static void start_to_responder(struct session *s)
 	s->p = peer_connect(agent_listen(), &s->tcp);
 	our_request(s, &request);
 	peer_send_frame(s->p, &request);
-	agent_expect_event("CONNECT_REQUEST", &ev);
+	agent_must_get_event("CONNECT_REQUEST", &ev);
 	s->conn = ev.conn;
 	agent_accept(s->conn, &s->qp, NULL, 0);
-	expect(peer_recv_frame(s->p, true, &reply, patience(EVENT_MS)), "no Reply");
-	expect(!(reply.flags & MPA_R), "the Reply says rejected");
+	must(peer_recv_frame(s->p, true, &reply, patience(EVENT_MS)), "no Reply");
+	must(!(reply.flags & MPA_R), "the Reply says rejected");
 	peer_agree(s->p, true);
 	if (!s->closed_fence)
 		send_write(s->p, ANY_STAG, ANY_TO, NULL, 0);
-	agent_expect_event("ESTABLISHED", &ev);
+	agent_must_get_event("ESTABLISHED", &ev);
 }
 
 /* ---- we are the responder ---- */
@@ -96,21 +96,21 @@ static void take_rtr(struct peer *p)
 	struct fpdu f;
 	int op;
 
-	expect_fpdu(p, &f);
+	must_get_fpdu(p, &f);
 	op = seg_op(&f.seg);
 	switch (op) {
 	case OP_WRITE:
 	case OP_SEND:
-		expect_eq("the length of the RTR", f.seg.len, 0);
+		must_eq(f.seg.len, 0, "the length of the RTR");
 		break;
 	case OP_READ_REQ:
-		expect_eq("the length of the RTR Read Request", f.seg.ulpdu_len,
-			  READ_REQ_LEN);
-		expect_eq("the size of the RTR Read", get32(f.seg.data + 12), 0);
+		must_eq(f.seg.ulpdu_len, READ_REQ_LEN,
+			"the length of the RTR Read Request");
+		must_eq(get32(f.seg.data + 12), 0, "the size of the RTR Read");
 		send_read_resp(p, get32(f.seg.data), get64(f.seg.data + 4), NULL, 0);
 		break;
 	default:
-		fail(__FILE__, __LINE__, "the first message has opcode %d: no RTR", op);
+		must(false, "the first message has opcode %d: no RTR", op);
 	}
 	if (!seg_tagged(&f.seg))
 		p->rx_msn[f.seg.qn & 3]++;
@@ -131,19 +131,19 @@ static void start_to_initiator(struct session *s)
 		agent_set("mpa-rev 1");
 	s->conn = agent_connect(peer_listen(&s->tcp), &s->qp, NULL, 0);
 	s->p = peer_accept(patience(EVENT_MS));
-	expect(s->p, "the device does not connect");
-	expect(peer_recv_frame(s->p, false, &request, patience(EVENT_MS)), "no Request");
+	must(s->p, "the device does not connect");
+	must(peer_recv_frame(s->p, false, &request, patience(EVENT_MS)), "no Request");
 	our_reply(s, &reply);
 	peer_send_frame(s->p, &reply);
 	peer_agree(s->p, false);
 	if (peer_to_peer(s->p))
 		take_rtr(s->p);
-	agent_expect_event("ESTABLISHED", &ev);
+	agent_must_get_event("ESTABLISHED", &ev);
 	if (peer_to_peer(s->p))
 		return;
 	/* we are a responder and may not send first, so the device sends a Write */
 	agent_post(s->conn, 0, AG_WRITE, 0, NULL, 0, 0, ANY_STAG, ANY_TO);
-	expect_op(s->p, &f, OP_WRITE);
+	must_get_op(s->p, &f, OP_WRITE);
 }
 
 void session_start(struct session *s)

@@ -31,14 +31,14 @@ static void size__of_pad_and_field(void)
 	pattern(data, 64, 1);
 	mr = flow_mr("l", data, 64);
 	for (len = 0; len < 9; len++)
-		expect_eq("FPDUs", flow_device_writes(&s, &mr, len, data, NULL, NULL), 1);
+		must_eq(flow_device_writes(&s, &mr, len, data, NULL, NULL), 1, "FPDUs");
 }
 
 static void check_version(const struct fpdu *f, void *arg)
 {
 	(void)arg;
-	expect_eq("DDP version", f->seg.ctrl & 0x03, 1);
-	expect_eq("RDMAP version", f->seg.rdmap >> 6, 1);
+	must_eq(f->seg.ctrl & 0x03, 1, "DDP version");
+	must_eq(f->seg.rdmap >> 6, 1, "RDMAP version");
 }
 
 static void versions_of(bool plain)
@@ -51,7 +51,7 @@ static void versions_of(bool plain)
 	session_start(&s);
 	flow_device_writes(&s, &mr, 64, NULL, check_version, NULL);
 	flow_device_sends(&s, &mr, 64);
-	expect_fpdu(s.p, &f);
+	must_get_fpdu(s.p, &f);
 	check_version(&f, NULL);
 }
 
@@ -77,17 +77,17 @@ static void size__one_segment_in_each_fpdu(void)
 	mr = flow_mr("l", data, len);
 	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 0, len, 0, 0);
 	while (done < len) {
-		flow_expect_framed(&s, &f);
-		expect_eq("opcode", seg_op(&f.seg), OP_SEND);
-		expect_eq("queue", f.seg.qn, 0);
-		expect_eq("MSN", f.seg.msn, s.p->rx_msn[0]);
-		expect_eq("MO", f.seg.mo, done);
-		expect(f.seg.len && f.seg.len <= len - done, "wrong length");
-		expect_octets("payload", f.seg.data, data + done, f.seg.len);
+		flow_must_be_framed(&s, &f);
+		must_eq(seg_op(&f.seg), OP_SEND, "opcode");
+		must_eq(f.seg.qn, 0, "queue");
+		must_eq(f.seg.msn, s.p->rx_msn[0], "MSN");
+		must_eq(f.seg.mo, done, "MO");
+		must(f.seg.len && f.seg.len <= len - done, "wrong length");
+		must_bytes(f.seg.data, data + done, f.seg.len, "payload");
 		done += f.seg.len;
-		expect_eq("L bit", seg_last(&f.seg), done == len);
+		must_eq(seg_last(&f.seg), done == len, "L bit");
 	}
-	flow_expect_wc(1, "SUCCESS");
+	flow_must_get_wc(1, "SUCCESS");
 }
 
 /* ---- MULPDU ---- */
@@ -104,11 +104,11 @@ static void note_size(const struct fpdu *f, void *arg)
 
 	if (f->seg.ulpdu_len > sizes->largest)
 		sizes->largest = f->seg.ulpdu_len;
-	expect(f->seg.ulpdu_len <= ULPDU_MAX, "ULPDU of %u octets", f->seg.ulpdu_len);
+	must(f->seg.ulpdu_len <= ULPDU_MAX, "ULPDU of %u octets", f->seg.ulpdu_len);
 	if (sizes->mulpdu)
-		expect(f->seg.ulpdu_len <= sizes->mulpdu,
-		       "ULPDU of %u octets, MULPDU is %u", f->seg.ulpdu_len,
-		       sizes->mulpdu);
+		must(f->seg.ulpdu_len <= sizes->mulpdu,
+		     "ULPDU of %u octets, MULPDU is %u", f->seg.ulpdu_len,
+		     sizes->mulpdu);
 	if (!seg_last(&f->seg) && f->seg.ulpdu_len < sizes->mulpdu)
 		sizes->short_ones++;
 }
@@ -120,10 +120,10 @@ static void check_sizes(struct session *s, const struct agent_mr *mr, uint32_t l
 	struct sizes sizes = { .mulpdu = mulpdu };
 	unsigned int n = flow_device_writes(s, mr, len, NULL, note_size, &sizes);
 
-	expect_eq("largest ULPDU", sizes.largest, mulpdu);
+	must_eq(sizes.largest, mulpdu, "largest ULPDU");
 	/* MPA may use less for a partly filled segment, but not often */
-	expect(sizes.short_ones <= n / 8, "%u of %u ULPDUs are shorter than MULPDU",
-	       sizes.short_ones, n);
+	must(sizes.short_ones <= n / 8, "%u of %u ULPDUs are shorter than MULPDU",
+	     sizes.short_ones, n);
 }
 
 /* A row is the EMSS, then MULPDU without and with markers: RFC 5044 4.5. */
@@ -157,7 +157,7 @@ static const struct mss_row *this_row(void)
 		if (!strncmp(name, rows[i].name, len) && (!name[len] || name[len] == '_'))
 			return &rows[i];
 	}
-	fail(__FILE__, __LINE__, "no row for this test");
+	must(false, "no row for this test");
 }
 
 static void sizes_at(const struct mss_row *row, bool marked)
@@ -223,9 +223,9 @@ static void size__of_a_long_write_marked(void)
 
 static void set_window(struct session *s, int clamp, int rcvbuf)
 {
-	expect(!setsockopt(s->p->fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf)) &&
-	       !setsockopt(s->p->fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp,
-			   sizeof(clamp)), "window: %s", strerror(errno));
+	must(!setsockopt(s->p->fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf)) &&
+	     !setsockopt(s->p->fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp,
+			 sizeof(clamp)), "window: %s", strerror(errno));
 }
 
 static void size__follows_a_segment_size_that_grows(void)
@@ -243,7 +243,7 @@ static void size__follows_a_segment_size_that_grows(void)
 	flow_device_writes(&s, &mr, 6000, NULL, note_size, &small);
 	if (small.largest == full)
 		skip("the window does not bound the device's segments");
-	expect(small.largest < full, "ULPDU of %u octets", small.largest);
+	must(small.largest < full, "ULPDU of %u octets", small.largest);
 	set_window(&s, 60000, 1024 * 1024);
 	/* the device learns of the larger window in a few acknowledgements */
 	flow_device_writes(&s, &mr, 20000, NULL, NULL, NULL);
@@ -280,9 +280,9 @@ static void size__follows_a_path_that_shrinks(void)
 	flow_device_writes(&s, &mr, 60000, NULL, NULL, NULL);
 	longest = 0;
 	flow_device_writes(&s, &mr, 60000, NULL, note_longest, &longest);
-	expect(longest <= LOW_SEGMENT, "an FPDU of %zu octets, MTU %d", longest, LOW_MTU);
-	expect(longest > LOW_SEGMENT - 40, "no FPDU over %zu octets, MTU %d", longest,
-	       LOW_MTU);
+	must(longest <= LOW_SEGMENT, "an FPDU of %zu octets, MTU %d", longest, LOW_MTU);
+	must(longest > LOW_SEGMENT - 40, "no FPDU over %zu octets, MTU %d", longest,
+	     LOW_MTU);
 }
 
 #define QUEUED		8
@@ -318,21 +318,21 @@ static void size__change_leaves_what_tcp_has_alone(void)
 
 	shrink_path();
 	while (done < QUEUED * QUEUED_LEN) {
-		flow_expect_framed(&s, &f);
-		expect_eq("opcode", seg_op(&f.seg), OP_WRITE);
-		expect_eq("TO", f.seg.to, OUR_TO + done);
-		expect_octets("payload", f.seg.data, data + done % QUEUED_LEN, f.seg.len);
+		flow_must_be_framed(&s, &f);
+		must_eq(seg_op(&f.seg), OP_WRITE, "opcode");
+		must_eq(f.seg.to, OUR_TO + done, "TO");
+		must_bytes(f.seg.data, data + done % QUEUED_LEN, f.seg.len, "payload");
 		done += f.seg.len;
 		note_longest(&f, &longest);
 		if (!seg_last(&f.seg))
 			last = f.wire_len;
 	}
 	for (i = 0; i < QUEUED; i++)
-		flow_expect_wc(i, "SUCCESS");
+		flow_must_get_wc(i, "SUCCESS");
 	if (longest <= LOW_SEGMENT)
 		skip("FPDUs are of %zu octets as it is", longest);
-	expect(last <= LOW_SEGMENT, "an FPDU of %zu octets at the end, MTU %d", last,
-	       LOW_MTU);
+	must(last <= LOW_SEGMENT, "an FPDU of %zu octets at the end, MTU %d", last,
+	     LOW_MTU);
 }
 
 /* ---- what the device takes ---- */
@@ -350,13 +350,13 @@ static void feed_sizes(struct session *s)
 	pattern(data, sizeof(data), 3);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		flow_we_write(s, &mr, 0, data, sizes[i], NULL);
-	expect_alive(s->p);
-	expect_memory(&mr, 0, data, ULPDU_MAX - TAGGED_HDR);
+	must_be_alive(s->p);
+	must_have_memory(&mr, 0, data, ULPDU_MAX - TAGGED_HDR);
 	/* the largest size again, alone in the stream: it is placed as a whole */
 	pattern(data, sizeof(data), 4);
 	flow_we_write(s, &mr, 0, data, ULPDU_MAX - TAGGED_HDR, NULL);
-	expect_alive(s->p);
-	expect_memory(&mr, 0, data, ULPDU_MAX - TAGGED_HDR);
+	must_be_alive(s->p);
+	must_have_memory(&mr, 0, data, ULPDU_MAX - TAGGED_HDR);
 }
 
 static void size__any_up_to_64768_is_taken(void)
@@ -385,9 +385,9 @@ static void size__of_a_received_send_is_exact(void)
 		pattern(data, 4096, i);
 		agent_recv(s.conn, RECV_ID + i, &mr, 0, 4096);
 		send_send(s.p, data, sizes[i]);
-		agent_expect_wc(RECV_ID + i, "SUCCESS", &wc);
-		expect_eq("byte_len", wc.byte_len, sizes[i]);
-		expect_memory(&mr, 0, data, sizes[i]);
+		agent_must_get_wc(RECV_ID + i, "SUCCESS", &wc);
+		must_eq(wc.byte_len, sizes[i], "byte_len");
+		must_have_memory(&mr, 0, data, sizes[i]);
 	}
 }
 

@@ -31,35 +31,34 @@ struct message {
 /* check the fields that stay the same in all segments, and the offset */
 static void check_segment(const struct message *m, const struct seg *seg)
 {
-	expect_eq("octet 0 but L", seg->ctrl & ~DDP_LAST,
-		  m->first.ctrl & ~DDP_LAST);
-	expect_eq("octet 1", seg->rdmap, m->first.rdmap);
-	expect_eq("octets 2 to 5", seg->stag, m->first.stag);
+	must_eq(seg->ctrl & ~DDP_LAST, m->first.ctrl & ~DDP_LAST, "octet 0 but L");
+	must_eq(seg->rdmap, m->first.rdmap, "octet 1");
+	must_eq(seg->stag, m->first.stag, "octets 2 to 5");
 	if (seg_tagged(seg)) {
-		expect_eq("TO", seg->to, m->first.to + m->len);
+		must_eq(seg->to, m->first.to + m->len, "TO");
 		return;
 	}
-	expect_eq("QN", seg->qn, m->first.qn);
-	expect_eq("MSN", seg->msn, m->first.msn);
-	expect_eq("MO", seg->mo, m->len);
+	must_eq(seg->qn, m->first.qn, "QN");
+	must_eq(seg->msn, m->first.msn, "MSN");
+	must_eq(seg->mo, m->len, "MO");
 }
 
 /* Receive a message. Octets 0 and 1 have no reserved bits, and their version is the
- * stream's; expect_op() checks T, QN and MSN. */
+ * stream's; must_get_op() checks T, QN and MSN. */
 static void recv_message(struct peer *p, enum rdmap_op op, struct message *m)
 {
 	struct fpdu f;
 
 	memset(m, 0, sizeof(*m));
 	do {
-		expect_op(p, &f, op);
-		expect_eq("octet 0 without T and L",
-			  f.seg.ctrl & ~(DDP_TAGGED | DDP_LAST), p->version);
-		expect_eq("octet 1", f.seg.rdmap, p->version << 6 | op);
+		must_get_op(p, &f, op);
+		must_eq(f.seg.ctrl & ~(DDP_TAGGED | DDP_LAST), p->version,
+			"octet 0 without T and L");
+		must_eq(f.seg.rdmap, p->version << 6 | op, "octet 1");
 		if (!m->segments++)
 			m->first = f.seg;
 		check_segment(m, &f.seg);
-		expect(m->len + f.seg.len <= sizeof(got_buf), "no L bit");
+		must(m->len + f.seg.len <= sizeof(got_buf), "no L bit");
 		memcpy(got_buf + m->len, f.seg.data, f.seg.len);
 		m->len += f.seg.len;
 		if (f.wire_len > m->longest)
@@ -82,13 +81,12 @@ static struct scene *source_start(struct agent_mr *mr)
 	return sc;
 }
 
-static void expect_done(uint64_t wr_id, const char *opcode)
+static void must_be_done(uint64_t wr_id, const char *opcode)
 {
 	struct agent_wc wc;
 
-	agent_expect_wc(wr_id, "SUCCESS", &wc);
-	expect(!strcmp(wc.opcode, opcode), "completion of %s, not %s", wc.opcode,
-	       opcode);
+	agent_must_get_wc(wr_id, "SUCCESS", &wc);
+	must(!strcmp(wc.opcode, opcode), "completion of %s, not %s", wc.opcode, opcode);
 }
 
 static void source__write(void)
@@ -99,13 +97,13 @@ static void source__write(void)
 
 	agent_post(sc->s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 10, 100, STAG, TO);
 	recv_message(sc->p, OP_WRITE, &m);
-	expect_eq("segments", m.segments, 1);
-	expect_eq("length", m.len, 100);
-	expect_eq("STag", m.first.stag, STAG);
-	expect_eq("TO", m.first.to, TO);
-	expect_eq("length of the segment", m.first.ulpdu_len, TAGGED_HDR + 100);
-	expect_octets("payload", got_buf, want_buf + 10, 100);
-	expect_done(1, "RDMA_WRITE");
+	must_eq(m.segments, 1, "segments");
+	must_eq(m.len, 100, "length");
+	must_eq(m.first.stag, STAG, "STag");
+	must_eq(m.first.to, TO, "TO");
+	must_eq(m.first.ulpdu_len, TAGGED_HDR + 100, "length of the segment");
+	must_bytes(got_buf, want_buf + 10, 100, "payload");
+	must_be_done(1, "RDMA_WRITE");
 }
 
 static void check_send(enum agent_op ag, unsigned int flags, enum rdmap_op op,
@@ -118,19 +116,19 @@ static void check_send(enum agent_op ag, unsigned int flags, enum rdmap_op op,
 	agent_post(sc->s.conn, 1, ag, AG_SIGNALED | flags, &mr, 10, 100, inv_stag,
 		   0);
 	recv_message(sc->p, op, &m);
-	expect_eq("segments", m.segments, 1);
-	expect_eq("length", m.len, 100);
-	expect_eq("Invalidate STag", m.first.stag, inv_stag);
-	expect_eq("length of the segment", m.first.ulpdu_len, UNTAGGED_HDR + 100);
-	expect_octets("payload", got_buf, want_buf + 10, 100);
-	expect_done(1, "SEND");
+	must_eq(m.segments, 1, "segments");
+	must_eq(m.len, 100, "length");
+	must_eq(m.first.stag, inv_stag, "Invalidate STag");
+	must_eq(m.first.ulpdu_len, UNTAGGED_HDR + 100, "length of the segment");
+	must_bytes(got_buf, want_buf + 10, 100, "payload");
+	must_be_done(1, "SEND");
 	/* the same in several segments */
 	agent_post(sc->s.conn, 2, ag, AG_SIGNALED | flags, &mr, 0, 65536, inv_stag,
 		   0);
 	recv_message(sc->p, op, &m);
-	expect_eq("length", m.len, 65536);
-	expect_eq("Invalidate STag", m.first.stag, inv_stag);
-	expect_octets("payload", got_buf, want_buf, 65536);
+	must_eq(m.len, 65536, "length");
+	must_eq(m.first.stag, inv_stag, "Invalidate STag");
+	must_bytes(got_buf, want_buf, 65536, "payload");
 }
 
 static void source__send(void)
@@ -163,8 +161,8 @@ static void source__inline_send(void)
 			   16, 0, 0))
 		skip("no inline data");
 	recv_message(sc->p, OP_SEND, &m);
-	expect_eq("length", m.len, 16);
-	expect_octets("payload", got_buf, want_buf, 16);
+	must_eq(m.len, 16, "length");
+	must_bytes(got_buf, want_buf, 16, "payload");
 }
 
 static void source__read_request(void)
@@ -175,15 +173,15 @@ static void source__read_request(void)
 
 	agent_post(sc->s.conn, 1, AG_READ, AG_SIGNALED, &mr, 10, 100, STAG, TO);
 	recv_message(sc->p, OP_READ_REQ, &m);
-	expect_eq("segments", m.segments, 1);
-	expect_eq("length of the segment", m.first.ulpdu_len, READ_REQ_LEN);
-	expect_eq("Invalidate STag", m.first.stag, 0);
-	expect_eq("RDMARDSZ", get32(got_buf + 12), 100);
-	expect_eq("source STag", get32(got_buf + 16), STAG);
-	expect_eq("source TO", get64(got_buf + 20), TO);
+	must_eq(m.segments, 1, "segments");
+	must_eq(m.first.ulpdu_len, READ_REQ_LEN, "length of the segment");
+	must_eq(m.first.stag, 0, "Invalidate STag");
+	must_eq(get32(got_buf + 12), 100, "RDMARDSZ");
+	must_eq(get32(got_buf + 16), STAG, "source STag");
+	must_eq(get64(got_buf + 20), TO, "source TO");
 	send_read_resp(sc->p, get32(got_buf), get64(got_buf + 4), sc->data, 100);
-	expect_done(1, "RDMA_READ");
-	expect_memory(&mr, 10, sc->data, 100);
+	must_be_done(1, "RDMA_READ");
+	must_have_memory(&mr, 10, sc->data, 100);
 }
 
 /* ---- empty messages ----------------------------------------------------- */
@@ -195,9 +193,9 @@ static void source__empty_write(void)
 
 	agent_post(sc->s.conn, 1, AG_WRITE, AG_SIGNALED, NULL, 0, 0, STAG, TO);
 	recv_message(sc->p, OP_WRITE, &m);
-	expect_eq("segments", m.segments, 1);
-	expect_eq("length of the segment", m.first.ulpdu_len, TAGGED_HDR);
-	expect_done(1, "RDMA_WRITE");
+	must_eq(m.segments, 1, "segments");
+	must_eq(m.first.ulpdu_len, TAGGED_HDR, "length of the segment");
+	must_be_done(1, "RDMA_WRITE");
 }
 
 static void source__empty_send(void)
@@ -207,9 +205,9 @@ static void source__empty_send(void)
 
 	agent_post(sc->s.conn, 1, AG_SEND, AG_SIGNALED, NULL, 0, 0, 0, 0);
 	recv_message(sc->p, OP_SEND, &m);
-	expect_eq("segments", m.segments, 1);
-	expect_eq("length of the segment", m.first.ulpdu_len, UNTAGGED_HDR);
-	expect_done(1, "SEND");
+	must_eq(m.segments, 1, "segments");
+	must_eq(m.first.ulpdu_len, UNTAGGED_HDR, "length of the segment");
+	must_be_done(1, "SEND");
 }
 
 static void source__empty_read(void)
@@ -219,10 +217,10 @@ static void source__empty_read(void)
 
 	agent_post(sc->s.conn, 1, AG_READ, AG_SIGNALED, NULL, 0, 0, STAG, TO);
 	recv_message(sc->p, OP_READ_REQ, &m);
-	expect_eq("length of the segment", m.first.ulpdu_len, READ_REQ_LEN);
-	expect_eq("RDMARDSZ", get32(got_buf + 12), 0);
+	must_eq(m.first.ulpdu_len, READ_REQ_LEN, "length of the segment");
+	must_eq(get32(got_buf + 12), 0, "RDMARDSZ");
 	send_read_resp(sc->p, get32(got_buf), get64(got_buf + 4), NULL, 0);
-	expect_done(1, "RDMA_READ");
+	must_be_done(1, "RDMA_READ");
 }
 
 /* ---- segmentation ------------------------------------------------------- */
@@ -244,11 +242,11 @@ static void all_sizes(enum agent_op ag, enum rdmap_op op)
 		agent_post(sc->s.conn, i, ag, AG_SIGNALED, &mr, 0, sizes[i], STAG,
 			   TO);
 		recv_message(sc->p, op, &m);
-		expect_eq("length", m.len, sizes[i]);
-		expect_octets("payload", got_buf, want_buf, sizes[i]);
+		must_eq(m.len, sizes[i], "length");
+		must_bytes(got_buf, want_buf, sizes[i], "payload");
 		if (op == OP_WRITE)
-			expect_eq("TO", m.first.to, TO);
-		expect_done(i, op == OP_WRITE ? "RDMA_WRITE" : "SEND");
+			must_eq(m.first.to, TO, "TO");
+		must_be_done(i, op == OP_WRITE ? "RDMA_WRITE" : "SEND");
 	}
 }
 
@@ -274,9 +272,9 @@ static void source__unaligned_local_memory(void)
 		agent_post(sc->s.conn, i, AG_WRITE, AG_SIGNALED, &mr, at[i], 5001,
 			   STAG, TO + at[i]);
 		recv_message(sc->p, OP_WRITE, &m);
-		expect_eq("length", m.len, 5001);
-		expect_eq("TO", m.first.to, TO + at[i]);
-		expect_octets("payload", got_buf, want_buf + at[i], 5001);
+		must_eq(m.len, 5001, "length");
+		must_eq(m.first.to, TO + at[i], "TO");
+		must_bytes(got_buf, want_buf + at[i], 5001, "payload");
 	}
 }
 
@@ -292,14 +290,12 @@ static void at_mss(int mss)
 	mr = agent_mr(65536, "l");
 	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 0, 65536, 0, 0);
 	recv_message(s.p, OP_SEND, &m);
-	expect_eq("length", m.len, 65536);
-	expect(m.longest <= (size_t)mss, "an FPDU of %zu octets at MSS %d",
-	       m.longest, mss);
+	must_eq(m.len, 65536, "length");
+	must(m.longest <= (size_t)mss, "an FPDU of %zu octets at MSS %d", m.longest, mss);
 	agent_post(s.conn, 2, AG_WRITE, AG_SIGNALED, &mr, 0, 65536, STAG, TO);
 	recv_message(s.p, OP_WRITE, &m);
-	expect_eq("length", m.len, 65536);
-	expect(m.longest <= (size_t)mss, "an FPDU of %zu octets at MSS %d",
-	       m.longest, mss);
+	must_eq(m.len, 65536, "length");
+	must(m.longest <= (size_t)mss, "an FPDU of %zu octets at MSS %d", m.longest, mss);
 }
 
 static void source__segments_fit_mss_536(void)
@@ -331,7 +327,7 @@ static void source__queues_count_apart(void)
 		send_read_resp(sc->p, get32(got_buf), get64(got_buf + 4), sc->data,
 			       8);
 	}
-	expect_eq("MSN on queue 1", m.first.msn, sc->p->rx_msn[1] - 1);
+	must_eq(m.first.msn, sc->p->rx_msn[1] - 1, "MSN on queue 1");
 }
 
 static void source__first_msn_is_1(void)
@@ -346,10 +342,10 @@ static void source__first_msn_is_1(void)
 	mr = agent_mr(100, "lw");
 	agent_post(s.conn, 1, AG_SEND, 0, &mr, 0, 8, 0, 0);
 	agent_post(s.conn, 2, AG_READ, 0, &mr, 0, 8, STAG, TO);
-	expect_fpdu(s.p, &f);
-	expect_eq("MSN of the first Send", f.seg.msn, 1);
-	expect_fpdu(s.p, &f);
-	expect_eq("MSN of the first Read Request", f.seg.msn, 1);
+	must_get_fpdu(s.p, &f);
+	must_eq(f.seg.msn, 1, "MSN of the first Send");
+	must_get_fpdu(s.p, &f);
+	must_eq(f.seg.msn, 1, "MSN of the first Read Request");
 }
 
 static void source__messages_leave_in_order(void)
@@ -371,14 +367,14 @@ static void source__messages_leave_in_order(void)
 	for (i = 0; i < 8; i++) {
 		recv_message(sc->p, ops[i], &m);
 		if (ops[i] == OP_READ_REQ) {
-			expect_eq("RDMARDSZ", get32(got_buf + 12), 3000 + i);
-			expect_eq("source STag", get32(got_buf + 16), STAG + i);
-			expect_eq("source TO", get64(got_buf + 20), TO + i);
+			must_eq(get32(got_buf + 12), 3000 + i, "RDMARDSZ");
+			must_eq(get32(got_buf + 16), STAG + i, "source STag");
+			must_eq(get64(got_buf + 20), TO + i, "source TO");
 			continue;
 		}
-		expect_eq("length", m.len, 3000 + i);
+		must_eq(m.len, 3000 + i, "length");
 		if (ops[i] == OP_WRITE)
-			expect_eq("STag", m.first.stag, STAG + i);
+			must_eq(m.first.stag, STAG + i, "STag");
 	}
 }
 
@@ -395,9 +391,9 @@ static void source__each_write_has_one_buffer(void)
 			   STAG, TO + i * 100);
 	for (i = 0; i < 4; i++) {
 		recv_message(sc->p, OP_WRITE, &m);
-		expect_eq("length", m.len, 100);
-		expect_eq("TO", m.first.to, TO + i * 100);
-		expect_done(i, "RDMA_WRITE");
+		must_eq(m.len, 100, "length");
+		must_eq(m.first.to, TO + i * 100, "TO");
+		must_be_done(i, "RDMA_WRITE");
 	}
 }
 
@@ -414,8 +410,8 @@ static int open_reads(struct peer *p, uint8_t bodies[][READ_BODY_LEN], int at,
 	struct fpdu f;
 
 	while (peer_recv_fpdu(p, &f, at < need ? patience(1000) : 100)) {
-		expect_eq("opcode", seg_op(&f.seg), OP_READ_REQ);
-		expect(at < READS, "more Read Requests than posted");
+		must_eq(seg_op(&f.seg), OP_READ_REQ, "opcode");
+		must(at < READS, "more Read Requests than posted");
 		memcpy(bodies[at++], f.seg.data, READ_BODY_LEN);
 	}
 	return at;
@@ -436,14 +432,13 @@ static void source__no_more_reads_than_ord(void)
 			   STAG + i, TO);
 	for (i = 0; i < READS; i++) {
 		sent = open_reads(sc->p, bodies, sent, i + 1);
-		expect(sent - i <= ORD, "%d Reads are open, ORD is %d", sent - i,
-		       ORD);
-		expect(sent > i, "no Read is open, %d are left", READS - i);
-		expect_eq("source STag", get32(bodies[i] + 16), STAG + i);
+		must(sent - i <= ORD, "%d Reads are open, ORD is %d", sent - i, ORD);
+		must(sent > i, "no Read is open, %d are left", READS - i);
+		must_eq(get32(bodies[i] + 16), STAG + i, "source STag");
 		send_read_resp(sc->p, get32(bodies[i]), get64(bodies[i] + 4),
 			       sc->data + i, 100);
-		expect_done(i, "RDMA_READ");
-		expect_memory(&sc->recv, i * 100, sc->data + i, 100);
+		must_be_done(i, "RDMA_READ");
+		must_have_memory(&sc->recv, i * 100, sc->data + i, 100);
 	}
 }
 
@@ -457,9 +452,9 @@ static void source__sinks_of_open_reads_differ(void)
 		agent_post(sc->s.conn, i, AG_READ, AG_SIGNALED, &sc->recv, i * 100,
 			   100, STAG, TO);
 	sent = open_reads(sc->p, bodies, 0, 2);
-	expect_eq("Read Requests", sent, 2);
+	must_eq(sent, 2, "Read Requests");
 	/* each sink must be distinct, by its STag or its TO */
-	expect(memcmp(bodies[0], bodies[1], 12), "two Reads with one sink");
+	must(memcmp(bodies[0], bodies[1], 12), "two Reads with one sink");
 }
 
 static void source__responses_and_messages_do_not_mix(void)
@@ -477,13 +472,13 @@ static void source__responses_and_messages_do_not_mix(void)
 			   0);
 	}
 	while (responses < 4 || sends < 4) {
-		expect_fpdu(sc->p, &f);
-		expect(op < 0 || op == seg_op(&f.seg),
-		       "opcode %d inside a message of opcode %d", seg_op(&f.seg),
-		       op);
+		must_get_fpdu(sc->p, &f);
+		must(op < 0 || op == seg_op(&f.seg),
+		     "opcode %d inside a message of opcode %d", seg_op(&f.seg),
+		     op);
 		op = seg_op(&f.seg);
 		if (op == OP_READ_RESP)
-			expect_eq("sink STag", f.seg.stag, responses);
+			must_eq(f.seg.stag, responses, "sink STag");
 		if (!seg_last(&f.seg))
 			continue;
 		if (op == OP_READ_RESP)
@@ -505,7 +500,7 @@ static void source__version_0(void)
 	agent_set("rnic rdmac");
 	s.rev0 = true;
 	session_start(&s);
-	expect_eq("version", s.p->version, 0);
+	must_eq(s.p->version, 0, "version");
 	mr = agent_mr(3000, "l");
 	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 0, 3000, 0, 0);
 	agent_post(s.conn, 2, AG_WRITE, AG_SIGNALED, &mr, 0, 3000, STAG, TO);

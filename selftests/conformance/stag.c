@@ -51,9 +51,9 @@ static void spread_over_all_bits(void)
 
 	draw(stags);
 	for (shift = 0; shift < 32; shift += 8)
-		expect(values_of(stags, shift) >= MIN_VALUES,
-		       "the octet at bit %u has %u values in %u STags", shift,
-		       values_of(stags, shift), SAMPLES);
+		must(values_of(stags, shift) >= MIN_VALUES,
+		     "the octet at bit %u has %u values in %u STags", shift,
+		     values_of(stags, shift), SAMPLES);
 }
 
 /* no difference of consecutive STags occurs twice, so differences predict nothing */
@@ -67,11 +67,11 @@ static void no_step_repeats(void)
 		steps[i] = stags[i + 1] - stags[i];
 	qsort(steps, SAMPLES - 1, sizeof(*steps), by_value);
 	for (i = 1; i < SAMPLES - 1; i++)
-		expect(steps[i] != steps[i - 1], "STags differ by %#x more than once",
-		       steps[i]);
+		must(steps[i] != steps[i - 1], "STags differ by %#x more than once",
+		     steps[i]);
 	qsort(stags, SAMPLES, sizeof(*stags), by_value);
 	for (i = 1; i < SAMPLES; i++)
-		expect(stags[i] != stags[i - 1], "two MRs have the STag %#x", stags[i]);
+		must(stags[i] != stags[i - 1], "two MRs have the STag %#x", stags[i]);
 }
 
 /* memory registered again and again never gets an earlier STag */
@@ -88,7 +88,7 @@ static void reuse_changes_the_stag(void)
 	}
 	qsort(stags, REUSES, sizeof(*stags), by_value);
 	for (i = 1; i < REUSES; i++)
-		expect(stags[i] != stags[i - 1], "the STag %#x came back", stags[i]);
+		must(stags[i] != stags[i - 1], "the STag %#x came back", stags[i]);
 }
 
 /* values close to a valid STag, and special ones, are all unknown */
@@ -108,10 +108,10 @@ static void guesses_fail(void)
 			continue;
 		s = session_default();
 		send_write(s.p, guesses[i], mr.va, "x", 1);
-		expect_terminate(s.p, 1, 1, 0, false, NULL);
+		must_get_terminate(s.p, 1, 1, 0, false, NULL);
 		agent_destroy(s.conn);
 	}
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 /* ---- one stream under attack, another at work ---- */
@@ -126,14 +126,14 @@ static void other_stream_lives_on(void)
 
 	agent_recv(other.conn, 1, &mr, 0, 64);
 	send_write(victim.p, WILD_STAG, 0, "x", 1);
-	expect_terminate(victim.p, 1, 1, 0, false, NULL);
+	must_get_terminate(victim.p, 1, 1, 0, false, NULL);
 	send_send(other.p, "works", 5);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("connection of the completion", wc.conn, other.conn);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.conn, other.conn, "connection of the completion");
 	send_read_req(other.p, SINK, 0, 5, mr.rkey, mr.va);
-	expect_op(other.p, &f, OP_READ_RESP);
-	expect_octets("the Response", f.seg.data, "works", 5);
-	expect(!strcmp(agent_qp_state(other.conn), "RTS"), "the QP left RTS");
+	must_get_op(other.p, &f, OP_READ_RESP);
+	must_bytes(f.seg.data, "works", 5, "the Response");
+	must(!strcmp(agent_qp_state(other.conn), "RTS"), "the QP left RTS");
 }
 
 /* one stream uses all its slots for Reads; the other has its own slots */
@@ -153,8 +153,8 @@ static void read_slots_are_not_shared(void)
 	for (i = 0; i < other.qp.ird; i++)
 		send_read_req(other.p, SINK + i, 0, 16, mr.rkey, mr.va);
 	for (i = 0; i < other.qp.ird; i++) {
-		expect_op(other.p, &f, OP_READ_RESP);
-		expect_eq("STag of the Response", f.seg.stag, SINK + i);
+		must_get_op(other.p, &f, OP_READ_RESP);
+		must_eq(f.seg.stag, SINK + i, "STag of the Response");
 	}
 }
 
@@ -186,22 +186,22 @@ static void greedy_stream_is_found_out(void)
 		agent_recv(i & 1 ? other.conn : greedy.conn, i, &mr, i * 64, 64);
 	agent_srq_limit(2);
 	send_send(other.p, "mine", 4);
-	agent_expect_wc(0, "SUCCESS", &wc);
-	expect_eq("connection of the completion", wc.conn, other.conn);
+	agent_must_get_wc(0, "SUCCESS", &wc);
+	must_eq(wc.conn, other.conn, "connection of the completion");
 	send_send(greedy.p, "more", 4);
-	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(1, "SUCCESS", &wc);
 	event = agent_async(NULL, 20);
-	expect(!event, "%s, but two receives are left", event);
+	must(!event, "%s, but two receives are left", event);
 	send_send(greedy.p, "more", 4);
 	event = agent_async(NULL, patience(1000));
-	expect(event && !strcmp(event, "SRQ_LIMIT_REACHED"), "the event is %s",
-	       event ? event : "missing");
-	agent_expect_wc(2, "SUCCESS", &wc);
-	expect_eq("connection of the completion", wc.conn, greedy.conn);
+	must(event && !strcmp(event, "SRQ_LIMIT_REACHED"), "the event is %s",
+	     event ? event : "missing");
+	agent_must_get_wc(2, "SUCCESS", &wc);
+	must_eq(wc.conn, greedy.conn, "connection of the completion");
 	/* one receive is left, for the stream that sends first */
 	send_send(other.p, "mine", 4);
-	agent_expect_wc(3, "SUCCESS", &wc);
-	expect_eq("connection of the completion", wc.conn, other.conn);
+	agent_must_get_wc(3, "SUCCESS", &wc);
+	must_eq(wc.conn, other.conn, "connection of the completion");
 }
 
 /* A stream that finds the queue empty ends alone; the others go on when there is a
@@ -218,16 +218,16 @@ static void greedy_stream_ends_alone(void)
 		agent_recv(other.conn, i, &mr, i * 64, 64);
 	for (i = 0; i < SHARED + 1; i++)
 		send_send(greedy.p, "more", 4);
-	expect_terminate(greedy.p, 1, 2, 2, false, NULL);
+	must_get_terminate(greedy.p, 1, 2, 2, false, NULL);
 	for (i = 0; i < SHARED; i++) {
-		agent_expect_wc(i, "SUCCESS", &wc);
-		expect_eq("connection of the completion", wc.conn, greedy.conn);
+		agent_must_get_wc(i, "SUCCESS", &wc);
+		must_eq(wc.conn, greedy.conn, "connection of the completion");
 	}
-	expect(!strcmp(agent_qp_state(other.conn), "RTS"), "the other QP left RTS");
+	must(!strcmp(agent_qp_state(other.conn), "RTS"), "the other QP left RTS");
 	agent_recv(greedy.conn, 9, &mr, 0, 64);
 	send_send(other.p, "mine", 4);
-	agent_expect_wc(9, "SUCCESS", &wc);
-	expect_eq("connection of the completion", wc.conn, other.conn);
+	agent_must_get_wc(9, "SUCCESS", &wc);
+	must_eq(wc.conn, other.conn, "connection of the completion");
 }
 
 static const struct conform_test tests[] = {

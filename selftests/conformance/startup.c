@@ -14,9 +14,9 @@
 
 static void check_request(const struct mpa_frame *f)
 {
-	expect_octets("the key", f->key, mpa_request_key, sizeof(f->key));
-	expect_eq("R and the Res bits", f->flags & (MPA_R | 0x0f), 0);
-	expect_eq("C", f->flags & MPA_C, MPA_C);
+	must_bytes(f->key, mpa_request_key, sizeof(f->key), "the key");
+	must_eq(f->flags & (MPA_R | 0x0f), 0, "R and the Res bits");
+	must_eq(f->flags & MPA_C, MPA_C, "C");
 }
 
 static void startup__request(void)
@@ -27,11 +27,11 @@ static void startup__request(void)
 	meet_call(&m);
 	f = &m.p->request;
 	check_request(f);
-	expect(f->rev == 1 || f->rev == 2, "Rev is %u", f->rev);
+	must(f->rev == 1 || f->rev == 2, "Rev is %u", f->rev);
 	if (f->flags & MPA_S)
-		expect_eq("Rev where S is set", f->rev, 2);
-	expect_eq("PD_Length", f->pd_len, f->flags & MPA_S ? 4 : 0);
-	expect_silence(m.p, SILENCE_MS);
+		must_eq(f->rev, 2, "Rev where S is set");
+	must_eq(f->pd_len, f->flags & MPA_S ? 4 : 0, "PD_Length");
+	must_be_silent(m.p, SILENCE_MS);
 }
 
 static void startup__default_request(void)
@@ -40,10 +40,10 @@ static void startup__default_request(void)
 
 	agent_set("mpa-rev 2");
 	meet_call(&m);
-	expect_eq("Rev", m.p->request.rev, 2);
-	expect_eq("S", m.p->request.flags & MPA_S, MPA_S);
-	expect_eq("A", enh_p2p(&m.p->request), true);
-	expect_eq("B C D", enh_types(&m.p->request), RTR_ALL);
+	must_eq(m.p->request.rev, 2, "Rev");
+	must_eq(m.p->request.flags & MPA_S, MPA_S, "S");
+	must_eq(enh_p2p(&m.p->request), true, "A");
+	must_eq(enh_types(&m.p->request), RTR_ALL, "B C D");
 }
 
 static void startup__request_of_rev_1(void)
@@ -53,9 +53,9 @@ static void startup__request_of_rev_1(void)
 	agent_set("mpa-rev 1");
 	meet_call(&m);
 	check_request(&m.p->request);
-	expect_eq("Rev", m.p->request.rev, 1);
-	expect_eq("S", m.p->request.flags & MPA_S, 0);
-	expect_eq("PD_Length", m.p->request.pd_len, 0);
+	must_eq(m.p->request.rev, 1, "Rev");
+	must_eq(m.p->request.flags & MPA_S, 0, "S");
+	must_eq(m.p->request.pd_len, 0, "PD_Length");
 }
 
 static void startup__reply(void)
@@ -65,10 +65,10 @@ static void startup__reply(void)
 
 	mpa_plain(&f, false);
 	meet_responder(&m, &f);
-	expect_octets("the key", m.p->reply.key, mpa_reply_key, sizeof(f.key));
-	expect_eq("R and the Res bits", m.p->reply.flags & (MPA_R | 0x0f), 0);
-	expect_eq("PD_Length", m.p->reply.pd_len, 0);
-	expect_silence(m.p, SILENCE_MS);
+	must_bytes(m.p->reply.key, mpa_reply_key, sizeof(f.key), "the key");
+	must_eq(m.p->reply.flags & (MPA_R | 0x0f), 0, "R and the Res bits");
+	must_eq(m.p->reply.pd_len, 0, "PD_Length");
+	must_be_silent(m.p, SILENCE_MS);
 }
 
 static void startup__rev_is_known(void)
@@ -77,9 +77,9 @@ static void startup__rev_is_known(void)
 	char value[32];
 
 	session_start(&s);
-	expect(agent_state(s.port, "peer_rev", value, sizeof(value)),
-	       "the device knows nothing of the connection");
-	expect(!strcmp(value, "1"), "peer_rev is %s, not 1", value);
+	must(agent_state(s.port, "peer_rev", value, sizeof(value)),
+	     "the device knows nothing of the connection");
+	must(!strcmp(value, "1"), "peer_rev is %s, not 1", value);
 }
 
 /* ---- no streaming mode: MPA begins with the TCP connection ---- */
@@ -99,11 +99,11 @@ static void startup__no_streaming_before_the_request(void)
 	struct peer *p = peer_connect(agent_listen(), NULL);
 	struct mpa_frame f;
 
-	expect_silence(p, SILENCE_MS);
+	must_be_silent(p, SILENCE_MS);
 	mpa_plain(&f, false);
 	greet_and_send(p, &f);
-	expect_closed_silently(p);
-	agent_expect_no_event(SILENCE_MS);
+	must_close_silently(p);
+	agent_must_get_no_event(SILENCE_MS);
 }
 
 /* the device's first bytes are the Request, which meet_call() has read */
@@ -115,7 +115,7 @@ static void startup__no_streaming_before_the_reply(void)
 	meet_call(&m);
 	good_reply(&m, &f);
 	greet_and_send(m.p, &f);
-	expect_call_fails(&m);
+	must_fail_call(&m);
 }
 
 /* ---- rules 1 to 3: Request, Reply, verdict ---- */
@@ -126,12 +126,12 @@ static void startup__responder_waits_for_request(void)
 	struct peer *p = peer_connect(agent_listen(), NULL);
 	uint8_t out[64];
 
-	expect_silence(p, SILENCE_MS);
+	must_be_silent(p, SILENCE_MS);
 	mpa_plain(&f, false);
 	mpa_encode(&f, out);
 	peer_send(p, out, MPA_FRAME_HDR - 1);
-	expect_silence(p, SILENCE_MS);
-	agent_expect_no_event(1);
+	must_be_silent(p, SILENCE_MS);
+	agent_must_get_no_event(1);
 }
 
 static void startup__reply_waits_for_ulp(void)
@@ -141,7 +141,7 @@ static void startup__reply_waits_for_ulp(void)
 
 	mpa_plain(&f, false);
 	meet_knock(&m, &f);
-	expect_silence(m.p, SILENCE_MS);
+	must_be_silent(m.p, SILENCE_MS);
 	meet_accept(&m);
 }
 
@@ -153,11 +153,11 @@ static void startup__ulp_rejects(void)
 	mpa_plain(&f, false);
 	meet_knock(&m, &f);
 	agent_reject(m.conn, "no", 2);
-	expect(peer_recv_frame(m.p, true, &reply, patience(REPLY_MS)), "no Reply");
-	expect_eq("R", reply.flags & MPA_R, MPA_R);
-	expect_eq("PD_Length", reply.pd_len, 2);
-	expect_octets("private data", reply.pd, "no", 2);
-	expect_fin_silently(m.p);
+	must(peer_recv_frame(m.p, true, &reply, patience(REPLY_MS)), "no Reply");
+	must_eq(reply.flags & MPA_R, MPA_R, "R");
+	must_eq(reply.pd_len, 2, "PD_Length");
+	must_bytes(reply.pd, "no", 2, "private data");
+	must_fin_silently(m.p);
 }
 
 static void startup__ready_when_reply_is_sent(void)
@@ -169,9 +169,9 @@ static void startup__ready_when_reply_is_sent(void)
 	mpa_plain(&f, false);
 	meet_responder(&m, &f);
 	send_write(m.p, mr.rkey, mr.va, "at once", 7);
-	expect_alive(m.p);
-	expect_memory(&mr, 0, "at once", 7);
-	expect_up(&m);
+	must_be_alive(m.p);
+	must_have_memory(&mr, 0, "at once", 7);
+	must_be_up(&m);
 }
 
 static void startup__initiator_waits_for_reply(void)
@@ -181,11 +181,11 @@ static void startup__initiator_waits_for_reply(void)
 
 	meet_call(&m);
 	agent_try_post(m.conn, SEND_ID, AG_WRITE, 0, NULL, 0, 0, 1, 1);
-	expect_silence(m.p, 2 * SILENCE_MS);
-	agent_expect_no_event(1);
+	must_be_silent(m.p, 2 * SILENCE_MS);
+	agent_must_get_no_event(1);
 	good_reply(&m, &f);
 	peer_send_frame(m.p, &f);
-	expect_up(&m);
+	must_be_up(&m);
 }
 
 static void startup__initiator_is_rejected(void)
@@ -199,11 +199,11 @@ static void startup__initiator_is_rejected(void)
 	f.flags |= MPA_R;
 	mpa_add_pd(&f, "no", 2);
 	peer_send_frame(m.p, &f);
-	agent_expect_event("REJECTED", &ev);
-	expect_eq("the length that the ULP sees", ev.pd_len, 2);
-	expect_octets("private data", ev.pd, "no", 2);
-	expect_fin_silently(m.p);
-	expect_no_retry();
+	agent_must_get_event("REJECTED", &ev);
+	must_eq(ev.pd_len, 2, "the length that the ULP sees");
+	must_bytes(ev.pd, "no", 2, "private data");
+	must_fin_silently(m.p);
+	must_not_retry();
 }
 
 static void startup__ulp_dislikes_reply(void)
@@ -212,7 +212,7 @@ static void startup__ulp_dislikes_reply(void)
 
 	session_start(&s);
 	agent_disconnect(s.conn);
-	expect_fin_silently(s.p);
+	must_fin_silently(s.p);
 }
 
 static void startup__full_operation(void)
@@ -222,9 +222,9 @@ static void startup__full_operation(void)
 	struct fpdu f;
 
 	agent_post(s.conn, SEND_ID, AG_SEND, AG_SIGNALED, &mr, 0, 16, 0, 0);
-	expect_op(s.p, &f, OP_SEND);
-	expect_eq("length of the Send", f.seg.len, 16);
-	expect_alive(s.p);
+	must_get_op(s.p, &f, OP_SEND);
+	must_eq(f.seg.len, 16, "length of the Send");
+	must_be_alive(s.p);
 }
 
 /* ---- rule 4: the responder's fence ---- */
@@ -241,12 +241,12 @@ static void fence(bool markers)
 	session_start(&s);
 	for (i = 0; i < 3; i++)
 		agent_post(s.conn, i, AG_SEND, AG_SIGNALED, &mr, 0, 32, 0, 0);
-	expect_silence(s.p, 2 * SILENCE_MS);
+	must_be_silent(s.p, 2 * SILENCE_MS);
 	send_write(s.p, 1, 1, NULL, 0);
 	for (i = 0; i < 3; i++) {
-		expect_op(s.p, &f, OP_SEND);
-		expect_eq("length of the Send", f.seg.len, 32);
-		expect_eq("markers in it", f.markers, markers && !i ? 1 : 0);
+		must_get_op(s.p, &f, OP_SEND);
+		must_eq(f.seg.len, 32, "length of the Send");
+		must_eq(f.markers, markers && !i ? 1 : 0, "markers in it");
 	}
 }
 
@@ -275,8 +275,8 @@ static void startup__fence_and_bad_fpdu(void)
 	peer_send(s.p, out, fpdu_build(s.p, seg, seg_write(s.p, 1, 1, NULL, 0, true, seg),
 				       &fault, out));
 	if (peer_recv_fpdu(s.p, &f, patience(REPLY_MS)))
-		expect_eq("opcode of what comes", seg_op(&f.seg), OP_TERMINATE);
-	expect_closed_silently(s.p);
+		must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode of what comes");
+	must_close_silently(s.p);
 }
 
 /* ---- M of both ends ---- */
@@ -289,9 +289,9 @@ static void startup__markers_as_we_ask(void)
 
 	session_start(&s);
 	agent_post(s.conn, SEND_ID, AG_SEND, AG_SIGNALED, &mr, 0, 1024, 0, 0);
-	expect_op(s.p, &f, OP_SEND);
-	expect(f.markers >= 2, "%u markers in 1024 octets", f.markers);
-	expect_alive(s.p);
+	must_get_op(s.p, &f, OP_SEND);
+	must(f.markers >= 2, "%u markers in 1024 octets", f.markers);
+	must_be_alive(s.p);
 }
 
 static void startup__no_markers_as_we_ask(void)
@@ -301,21 +301,21 @@ static void startup__no_markers_as_we_ask(void)
 	struct fpdu f;
 
 	agent_post(s.conn, SEND_ID, AG_SEND, AG_SIGNALED, &mr, 0, 1024, 0, 0);
-	expect_op(s.p, &f, OP_SEND);
-	expect_eq("length of the Send", f.seg.len, 1024);
-	expect_alive(s.p);
+	must_get_op(s.p, &f, OP_SEND);
+	must_eq(f.seg.len, 1024, "length of the Send");
+	must_be_alive(s.p);
 }
 
 /* ---- what is no valid frame: RFC 5044 8, code 4 ---- */
 
 /* the device's connect() ends in an error event */
-static void expect_told_of_failure(void)
+static void must_tell_of_failure(void)
 {
 	struct agent_event ev;
 
-	expect(agent_event(&ev, patience(REPLY_MS)), "no event says that it failed");
-	expect(!strcmp(ev.name, "CONNECT_ERROR") || !strcmp(ev.name, "UNREACHABLE") ||
-	       !strcmp(ev.name, "REJECTED"), "event %s", ev.name);
+	must(agent_event(&ev, patience(REPLY_MS)), "no event says that it failed");
+	must(!strcmp(ev.name, "CONNECT_ERROR") || !strcmp(ev.name, "UNREACHABLE") ||
+	     !strcmp(ev.name, "REJECTED"), "event %s", ev.name);
 }
 
 static void answer_badly(const struct mpa_frame *f)
@@ -325,11 +325,11 @@ static void answer_badly(const struct mpa_frame *f)
 
 	s.conn = agent_connect(peer_listen(NULL), &s.qp, NULL, 0);
 	s.p = peer_accept(patience(REPLY_MS));
-	expect(s.p, "the device does not connect");
-	expect(peer_recv_frame(s.p, false, &request, patience(REPLY_MS)), "no Request");
+	must(s.p, "the device does not connect");
+	must(peer_recv_frame(s.p, false, &request, patience(REPLY_MS)), "no Request");
 	peer_send_frame(s.p, f);
-	expect_closed_silently(s.p);
-	expect_told_of_failure();
+	must_close_silently(s.p);
+	must_tell_of_failure();
 }
 
 static void startup__invalid_frame_closes_at_once(void)
@@ -345,8 +345,8 @@ static void startup__invalid_frame_closes_at_once(void)
 	}
 	p = peer_connect(agent_listen(), NULL);
 	peer_send_frame(p, &f);
-	expect_closed_silently(p);
-	agent_expect_no_event(20);
+	must_close_silently(p);
+	agent_must_get_no_event(20);
 }
 
 static void startup__initiator_meets_initiator(void)

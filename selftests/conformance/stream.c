@@ -73,11 +73,11 @@ static void burst_check(void)
 {
 	struct agent_wc wc;
 
-	agent_expect_wc(RECV_ID, "SUCCESS", &wc);
-	expect_eq("byte_len", wc.byte_len, 5);
-	expect_memory(&b.rq, 0, b.data, 5);
-	expect_memory(&b.mr, 0, b.data, b.data_len);
-	expect_alive(b.s.p);
+	agent_must_get_wc(RECV_ID, "SUCCESS", &wc);
+	must_eq(wc.byte_len, 5, "byte_len");
+	must_have_memory(&b.rq, 0, b.data, 5);
+	must_have_memory(&b.mr, 0, b.data, b.data_len);
+	must_be_alive(b.s.p);
 }
 
 /* ---- segmentation ---- */
@@ -202,8 +202,8 @@ static void largest_in_pieces(struct session *s, size_t piece)
 	n = seg_write(s->p, mr.rkey, mr.va, data, len, true, ulpdu);
 	octets = fpdu_build(s->p, ulpdu, n, NULL, b.octets);
 	peer_send_pieces(s->p, b.octets, octets, piece);
-	expect_alive(s->p);
-	expect_memory(&mr, 0, data, len);
+	must_be_alive(s->p);
+	must_have_memory(&mr, 0, data, len);
 }
 
 static void stream__largest_fpdu_in_small_pieces(void)
@@ -230,9 +230,9 @@ static void hold_back(const uint8_t *octets, size_t len, size_t hold,
 		      const struct agent_mr *mr)
 {
 	peer_send(b.s.p, octets, len - hold);
-	agent_expect_no_wc(HOLD_MS);
-	expect_untouched(mr);
-	expect_silence(b.s.p, 1);
+	agent_must_get_no_wc(HOLD_MS);
+	must_be_untouched(mr);
+	must_be_silent(b.s.p, 1);
 	peer_send(b.s.p, octets + len - hold, hold);
 }
 
@@ -248,8 +248,8 @@ static void hold_write(uint32_t len, size_t hold)
 	pattern(b.data, len, 3);
 	add_fpdu(ulpdu, seg_write(p, b.mr.rkey, b.mr.va, b.data, len, true, ulpdu));
 	hold_back(b.octets, b.len, hold, &b.mr);
-	expect_alive(p);
-	expect_memory(&b.mr, 0, b.data, len);
+	must_be_alive(p);
+	must_have_memory(&b.mr, 0, b.data, len);
 }
 
 static void stream__write_without_its_last_octet(void)
@@ -278,8 +278,8 @@ static void stream__send_without_its_last_octet(void)
 	pattern(b.data, 900, 4);
 	add_fpdu(ulpdu, seg_send(b.s.p, OP_SEND, 0, 0, b.data, 900, true, ulpdu));
 	hold_back(b.octets, b.len, 1, &b.rq);
-	flow_expect_wc(RECV_ID, "SUCCESS");
-	expect_memory(&b.rq, 0, b.data, 900);
+	flow_must_get_wc(RECV_ID, "SUCCESS");
+	must_have_memory(&b.rq, 0, b.data, 900);
 }
 
 static void stream__request_without_its_last_octet(void)
@@ -293,8 +293,8 @@ static void stream__request_without_its_last_octet(void)
 	add_fpdu(ulpdu, seg_read_req(b.s.p, OUR_STAG, OUR_TO, 64, b.mr.rkey, b.mr.va,
 				     ulpdu));
 	hold_back(b.octets, b.len, 1, &b.mr);
-	expect_op(b.s.p, &f, OP_READ_RESP);
-	expect_eq("octets of the Response", f.seg.len, 64);
+	must_get_op(b.s.p, &f, OP_READ_RESP);
+	must_eq(f.seg.len, 64, "octets of the Response");
 }
 
 /* ---- TCP's urgent pointer ---- */
@@ -316,8 +316,8 @@ static void urgent_octet(size_t at)
 	peer_send(b.s.p, b.octets + at + 1, b.len - at - 1);
 	if (peer_wait_end(b.s.p, URGENT_MS) != PEER_OPEN)
 		return;
-	expect_alive(b.s.p);
-	expect_memory(&b.mr, 0, b.data, 900);
+	must_be_alive(b.s.p);
+	must_have_memory(&b.mr, 0, b.data, 900);
 }
 
 static void stream__urgent_octet(void)
@@ -339,7 +339,7 @@ static void stream__length_0(void)
 
 	peer_send_fpdu(s.p, NULL, 0);
 	/* no RFC has a code for it: Q10 */
-	expect_terminate(s.p, 0, 2, 7, false, NULL);
+	must_get_terminate(s.p, 0, 2, 7, false, NULL);
 }
 
 static void too_long(uint16_t len)
@@ -353,7 +353,7 @@ static void too_long(uint16_t len)
 	header[2] = DDP_TAGGED | DDP_LAST | 1;
 	header[3] = 0x40 | OP_WRITE;
 	peer_send(s.p, header, sizeof(header));
-	expect_terminate(s.p, 2, 0, 3, false, NULL);
+	must_get_terminate(s.p, 2, 0, 3, false, NULL);
 }
 
 static void stream__length_64769(void)
@@ -380,7 +380,7 @@ static struct arrived arrived_now(const struct session *s)
 	socklen_t len = sizeof(info);
 
 	memset(&info, 0, sizeof(info));
-	expect(!getsockopt(s->p->fd, IPPROTO_TCP, TCP_INFO, &info, &len), "TCP_INFO");
+	must(!getsockopt(s->p->fd, IPPROTO_TCP, TCP_INFO, &info, &len), "TCP_INFO");
 	return (struct arrived){ info.tcpi_bytes_received, info.tcpi_data_segs_in };
 }
 
@@ -403,19 +403,19 @@ static void written_in_one_segment(struct session *s, const struct agent_mr *mr,
 		end = now_ms() + patience(1000);
 		do {
 			now = arrived_now(s);
-			expect(now_ms() < end, "no FPDU came");
+			must(now_ms() < end, "no FPDU came");
 		} while (now.segments == before.segments);
-		flow_expect_framed(s, &(struct fpdu){});
-		flow_expect_wc(1, "SUCCESS");
+		flow_must_be_framed(s, &(struct fpdu){});
+		flow_must_get_wc(1, "SUCCESS");
 		if (now.segments - before.segments > 1)
 			continue;
-		expect(now.octets - before.octets == wire,
-		       "an FPDU of %llu octets begins with a TCP segment of %llu",
-		       (unsigned long long)wire,
-		       (unsigned long long)(now.octets - before.octets));
+		must(now.octets - before.octets == wire,
+		     "an FPDU of %llu octets begins with a TCP segment of %llu",
+		     (unsigned long long)wire,
+		     (unsigned long long)(now.octets - before.octets));
 		return;
 	}
-	fail(__FILE__, __LINE__, "each time, an FPDU of %llu octets took several segments",
+	must(false, "each time, an FPDU of %llu octets took several segments",
 	     (unsigned long long)wire);
 }
 
@@ -470,8 +470,8 @@ static void begin(uint16_t pd_len, size_t piece)
 	len = seg_write(b.s.p, mr.rkey, mr.va, b.data, 101, true, ulpdu);
 	len = fpdu_build(b.s.p, ulpdu, len, NULL, out);
 	peer_send_pieces(b.s.p, out, len, piece ? piece : len);
-	expect_alive(b.s.p);
-	expect_memory(&mr, 0, b.data, 101);
+	must_be_alive(b.s.p);
+	must_have_memory(&mr, 0, b.data, 101);
 	flow_device_writes(&b.s, &mr, 101, b.data, NULL, NULL);
 }
 

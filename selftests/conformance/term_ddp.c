@@ -103,7 +103,7 @@ static uint32_t send_again(struct peer *p, unsigned int arg, uint8_t *out)
 
 	(void)arg;
 	peer_send_fpdu(p, out, len);
-	agent_expect_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(1, "SUCCESS", &wc);
 	return len;
 }
 
@@ -225,28 +225,28 @@ static void each_code_is_counted(void)
 /* ---- faults that no row has: those below DDP, and a full Read queue ---- */
 
 /* a Write long enough to have a marker in it, wherever it starts */
-static void expect_no_copies(const struct fpdu_fault *fault, int triplet)
+static void must_copy_nothing(const struct fpdu_fault *fault, int triplet)
 {
 	uint8_t ulpdu[MR_LEN], wire[2 * MR_LEN], octets[1024];
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(MR_LEN, "lw");
 	size_t n;
 
-	expect(!fault->marker_xor || s.p->tx_markers, "the device asks for no markers");
+	must(!fault->marker_xor || s.p->tx_markers, "the device asks for no markers");
 	pattern(octets, sizeof(octets), 4);
 	n = seg_write(s.p, mr.rkey, mr.va, octets, sizeof(octets), true, ulpdu);
 	n = fpdu_build(s.p, ulpdu, n, fault, wire);
 	peer_send(s.p, wire, n);
-	expect_terminate_for(s.p, triplet, ANY, NULL, 0);
-	expect_closed_silently(s.p);
-	expect_untouched(&mr);
+	must_get_terminate_for(s.p, triplet, ANY, NULL, 0);
+	must_close_silently(s.p);
+	must_be_untouched(&mr);
 }
 
 static void bad_crc(void)
 {
 	static const struct fpdu_fault fault = { .crc_xor = 0x80000000 };
 
-	expect_no_copies(&fault, TRIPLET(2, 0, 2));
+	must_copy_nothing(&fault, TRIPLET(2, 0, 2));
 }
 
 static void bad_marker(void)
@@ -254,7 +254,7 @@ static void bad_marker(void)
 	static const struct fpdu_fault fault = { .marker_xor = 4 };
 
 	agent_set("markers on");
-	expect_no_copies(&fault, TRIPLET(2, 0, 3));
+	must_copy_nothing(&fault, TRIPLET(2, 0, 3));
 }
 
 /* one Read more than there are slots: our closed window keeps the device from
@@ -273,7 +273,7 @@ static void too_many_reads(void)
 	peer_send_fpdu(s.p, ulpdu, len);
 	recv_terminate(s.p, true, &t);
 	check_terminate(s.p, &t, TRIPLET(1, 2, 2), ANY, ulpdu, len);
-	expect_closed_silently(s.p);
+	must_close_silently(s.p);
 }
 
 static const struct conform_test tests[] = {

@@ -60,8 +60,8 @@ static void first_fault_wins(void)
 	batch_add(&b, s.p, first, len, NULL);
 	batch_add(&b, s.p, second, seg_wild_queue(s.p, second), NULL);
 	batch_send(&b, s.p);
-	expect_terminate_for(s.p, WILD, NO_TRIPLET, first, len);
-	expect_closed_silently(s.p);
+	must_get_terminate_for(s.p, WILD, NO_TRIPLET, first, len);
+	must_close_silently(s.p);
 }
 
 static void first_fault_wins_turned(void)
@@ -75,8 +75,8 @@ static void first_fault_wins_turned(void)
 	batch_add(&b, s.p, first, len, NULL);
 	batch_add(&b, s.p, second, seg_wild_write(s.p, second), NULL);
 	batch_send(&b, s.p);
-	expect_terminate_for(s.p, TRIPLET(1, 2, 1), NO_TRIPLET, first, len);
-	expect_closed_silently(s.p);
+	must_get_terminate_for(s.p, TRIPLET(1, 2, 1), NO_TRIPLET, first, len);
+	must_close_silently(s.p);
 }
 
 /* one segment with faults of MPA, DDP and RDMAP */
@@ -92,8 +92,8 @@ static void lowest_layer_wins(void)
 	out[1] = 0xcf;
 	batch_add(&b, s.p, out, len, &fault);
 	batch_send(&b, s.p);
-	expect_terminate_for(s.p, TRIPLET(2, 0, 2), NO_TRIPLET, NULL, 0);
-	expect_closed_silently(s.p);
+	must_get_terminate_for(s.p, TRIPLET(2, 0, 2), NO_TRIPLET, NULL, 0);
+	must_close_silently(s.p);
 }
 
 static void ddp_before_rdmap(void)
@@ -105,8 +105,8 @@ static void ddp_before_rdmap(void)
 	len = seg_wild_queue(s.p, out);
 	out[1] = 0xcf;
 	peer_send_fpdu(s.p, out, len);
-	expect_terminate_for(s.p, TRIPLET(1, 2, 1), NO_TRIPLET, out, len);
-	expect_closed_silently(s.p);
+	must_get_terminate_for(s.p, TRIPLET(1, 2, 1), NO_TRIPLET, out, len);
+	must_close_silently(s.p);
 }
 
 /* ---- nothing follows ---- */
@@ -135,10 +135,10 @@ static void nothing_follows(void)
 	batch_add(&b, s.p, bad, len, NULL);
 	add_good_messages(&b, s.p, &mr);
 	batch_send(&b, s.p);
-	expect_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
-	expect_fin_silently(s.p);
-	expect_wcs(flushed);
-	expect_untouched(&mr);
+	must_get_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
+	must_fin_silently(s.p);
+	must_get_wcs(flushed);
+	must_be_untouched(&mr);
 }
 
 /* ... and when they come after we have read the Terminate */
@@ -149,12 +149,12 @@ static void late_messages_dropped(void)
 	struct batch b = {};
 
 	send_wild_write(s.p);
-	expect_terminate(s.p, 1, 1, 0, false, NULL);
+	must_get_terminate(s.p, 1, 1, 0, false, NULL);
 	add_good_messages(&b, s.p, &mr);
 	batch_send(&b, s.p);
-	expect_closed_silently(s.p);
-	agent_expect_no_wc(100);
-	expect_untouched(&mr);
+	must_close_silently(s.p);
+	agent_must_get_no_wc(100);
+	must_be_untouched(&mr);
 }
 
 /* our Terminate crosses the device's: the device sends nothing more */
@@ -170,8 +170,8 @@ static void crossing_terminates(void)
 	batch_add(&b, s.p, ours, seg_terminate(s.p, 0, 2, 7, ours), NULL);
 	batch_add(&b, s.p, ours, seg_wild_queue(s.p, ours), NULL);
 	batch_send(&b, s.p);
-	expect_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
-	expect_fin_silently(s.p);
+	must_get_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
+	must_fin_silently(s.p);
 }
 
 /* The device must keep reading: if bytes of ours stayed unread, its TCP would answer
@@ -190,9 +190,9 @@ static void reads_on_and_ends_with_fin(void)
 	for (i = 0; i < FLOOD_FPDUS; i++)
 		peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets,
 						   sizeof(octets), true, out));
-	expect_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
-	expect_fin_silently(s.p);
-	expect_untouched(&mr);
+	must_get_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
+	must_fin_silently(s.p);
+	must_be_untouched(&mr);
 }
 
 /* Two Responses are due and blocked. The device may send the one that has begun, in
@@ -207,12 +207,12 @@ static void is_the_last_message(void)
 	send_read_req(s.p, 7, 0, STUCK_LEN, mr.rkey, mr.va);
 	send_wild_write(s.p);
 	do {
-		expect_fpdu(s.p, &f);
+		must_get_fpdu(s.p, &f);
 	} while (seg_tagged(&f.seg));
-	expect_eq("opcode of the first untagged message", seg_op(&f.seg), OP_TERMINATE);
+	must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode of the first untagged message");
 	t.triplet = f.seg.data[0] << 8 | f.seg.data[1];
-	expect_eq("the Terminate", t.triplet, WILD);
-	expect_fin_silently(s.p);
+	must_eq(t.triplet, WILD, "the Terminate");
+	must_fin_silently(s.p);
 }
 
 /* ---- what the device's ULP gets ---- */
@@ -230,13 +230,13 @@ static void all_work_is_flushed(void)
 	agent_recv(s.conn, 2, &mr, 64, 64);
 	agent_post(s.conn, 3, AG_READ, 0, &mr, 0, 64, 1, 1);
 	agent_post(s.conn, 4, AG_READ, AG_SIGNALED, &mr, 64, 64, 1, 1);
-	expect_read_request(s.p);
-	expect_read_request(s.p);
+	must_get_read_request(s.p);
+	must_get_read_request(s.p);
 	send_wild_write(s.p);
-	expect_terminate(s.p, 1, 1, 0, false, NULL);
-	expect_wcs(flushed);
-	expect_qp_ended(s.conn);
-	agent_expect_no_wc(50);
+	must_get_terminate(s.p, 1, 1, 0, false, NULL);
+	must_get_wcs(flushed);
+	must_have_ended_qp(s.conn);
+	agent_must_get_no_wc(50);
 }
 
 /* messages before the fault stay valid */
@@ -255,12 +255,12 @@ static void earlier_messages_count(void)
 	batch_add(&b, s.p, out, seg_send(s.p, OP_SEND, 0, 0, "good", 4, true, out), NULL);
 	batch_add(&b, s.p, out, seg_wild_write(s.p, out), NULL);
 	batch_send(&b, s.p);
-	expect_terminate(s.p, 1, 1, 0, false, NULL);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("its length", wc.byte_len, 4);
-	agent_expect_wc(2, "WR_FLUSH_ERR", &wc);
-	expect_memory(&mr, 0, "good", 4);
-	expect_memory(&mr, 128, "good", 4);
+	must_get_terminate(s.p, 1, 1, 0, false, NULL);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.byte_len, 4, "its length");
+	agent_must_get_wc(2, "WR_FLUSH_ERR", &wc);
+	must_have_memory(&mr, 0, "good", 4);
+	must_have_memory(&mr, 128, "good", 4);
 }
 
 static void short_receive_is_told(void)
@@ -276,9 +276,9 @@ static void short_receive_is_told(void)
 	agent_recv(s.conn, 1, &mr, 0, 64);
 	agent_recv(s.conn, 2, &mr, 1024, 128);
 	send_send(s.p, octets, sizeof(octets));
-	expect_terminate(s.p, 1, 2, 5, false, NULL);
-	expect_wcs(want);
-	expect_untouched(&mr);
+	must_get_terminate(s.p, 1, 2, 5, false, NULL);
+	must_get_wcs(want);
+	must_be_untouched(&mr);
 }
 
 /* The fault that @commit makes causes @triplet for the peer, and @event, ERR and a
@@ -295,12 +295,12 @@ static void event_of(void (*commit)(struct peer *p, void *out, uint32_t *len),
 	agent_recv(s.conn, 1, &mr, 0, 64);
 	commit(s.p, out, &len);
 	peer_send_fpdu(s.p, out, len);
-	expect_terminate_for(s.p, triplet, NO_TRIPLET, out, len);
-	expect_async(s.conn, event);
-	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
-	expect_qp_ended(s.conn);
-	expect_alive(other.p);
-	expect(!strcmp(agent_qp_state(other.conn), "RTS"), "the other QP left RTS");
+	must_get_terminate_for(s.p, triplet, NO_TRIPLET, out, len);
+	must_get_async(s.conn, event);
+	agent_must_get_wc(1, "WR_FLUSH_ERR", &wc);
+	must_have_ended_qp(s.conn);
+	must_be_alive(other.p);
+	must(!strcmp(agent_qp_state(other.conn), "RTS"), "the other QP left RTS");
 }
 
 static void commit_wild_write(struct peer *p, void *out, uint32_t *len)
@@ -353,8 +353,8 @@ static void event_mpa(void)
 
 	batch_add(&b, s.p, out, seg_wild_write(s.p, out), &fault);
 	batch_send(&b, s.p);
-	expect_terminate(s.p, 2, 0, 2, false, NULL);
-	expect_async(s.conn, "QP_FATAL");
+	must_get_terminate(s.p, 2, 0, 2, false, NULL);
+	must_get_async(s.conn, "QP_FATAL");
 }
 
 /* ---- the device's own errors ---- */
@@ -373,14 +373,14 @@ static void stands_in_for_the_message(void)
 	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &good, 0, 32, 0, 0);
 	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &bad, 0, 32, 0, 0);
 	error = agent_try_post(s.conn, 3, AG_SEND, AG_SIGNALED, &good, 0, 32, 0, 0);
-	expect_op(s.p, &f, OP_SEND);
-	expect_terminate_for(s.p, TRIPLET(0, 0, 0), NO_TRIPLET, NULL, 0);
-	expect_fin_silently(s.p);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	agent_expect_wc(2, "LOC_PROT_ERR", &wc);
+	must_get_op(s.p, &f, OP_SEND);
+	must_get_terminate_for(s.p, TRIPLET(0, 0, 0), NO_TRIPLET, NULL, 0);
+	must_fin_silently(s.p);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	agent_must_get_wc(2, "LOC_PROT_ERR", &wc);
 	if (!error)
-		agent_expect_wc(3, "WR_FLUSH_ERR", &wc);
-	expect_qp_ended(s.conn);
+		agent_must_get_wc(3, "WR_FLUSH_ERR", &wc);
+	must_have_ended_qp(s.conn);
 }
 
 /* a Send posted after the end is refused or flushed */
@@ -391,11 +391,11 @@ static void later_work_fails(void)
 	struct agent_wc wc;
 
 	send_wild_write(s.p);
-	expect_terminate(s.p, 1, 1, 0, false, NULL);
-	expect_qp_ended(s.conn);
+	must_get_terminate(s.p, 1, 1, 0, false, NULL);
+	must_have_ended_qp(s.conn);
 	if (agent_try_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 0, 32, 0, 0))
 		return;
-	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
+	agent_must_get_wc(1, "WR_FLUSH_ERR", &wc);
 }
 
 /* ---- a Read that fails half-way: the copied header says what remained ---- */
@@ -407,15 +407,15 @@ static bool response_until(struct peer *p, uint32_t *sent, struct terminate *t)
 	struct fpdu f;
 
 	for (*sent = 0; *sent < STUCK_LEN; *sent += f.seg.len) {
-		expect_fpdu(p, &f);
+		must_get_fpdu(p, &f);
 		if (!seg_tagged(&f.seg))
 			break;
-		expect_eq("TO of the Response", f.seg.to, *sent);
+		must_eq(f.seg.to, *sent, "TO of the Response");
 	}
 	if (*sent == STUCK_LEN)
 		return false;
-	expect_eq("opcode", seg_op(&f.seg), OP_TERMINATE);
-	expect(f.seg.ulpdu_len <= TERM_MAX, "the Terminate is too long");
+	must_eq(seg_op(&f.seg), OP_TERMINATE, "opcode");
+	must(f.seg.ulpdu_len <= TERM_MAX, "the Terminate is too long");
 	t->len = f.seg.ulpdu_len;
 	memcpy(t->ulpdu, f.seg.ulpdu, t->len);
 	t->triplet = f.seg.data[0] << 8 | f.seg.data[1];
@@ -437,7 +437,7 @@ static void copied_read_has_moved_on(void)
 	len = seg_read_req(s.p, WILD_STAG, sent, STUCK_LEN - sent, mr.rkey, mr.va + sent,
 			   want);
 	check_terminate(s.p, &t, TRIPLET(0, 1, 0), NO_TRIPLET, want, len);
-	expect_closed_silently(s.p);
+	must_close_silently(s.p);
 }
 
 static const struct conform_test tests[] = {

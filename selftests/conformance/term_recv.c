@@ -31,7 +31,7 @@ static struct waiting start_waiting(void)
 	w.mr = agent_mr(ROOM, "lrw");
 	agent_recv(w.s.conn, RECV_ID, &w.mr, 0, 64);
 	agent_post(w.s.conn, READ_ID, AG_READ, AG_SIGNALED, &w.mr, 64, 64, 0x77, 0x1000);
-	w.read = expect_read_request(w.s.p);
+	w.read = must_get_read_request(w.s.p);
 	return w;
 }
 
@@ -80,19 +80,19 @@ static void end_our_half(struct peer *p)
 }
 
 /* the device sends nothing and closes, at the latest after our FIN */
-static void expect_no_answer(struct peer *p)
+static void must_get_no_answer(struct peer *p)
 {
 	end_our_half(p);
-	expect_closed_silently(p);
+	must_close_silently(p);
 }
 
-static void expect_read_failed(const char *status)
+static void must_fail_read(const char *status)
 {
 	const struct want_wc want[] = {
 		{ READ_ID, status }, { RECV_ID, "WR_FLUSH_ERR" }, {}
 	};
 
-	expect_wcs(want);
+	must_get_wcs(want);
 }
 
 /* ---- the triplets ---- */
@@ -159,10 +159,10 @@ static void is_mapped(void)
 	struct waiting w = start_waiting();
 
 	send_terminate_for(w.s.p, row->triplet, &w.read);
-	expect_no_answer(w.s.p);
-	expect_read_failed(row->status);
-	expect_qp_ended(w.s.conn);
-	expect_untouched(&w.mr);
+	must_get_no_answer(w.s.p);
+	must_fail_read(row->status);
+	must_have_ended_qp(w.s.conn);
+	must_be_untouched(&w.mr);
 }
 
 /* --state reports the raw triplet, whether its meaning is known or not */
@@ -175,13 +175,13 @@ static void each_triplet_is_kept(void)
 	for (row = received; row->name; row++) {
 		s = session_default();
 		send_bare_terminate(s.p, row->triplet);
-		expect_no_answer(s.p);
-		expect_qp_ended(s.conn);
+		must_get_no_answer(s.p);
+		must_have_ended_qp(s.conn);
 		snprintf(want, sizeof(want), "%d/%d/%02x", TRIPLET_LAYER(row->triplet),
 			 TRIPLET_ETYPE(row->triplet), TRIPLET_CODE(row->triplet));
-		expect(agent_state(s.port, "term_received", got, sizeof(got)),
-		       "no state term_received");
-		expect(!strcmp(got, want), "term_received is %s, not %s", got, want);
+		must(agent_state(s.port, "term_received", got, sizeof(got)),
+		     "no state term_received");
+		must(!strcmp(got, want), "term_received is %s, not %s", got, want);
 		agent_reset();
 	}
 }
@@ -192,8 +192,8 @@ static void is_counted(void)
 	struct session s = session_default();
 
 	send_bare_terminate(s.p, TRIPLET(0, 2, 7));
-	expect_no_answer(s.p);
-	expect_eq("rx_terminate", agent_counter("rx_terminate"), was + 1);
+	must_get_no_answer(s.p);
+	must_eq(agent_counter("rx_terminate"), was + 1, "rx_terminate");
 }
 
 /* ---- which work request the Terminate hits ---- */
@@ -204,7 +204,7 @@ static struct open_read read_more(const struct waiting *w)
 {
 	agent_post(w->s.conn, SECOND_ID, AG_READ, AG_SIGNALED, &w->mr, 128, 64, 0x78,
 		   0x1000);
-	return expect_read_request(w->s.p);
+	return must_get_read_request(w->s.p);
 }
 
 /* the second of two Reads fails; the outcome of the first is unknown, so it is
@@ -220,8 +220,8 @@ static void named_read_fails(void)
 
 	second = read_more(&w);
 	send_terminate_for(w.s.p, TRIPLET(0, 1, 2), &second);
-	expect_no_answer(w.s.p);
-	expect_wcs(want);
+	must_get_no_answer(w.s.p);
+	must_get_wcs(want);
 }
 
 /* Two Reads wait, and a Terminate of this kind has a copy of the second's header. The
@@ -259,8 +259,8 @@ static void header_counts_where_it_may_be(void)
 
 	second = read_more(&w);
 	send_terminate_for(w.s.p, row->triplet, &second);
-	expect_no_answer(w.s.p);
-	expect_wcs(want);
+	must_get_no_answer(w.s.p);
+	must_get_wcs(want);
 }
 
 /* A Response failed at the peer: a tagged header names no Read, so the oldest one is
@@ -275,10 +275,10 @@ static void astray_response_names_nothing(void)
 	peer_send_fpdu(w.s.p, out,
 		       seg_terminate_for(w.s.p, TRIPLET(1, 1, 0), HDRCT_M | HDRCT_D,
 					 header, TAGGED_HDR, 2 + TAGGED_HDR, out));
-	expect_no_answer(w.s.p);
-	expect_wcs((const struct want_wc []) {
-		{ READ_ID, "REM_OP_ERR" }, { RECV_ID, "WR_FLUSH_ERR" },
-		{ SECOND_ID, "WR_FLUSH_ERR" }, {} });
+	must_get_no_answer(w.s.p);
+	must_get_wcs((const struct want_wc []) {
+		  { READ_ID, "REM_OP_ERR" }, { RECV_ID, "WR_FLUSH_ERR" },
+		  { SECOND_ID, "WR_FLUSH_ERR" }, {} });
 }
 
 /* the first Read has got its Response, so it succeeds */
@@ -293,11 +293,11 @@ static void answered_read_is_good(void)
 	second = read_more(&w);
 	send_read_resp(w.s.p, w.read.stag, w.read.to, octets, sizeof(octets));
 	send_terminate_for(w.s.p, TRIPLET(0, 1, 2), &second);
-	expect_no_answer(w.s.p);
-	agent_expect_wc(READ_ID, "SUCCESS", &wc);
-	expect_wcs((const struct want_wc []) {
-		{ SECOND_ID, "REM_ACCESS_ERR" }, { RECV_ID, "WR_FLUSH_ERR" }, {} });
-	expect_memory(&w.mr, 64, octets, sizeof(octets));
+	must_get_no_answer(w.s.p);
+	agent_must_get_wc(READ_ID, "SUCCESS", &wc);
+	must_get_wcs((const struct want_wc []) {
+		  { SECOND_ID, "REM_ACCESS_ERR" }, { RECV_ID, "WR_FLUSH_ERR" }, {} });
+	must_have_memory(&w.mr, 64, octets, sizeof(octets));
 }
 
 /* the DDP header alone (R=0) names the Read, by its QN and MSN */
@@ -310,8 +310,8 @@ static void ddp_header_names_the_read(void)
 		       seg_terminate_for(w.s.p, TRIPLET(0, 1, 0), HDRCT_M | HDRCT_D,
 					 w.read.ulpdu, READ_REQ_LEN, 2 + UNTAGGED_HDR,
 					 out));
-	expect_no_answer(w.s.p);
-	expect_read_failed("REM_ACCESS_ERR");
+	must_get_no_answer(w.s.p);
+	must_fail_read("REM_ACCESS_ERR");
 }
 
 /* a copied header of no open Read names nothing */
@@ -321,8 +321,8 @@ static void stale_header_names_nothing(void)
 
 	put32(w.read.ulpdu + 10, w.read.msn + 5);
 	send_terminate_for(w.s.p, TRIPLET(0, 1, 0), &w.read);
-	expect_no_answer(w.s.p);
-	expect_read_failed("REM_OP_ERR");
+	must_get_no_answer(w.s.p);
+	must_fail_read("REM_OP_ERR");
 }
 
 static void bare_hits_the_oldest(void)
@@ -330,8 +330,8 @@ static void bare_hits_the_oldest(void)
 	struct waiting w = start_waiting();
 
 	send_bare_terminate(w.s.p, TRIPLET(0, 1, 0));
-	expect_no_answer(w.s.p);
-	expect_read_failed("REM_OP_ERR");
+	must_get_no_answer(w.s.p);
+	must_fail_read("REM_OP_ERR");
 }
 
 /* a Write that TCP has not taken completely is the oldest request; what follows is
@@ -351,14 +351,14 @@ static void write_under_way_fails(void)
 	agent_recv(s.conn, 3, &mr, 0, 64);
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, STUCK_LEN, 0x77, 0);
 	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, 64, 0, 0);
-	expect_op(s.p, &f, OP_WRITE);
+	must_get_op(s.p, &f, OP_WRITE);
 	peer_send_fpdu(s.p, out, seg_terminate_for(s.p, TRIPLET(1, 1, 0),
 						   HDRCT_M | HDRCT_D, f.seg.ulpdu,
 						   TAGGED_HDR, 2 + TAGGED_HDR, out));
 	end_our_half(s.p);
-	expect(peer_wait_end(s.p, patience(END_MS)) != PEER_OPEN, "no end");
-	expect_wcs(want);
-	expect_qp_ended(s.conn);
+	must(peer_wait_end(s.p, patience(END_MS)) != PEER_OPEN, "no end");
+	must_get_wcs(want);
+	must_have_ended_qp(s.conn);
 }
 
 /* the send queue is empty, so only receives are flushed */
@@ -371,11 +371,11 @@ static void receives_are_flushed(void)
 	agent_recv(s.conn, 1, &mr, 0, 64);
 	agent_recv(s.conn, 2, &mr, 64, 64);
 	send_bare_terminate(s.p, TRIPLET(1, 2, 5));
-	expect_no_answer(s.p);
-	agent_expect_wc(1, "WR_FLUSH_ERR", &wc);
-	agent_expect_wc(2, "WR_FLUSH_ERR", &wc);
-	expect_qp_ended(s.conn);
-	agent_expect_no_wc(50);
+	must_get_no_answer(s.p);
+	agent_must_get_wc(1, "WR_FLUSH_ERR", &wc);
+	agent_must_get_wc(2, "WR_FLUSH_ERR", &wc);
+	must_have_ended_qp(s.conn);
+	agent_must_get_no_wc(50);
 }
 
 static void reset_flushes_all(void)
@@ -383,8 +383,8 @@ static void reset_flushes_all(void)
 	struct waiting w = start_waiting();
 
 	peer_reset(w.s.p);
-	expect_read_failed("WR_FLUSH_ERR");
-	expect_qp_ended(w.s.conn);
+	must_fail_read("WR_FLUSH_ERR");
+	must_have_ended_qp(w.s.conn);
 }
 
 /* ---- the resources that it needs, and what follows it ---- */
@@ -399,11 +399,11 @@ static void needs_no_room(void)
 	session_stuck(&s);
 	send_bare_terminate(s.p, TRIPLET(0, 2, 7));
 	end_our_half(s.p);
-	expect(peer_wait_end(s.p, patience(END_MS)) != PEER_OPEN, "no end");
-	expect_qp_ended(s.conn);
+	must(peer_wait_end(s.p, patience(END_MS)) != PEER_OPEN, "no end");
+	must_have_ended_qp(s.conn);
 	if (agent_offers() & NEED_STATE)
-		expect(agent_state(s.port, "term_received", got, sizeof(got)) &&
-		       !strcmp(got, "0/2/07"), "the Terminate was not taken");
+		must(agent_state(s.port, "term_received", got, sizeof(got)) &&
+		     !strcmp(got, "0/2/07"), "the Terminate was not taken");
 }
 
 static void second_one_is_dropped(void)
@@ -412,9 +412,9 @@ static void second_one_is_dropped(void)
 
 	send_terminate_for(w.s.p, TRIPLET(0, 1, 2), &w.read);
 	send_terminate_for(w.s.p, TRIPLET(0, 2, 6), &w.read);
-	expect_no_answer(w.s.p);
-	expect_read_failed("REM_ACCESS_ERR");
-	agent_expect_no_wc(50);
+	must_get_no_answer(w.s.p);
+	must_fail_read("REM_ACCESS_ERR");
+	agent_must_get_no_wc(50);
 }
 
 /* the device does not answer messages after it, which no peer may send */
@@ -425,8 +425,8 @@ static void answers_nothing_more(void)
 
 	send_bare_terminate(s.p, TRIPLET(0, 2, 7));
 	send_read_req(s.p, 7, 0, 64, mr.rkey, mr.va);
-	expect_no_answer(s.p);
-	expect_untouched(&mr);
+	must_get_no_answer(s.p);
+	must_be_untouched(&mr);
 }
 
 /* ---- wrong Terminates ---- */
@@ -461,9 +461,9 @@ static void bits_without_octets(void)
 			       seg_terminate_for(w.s.p, TRIPLET(0, 1, 0), cases[i].hdrct,
 						 w.read.ulpdu, READ_REQ_LEN, cases[i].len,
 						 out));
-		expect_no_answer(w.s.p);
-		expect_read_failed(cases[i].status);
-		expect_qp_ended(w.s.conn);
+		must_get_no_answer(w.s.p);
+		must_fail_read(cases[i].status);
+		must_have_ended_qp(w.s.conn);
 		agent_reset();
 	}
 }
@@ -478,8 +478,8 @@ static void reserved_bits_are_ignored(void)
 				COPIES_MAX, out);
 	out[BODY + 3] = 0xff;
 	peer_send_fpdu(w.s.p, out, len);
-	expect_no_answer(w.s.p);
-	expect_read_failed("REM_ACCESS_ERR");
+	must_get_no_answer(w.s.p);
+	must_fail_read("REM_ACCESS_ERR");
 }
 
 /* without any work request, an event is all that the program gets */
@@ -488,8 +488,8 @@ static void is_told(void)
 	struct session s = session_default();
 
 	send_bare_terminate(s.p, TRIPLET(0, 2, 7));
-	expect_async(s.conn, "QP_FATAL");
-	expect_qp_ended(s.conn);
+	must_get_async(s.conn, "QP_FATAL");
+	must_have_ended_qp(s.conn);
 }
 
 /**
@@ -525,17 +525,17 @@ static const struct invalid invalid[] = {
 };
 
 /* the device sends at most one Terminate, and nothing else, before the end */
-static void expect_at_most_one(struct peer *p)
+static void must_get_at_most_one(struct peer *p)
 {
 	unsigned int n = 0;
 	struct fpdu f;
 
 	end_our_half(p);
 	while (peer_recv_fpdu(p, &f, patience(END_MS))) {
-		expect(!seg_tagged(&f.seg) && seg_op(&f.seg) == OP_TERMINATE && !n++,
-		       "an answer that is no Terminate, or the second one");
+		must(!seg_tagged(&f.seg) && seg_op(&f.seg) == OP_TERMINATE && !n++,
+		     "an answer that is no Terminate, or the second one");
 	}
-	expect(peer_wait_end(p, 0) != PEER_OPEN, "the device did not close");
+	must(peer_wait_end(p, 0) != PEER_OPEN, "the device did not close");
 }
 
 static void wrong_one_ends_the_stream(void)
@@ -547,9 +547,9 @@ static void wrong_one_ends_the_stream(void)
 	seg_terminate(w.s.p, 0, 2, 7, out);
 	put32(out + row->at, get32(out + row->at) ^ row->mask);
 	peer_send_fpdu(w.s.p, out, row->len);
-	expect_at_most_one(w.s.p);
-	expect_qp_ended(w.s.conn);
-	expect_untouched(&w.mr);
+	must_get_at_most_one(w.s.p);
+	must_have_ended_qp(w.s.conn);
+	must_be_untouched(&w.mr);
 }
 
 static const struct conform_test tests[] = {

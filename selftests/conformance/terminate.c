@@ -60,12 +60,12 @@ void recv_terminate(struct peer *p, bool skip_others, struct terminate *t)
 	struct fpdu f;
 
 	do
-		expect_fpdu(p, &f);
+		must_get_fpdu(p, &f);
 	while (skip_others && (seg_tagged(&f.seg) || seg_op(&f.seg) != OP_TERMINATE));
-	expect(!seg_tagged(&f.seg) && seg_op(&f.seg) == OP_TERMINATE,
-	       "octets 0 and 1 are %02x %02x: no Terminate", f.seg.ctrl, f.seg.rdmap);
-	expect(f.seg.ulpdu_len >= TERM_MIN && f.seg.ulpdu_len <= TERM_MAX,
-	       "the Terminate's DDP segment has %u octets", f.seg.ulpdu_len);
+	must(!seg_tagged(&f.seg) && seg_op(&f.seg) == OP_TERMINATE,
+	     "octets 0 and 1 are %02x %02x: no Terminate", f.seg.ctrl, f.seg.rdmap);
+	must(f.seg.ulpdu_len >= TERM_MIN && f.seg.ulpdu_len <= TERM_MAX,
+	     "the Terminate's DDP segment has %u octets", f.seg.ulpdu_len);
 	memcpy(t->ulpdu, f.seg.ulpdu, f.seg.ulpdu_len);
 	t->len = f.seg.ulpdu_len;
 	t->triplet = f.seg.data[0] << 8 | f.seg.data[1];
@@ -85,19 +85,19 @@ void check_terminate(const struct peer *p, const struct terminate *t, int triple
 	uint8_t want[TERM_MAX];
 	uint32_t want_len;
 
-	expect(same_triplet(t->triplet, triplet) || t->triplet == alt,
-	       "the Terminate is %d/%d/%02x, not %d/%d/%02x",
-	       TRIPLET_LAYER(t->triplet), TRIPLET_ETYPE(t->triplet),
-	       TRIPLET_CODE(t->triplet), TRIPLET_LAYER(triplet),
-	       TRIPLET_ETYPE(triplet), TRIPLET_CODE(triplet));
+	must(same_triplet(t->triplet, triplet) || t->triplet == alt,
+	     "the Terminate is %d/%d/%02x, not %d/%d/%02x",
+	     TRIPLET_LAYER(t->triplet), TRIPLET_ETYPE(t->triplet),
+	     TRIPLET_CODE(t->triplet), TRIPLET_LAYER(triplet),
+	     TRIPLET_ETYPE(triplet), TRIPLET_CODE(triplet));
 	want_len = build_terminate(p, t->triplet, offender, len, want);
-	expect_octets("the Terminate", t->ulpdu, want,
-		      t->len < want_len ? t->len : want_len);
-	expect_eq("length of the Terminate's segment", t->len, want_len);
+	must_bytes(t->ulpdu, want, t->len < want_len ? t->len : want_len,
+		   "the Terminate");
+	must_eq(t->len, want_len, "length of the Terminate's segment");
 }
 
-void expect_terminate_for(struct peer *p, int triplet, int alt,
-			  const void *offender, uint32_t len)
+void must_get_terminate_for(struct peer *p, int triplet, int alt,
+			    const void *offender, uint32_t len)
 {
 	struct terminate t;
 
@@ -123,13 +123,13 @@ struct agent_mr session_stuck(struct session *s)
 	return mr;
 }
 
-struct open_read expect_read_request(struct peer *p)
+struct open_read must_get_read_request(struct peer *p)
 {
 	struct open_read r;
 	struct fpdu f;
 
-	expect_op(p, &f, OP_READ_REQ);
-	expect_eq("length of the Read Request", f.seg.ulpdu_len, READ_REQ_LEN);
+	must_get_op(p, &f, OP_READ_REQ);
+	must_eq(f.seg.ulpdu_len, READ_REQ_LEN, "length of the Read Request");
 	memcpy(r.ulpdu, f.seg.ulpdu, READ_REQ_LEN);
 	r.msn = f.seg.msn;
 	r.stag = get32(f.seg.data);
@@ -138,7 +138,7 @@ struct open_read expect_read_request(struct peer *p)
 	return r;
 }
 
-void expect_wcs(const struct want_wc *want)
+void must_get_wcs(const struct want_wc *want)
 {
 	const struct want_wc *w;
 	uint32_t seen = 0;
@@ -148,35 +148,35 @@ void expect_wcs(const struct want_wc *want)
 	for (n = 0; want[n].status; n++)
 		;
 	while (n--) {
-		expect(agent_poll(&wc, patience(USUAL_MS)), "completions are missing");
+		must(agent_poll(&wc, patience(USUAL_MS)), "completions are missing");
 		for (w = want; w->status && w->wr_id != wc.wr_id; w++)
 			;
-		expect(w->status && !(seen & 1u << (w - want)),
-		       "a completion of %llu, %s, that should not be",
-		       (unsigned long long)wc.wr_id, wc.status);
+		must(w->status && !(seen & 1u << (w - want)),
+		     "a completion of %llu, %s, that should not be",
+		     (unsigned long long)wc.wr_id, wc.status);
 		seen |= 1u << (w - want);
-		expect(!strcmp(w->status, wc.status), "completion of %llu is %s, not %s",
-		       (unsigned long long)wc.wr_id, wc.status, w->status);
+		must(!strcmp(w->status, wc.status), "completion of %llu is %s, not %s",
+		     (unsigned long long)wc.wr_id, wc.status, w->status);
 	}
 }
 
-void expect_qp_ended(int conn)
+void must_have_ended_qp(int conn)
 {
 	struct agent_event ev;
 
-	agent_expect_event("DISCONNECTED", &ev);
-	expect(!strcmp(agent_qp_state(conn), "ERR"), "the QP's state is %s, not ERR",
-	       agent_qp_state(conn));
+	agent_must_get_event("DISCONNECTED", &ev);
+	must(!strcmp(agent_qp_state(conn), "ERR"), "the QP's state is %s, not ERR",
+	     agent_qp_state(conn));
 }
 
-void expect_async(int conn, const char *want)
+void must_get_async(int conn, const char *want)
 {
 	const char *name;
 	int of;
 
 	do {
 		name = agent_async(&of, patience(USUAL_MS));
-		expect(name, "no async event %s", want);
+		must(name, "no async event %s", want);
 	} while (strcmp(name, want));
-	expect_eq("connection of the event", of, conn);
+	must_eq(of, conn, "connection of the event");
 }

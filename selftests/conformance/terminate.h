@@ -43,8 +43,8 @@ void recv_terminate(struct peer *p, bool skip_others, struct terminate *t);
 /* The next FPDU is the Terminate @triplet, or @alt unless that is NO_TRIPLET, with the
  * copies that it needs. @offender of @len bytes is the DDP segment at fault, or NULL.
  * Does not check what follows. */
-void expect_terminate_for(struct peer *p, int triplet, int alt,
-			  const void *offender, uint32_t len);
+void must_get_terminate_for(struct peer *p, int triplet, int alt,
+			    const void *offender, uint32_t len);
 
 /* the same for a Terminate that was received already */
 void check_terminate(const struct peer *p, const struct terminate *t, int triplet,
@@ -60,7 +60,7 @@ uint32_t seg_wild_write(struct peer *p, void *out);
 #define STUCK_LEN	(2 << 20)
 struct agent_mr session_stuck(struct session *s);
 
-/* the device's Read Request; expect_read_request() takes it as the next FPDU */
+/* the device's Read Request; must_get_read_request() takes it as the next FPDU */
 struct open_read {
 	uint32_t msn;
 	uint32_t stag;
@@ -69,7 +69,7 @@ struct open_read {
 	uint8_t ulpdu[READ_REQ_LEN];
 };
 
-struct open_read expect_read_request(struct peer *p);
+struct open_read must_get_read_request(struct peer *p);
 
 /* these completions must come, in any order; a row without a status ends them; at most
  * 32 */
@@ -78,12 +78,12 @@ struct want_wc {
 	const char *status;
 };
 
-void expect_wcs(const struct want_wc *want);
+void must_get_wcs(const struct want_wc *want);
 
 /* the QP ends in ERR, and rdma_cm reports the end of the connection */
-void expect_qp_ended(int conn);
+void must_have_ended_qp(int conn);
 
 /* @want, for @conn's QP, is among the async events within the usual time */
-void expect_async(int conn, const char *want);
+void must_get_async(int conn, const char *want);
 
 #endif /* TERMINATE_H */

@@ -55,7 +55,7 @@ static void untagged__msn_is_used_once(void)
 	struct seg seg = scene_send(sc, 8);
 
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 8);
+	scene_must_receive(SCENE_RECV_ID, 8);
 	agent_recv(sc->s.conn, 2, &sc->recv, 500, 500);
 	scene_refuse_placed(sc, &seg, DU_MSN);
 }
@@ -79,11 +79,11 @@ static void untagged__queues_count_apart(void)
 	struct scene *sc = scene_start();
 	struct seg seg = scene_send(sc, 8);
 
-	expect_alive(sc->p);
-	expect_alive(sc->p);
+	must_be_alive(sc->p);
+	must_be_alive(sc->p);
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 8);
-	expect_alive(sc->p);
+	scene_must_receive(SCENE_RECV_ID, 8);
+	must_be_alive(sc->p);
 }
 
 static void untagged__msn_of_read_requests(void)
@@ -91,7 +91,7 @@ static void untagged__msn_of_read_requests(void)
 	struct scene *sc = scene_start();
 	struct seg seg;
 
-	expect_alive(sc->p);
+	must_be_alive(sc->p);
 	seg = scene_read(sc, 0, 8);
 	seg.msn++;
 	scene_refuse(sc, &seg, DU_MSN);
@@ -118,14 +118,14 @@ static void no_buffer_for(uint32_t msg_len)
 
 	scene_put(sc, &seg);
 	if (answers(sc->p, patience(1500))) {
-		scene_expect_end(sc, ulpdu, len, DU_NO_BUFFER, VERDICT_NONE);
-		agent_expect_no_wc(1);
-		expect_untouched(&sc->recv);
+		scene_must_end(sc, ulpdu, len, DU_NO_BUFFER, VERDICT_NONE);
+		agent_must_get_no_wc(1);
+		must_be_untouched(&sc->recv);
 		return;
 	}
 	scene_post_recv(sc, SCENE_RECV_LEN);
-	scene_expect_recv(SCENE_RECV_ID, msg_len);
-	expect_memory(&sc->recv, 0, sc->data, msg_len);
+	scene_must_receive(SCENE_RECV_ID, msg_len);
+	must_have_memory(&sc->recv, 0, sc->data, msg_len);
 }
 
 static void untagged__no_buffer(void)
@@ -152,10 +152,10 @@ static void untagged__one_buffer_per_message(void)
 		scene_put(sc, &seg);
 	}
 	for (i = 0; i < 5; i++) {
-		scene_expect_recv(i, 40 * i);
-		expect_memory(&sc->recv, i * 200, sc->data + i, 40 * i);
+		scene_must_receive(i, 40 * i);
+		must_have_memory(&sc->recv, i * 200, sc->data + i, 40 * i);
 	}
-	agent_expect_no_wc(1);
+	agent_must_get_no_wc(1);
 }
 
 /* ---- MO ----------------------------------------------------------------- */
@@ -197,8 +197,8 @@ static void second_mo(uint32_t mo, uint32_t len)
 	seg = scene_send(sc, len);
 	seg.mo = mo;
 	scene_refuse_placed(sc, &seg, DU_MO);
-	expect_memory(&sc->recv, 0, sc->data, 100);
-	expect_memory(&sc->recv, 100, fill, sizeof(fill));
+	must_have_memory(&sc->recv, 0, sc->data, 100);
+	must_have_memory(&sc->recv, 100, fill, sizeof(fill));
 }
 
 static void untagged__no_gap(void)
@@ -224,8 +224,8 @@ static void untagged__fills_the_buffer(void)
 	struct seg seg = scene_send(sc, SCENE_RECV_LEN);
 
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, SCENE_RECV_LEN);
-	expect_memory(&sc->recv, 0, sc->data, SCENE_RECV_LEN);
+	scene_must_receive(SCENE_RECV_ID, SCENE_RECV_LEN);
+	must_have_memory(&sc->recv, 0, sc->data, SCENE_RECV_LEN);
 }
 
 static void untagged__one_octet_over(void)
@@ -251,8 +251,8 @@ static void untagged__second_segment_over(void)
 	seg = scene_send(sc, 101);
 	seg.mo = 400;
 	scene_refuse_placed(sc, &seg, DU_TOO_LONG);
-	expect_memory(&sc->recv, 400, fill, sizeof(fill));
-	expect_memory(&sc->recv, 500, fill, sizeof(fill));
+	must_have_memory(&sc->recv, 400, fill, sizeof(fill));
+	must_have_memory(&sc->recv, 500, fill, sizeof(fill));
 }
 
 static void untagged__next_buffer_is_not_used_up(void)
@@ -273,8 +273,8 @@ static void untagged__all_segments_are_placed(void)
 	struct scene *sc = scene_start();
 
 	scene_send_cut(sc, 1000, 7, true);
-	scene_expect_recv(SCENE_RECV_ID, 1000);
-	expect_memory(&sc->recv, 0, sc->data, 1000);
+	scene_must_receive(SCENE_RECV_ID, 1000);
+	must_have_memory(&sc->recv, 0, sc->data, 1000);
 }
 
 static void untagged__nothing_is_delivered_before_l(void)
@@ -283,14 +283,14 @@ static void untagged__nothing_is_delivered_before_l(void)
 	struct seg seg;
 
 	scene_send_cut(sc, 300, 100, false);
-	expect_alive(sc->p);
-	agent_expect_no_wc(1);
+	must_be_alive(sc->p);
+	agent_must_get_no_wc(1);
 	seg = scene_send(sc, 100);
 	seg.mo = 200;
 	seg.data = sc->data + 200;
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 300);
-	expect_memory(&sc->recv, 0, sc->data, 300);
+	scene_must_receive(SCENE_RECV_ID, 300);
+	must_have_memory(&sc->recv, 0, sc->data, 300);
 }
 
 static void untagged__is_delivered_once(void)
@@ -300,9 +300,9 @@ static void untagged__is_delivered_once(void)
 
 	agent_recv(sc->s.conn, 2, &sc->recv, 0, 10);
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 10);
-	expect_alive(sc->p);
-	agent_expect_no_wc(1);
+	scene_must_receive(SCENE_RECV_ID, 10);
+	must_be_alive(sc->p);
+	agent_must_get_no_wc(1);
 }
 
 static void untagged__empty_segment_ends_a_message(void)
@@ -315,7 +315,7 @@ static void untagged__empty_segment_ends_a_message(void)
 	seg = scene_send(sc, 0);
 	seg.mo = 100;
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 100);
+	scene_must_receive(SCENE_RECV_ID, 100);
 }
 
 static void untagged__writes_are_placed_before_it_is_delivered(void)
@@ -330,9 +330,9 @@ static void untagged__writes_are_placed_before_it_is_delivered(void)
 	}
 	seg = scene_send(sc, 1);
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 1);
+	scene_must_receive(SCENE_RECV_ID, 1);
 	for (i = 0; i < 20; i++)
-		expect_memory(&sc->sink, i * 100, sc->data, 100);
+		must_have_memory(&sc->sink, i * 100, sc->data, 100);
 }
 
 static void untagged__a_tagged_message_may_come_between(void)
@@ -343,14 +343,14 @@ static void untagged__a_tagged_message_may_come_between(void)
 	scene_send_cut(sc, 300, 200, false);
 	seg = scene_write(sc, 0, 50);
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
+	must_be_alive(sc->p);
 	seg = scene_send(sc, 100);
 	seg.mo = 200;
 	seg.data = sc->data + 200;
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 300);
-	expect_memory(&sc->recv, 0, sc->data, 300);
-	expect_memory(&sc->sink, 0, sc->data, 50);
+	scene_must_receive(SCENE_RECV_ID, 300);
+	must_have_memory(&sc->recv, 0, sc->data, 300);
+	must_have_memory(&sc->sink, 0, sc->data, 50);
 }
 
 /* the second segment of a Send has another opcode: the device takes it or ends the
@@ -360,12 +360,12 @@ static void changed(struct scene *sc, const struct seg *second)
 	struct agent_wc wc;
 
 	scene_put(sc, second);
-	expect(agent_poll(&wc, patience(1000)), "the receive never ended");
+	must(agent_poll(&wc, patience(1000)), "the receive never ended");
 	if (!strcmp(wc.status, "SUCCESS")) {
-		expect_alive(sc->p);
+		must_be_alive(sc->p);
 		return;
 	}
-	scene_expect_end(sc, NULL, 0, RO_OPCODE, VERDICT_NONE);
+	scene_must_end(sc, NULL, 0, RO_OPCODE, VERDICT_NONE);
 }
 
 static void untagged__opcode_changes_in_mid_message(void)
@@ -390,7 +390,7 @@ static void untagged__unused_field_changes_in_mid_message(void)
 	seg.mo = 100;
 	seg.stag = sc->sink.rkey;
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 200);
+	scene_must_receive(SCENE_RECV_ID, 200);
 }
 
 #define ROW(name, ids, rule, role, run) { name, ids, rule, role, 0, run }

@@ -36,20 +36,20 @@ static uint64_t start_of(const struct two *t)
 	return t->mr.va + AT;
 }
 
-static void expect_end(struct peer *p, int triplet)
+static void must_end(struct peer *p, int triplet)
 {
 	struct terminate t;
 
 	recv_terminate(p, false, &t);
-	expect(t.triplet == triplet, "the Terminate is %d/%d/%02x, not %d/%d/%02x",
-	       TRIPLET_LAYER(t.triplet), TRIPLET_ETYPE(t.triplet),
-	       TRIPLET_CODE(t.triplet), TRIPLET_LAYER(triplet), TRIPLET_ETYPE(triplet),
-	       TRIPLET_CODE(triplet));
-	expect_closed_silently(p);
+	must(t.triplet == triplet, "the Terminate is %d/%d/%02x, not %d/%d/%02x",
+	     TRIPLET_LAYER(t.triplet), TRIPLET_ETYPE(t.triplet),
+	     TRIPLET_CODE(t.triplet), TRIPLET_LAYER(triplet), TRIPLET_ETYPE(triplet),
+	     TRIPLET_CODE(triplet));
+	must_close_silently(p);
 }
 
 /* @p writes the whole window and reads it back */
-static void expect_open(struct two *t, struct peer *p)
+static void must_be_open(struct two *t, struct peer *p)
 {
 	uint8_t octets[LEN];
 	struct fpdu f;
@@ -57,10 +57,10 @@ static void expect_open(struct two *t, struct peer *p)
 	pattern(octets, LEN, t->stag);
 	send_write(p, t->stag, start_of(t), octets, LEN);
 	send_read_req(p, SINK, 0, LEN, t->stag, start_of(t));
-	expect_op(p, &f, OP_READ_RESP);
-	expect_eq("length of the Response", f.seg.len, LEN);
-	expect_octets("the Response", f.seg.data, octets, LEN);
-	expect_memory(&t->mr, AT, octets, LEN);
+	must_get_op(p, &f, OP_READ_RESP);
+	must_eq(f.seg.len, LEN, "length of the Response");
+	must_bytes(f.seg.data, octets, LEN, "the Response");
+	must_have_memory(&t->mr, AT, octets, LEN);
 }
 
 static void send_invalidate(struct session *s, uint32_t stag)
@@ -79,7 +79,7 @@ static void own_stream_may_use_it(void)
 {
 	struct two t = start_two(2, "rw");
 
-	expect_open(&t, t.own.p);
+	must_be_open(&t, t.own.p);
 }
 
 static void other_stream_cannot_write(void)
@@ -87,9 +87,9 @@ static void other_stream_cannot_write(void)
 	struct two t = start_two(2, "rw");
 
 	send_write(t.other.p, t.stag, start_of(&t), "x", 1);
-	expect_end(t.other.p, TRIPLET(1, 1, 2));
-	expect_untouched(&t.mr);
-	expect_open(&t, t.own.p);
+	must_end(t.other.p, TRIPLET(1, 1, 2));
+	must_be_untouched(&t.mr);
+	must_be_open(&t, t.own.p);
 }
 
 static void other_stream_cannot_read(void)
@@ -97,8 +97,8 @@ static void other_stream_cannot_read(void)
 	struct two t = start_two(2, "rw");
 
 	send_read_req(t.other.p, SINK, 0, 8, t.stag, start_of(&t));
-	expect_end(t.other.p, TRIPLET(0, 1, 3));
-	expect_open(&t, t.own.p);
+	must_end(t.other.p, TRIPLET(0, 1, 3));
+	must_be_open(&t, t.own.p);
 }
 
 static void other_stream_cannot_invalidate(void)
@@ -106,8 +106,8 @@ static void other_stream_cannot_invalidate(void)
 	struct two t = start_two(2, "rw");
 
 	send_invalidate(&t.other, t.stag);
-	expect_end(t.other.p, TRIPLET(0, 1, 9));
-	expect_open(&t, t.own.p);
+	must_end(t.other.p, TRIPLET(0, 1, 9));
+	must_be_open(&t, t.own.p);
 }
 
 static void other_stream_is_told(void)
@@ -117,19 +117,19 @@ static void other_stream_is_told(void)
 	int conn = -1;
 
 	send_write(t.other.p, t.stag, start_of(&t), "x", 1);
-	expect_end(t.other.p, TRIPLET(1, 1, 2));
+	must_end(t.other.p, TRIPLET(1, 1, 2));
 	event = agent_async(&conn, patience(1000));
-	expect(event && !strcmp(event, "QP_ACCESS_ERR"), "the async event is %s",
-	       event ? event : "missing");
-	expect_eq("connection of the event", conn, t.other.conn);
+	must(event && !strcmp(event, "QP_ACCESS_ERR"), "the async event is %s",
+	     event ? event : "missing");
+	must_eq(conn, t.other.conn, "connection of the event");
 }
 
 static void type1_is_for_all_streams(void)
 {
 	struct two t = start_two(1, "rw");
 
-	expect_open(&t, t.own.p);
-	expect_open(&t, t.other.p);
+	must_be_open(&t, t.own.p);
+	must_be_open(&t, t.other.p);
 }
 
 /* ---- range and rights ---- */
@@ -140,8 +140,8 @@ static void attack_write(const char *access, int at, int triplet)
 	struct two t = start_two(2, access);
 
 	send_write(t.own.p, t.stag, start_of(&t) + at, "x", 1);
-	expect_end(t.own.p, triplet);
-	expect_untouched(&t.mr);
+	must_end(t.own.p, triplet);
+	must_be_untouched(&t.mr);
 	agent_destroy(t.own.conn);
 	agent_destroy(t.other.conn);
 }
@@ -151,7 +151,7 @@ static void attack_read(const char *access, int at, int triplet)
 	struct two t = start_two(2, access);
 
 	send_read_req(t.own.p, SINK, 0, 1, t.stag, start_of(&t) + at);
-	expect_end(t.own.p, triplet);
+	must_end(t.own.p, triplet);
 	agent_destroy(t.own.conn);
 	agent_destroy(t.other.conn);
 }
@@ -181,12 +181,12 @@ static void invalidated(void)
 	struct two t = start_two(2, "rw");
 	struct agent_wc wc;
 
-	expect_open(&t, t.own.p);
+	must_be_open(&t, t.own.p);
 	send_invalidate(&t.own, t.stag);
-	agent_expect_wc(1, "SUCCESS", &wc);
-	expect_eq("the STag that was invalidated", wc.invalidated, t.stag);
+	agent_must_get_wc(1, "SUCCESS", &wc);
+	must_eq(wc.invalidated, t.stag, "the STag that was invalidated");
 	send_write(t.own.p, t.stag, start_of(&t), "attack", 6);
-	expect_end(t.own.p, TRIPLET(1, 1, 0));
+	must_end(t.own.p, TRIPLET(1, 1, 0));
 }
 
 static void type1_is_not_invalidated(void)
@@ -194,8 +194,8 @@ static void type1_is_not_invalidated(void)
 	struct two t = start_two(1, "rw");
 
 	send_invalidate(&t.own, t.stag);
-	expect_end(t.own.p, TRIPLET(0, 1, 9));
-	expect_open(&t, t.other.p);
+	must_end(t.own.p, TRIPLET(0, 1, 9));
+	must_be_open(&t, t.other.p);
 }
 
 static const struct conform_test tests[] = {

@@ -11,8 +11,8 @@ static void write__lands(void)
 	struct seg seg = scene_write(sc, 0, 64);
 
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
-	expect_memory(&sc->sink, 0, sc->data, 64);
+	must_be_alive(sc->p);
+	must_have_memory(&sc->sink, 0, sc->data, 64);
 }
 
 static void write__any_offset_and_length(void)
@@ -29,13 +29,13 @@ static void write__any_offset_and_length(void)
 		seg = scene_write(sc, rows[i].at, rows[i].len);
 		scene_put(sc, &seg);
 	}
-	expect_alive(sc->p);
+	must_be_alive(sc->p);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		expect_memory(&sc->sink, rows[i].at, sc->data, rows[i].len);
+		must_have_memory(&sc->sink, rows[i].at, sc->data, rows[i].len);
 	/* the bytes next to those written */
-	expect_memory(&sc->sink, 0, "\xa5", 1);
-	expect_memory(&sc->sink, 2, "\xa5", 1);
-	expect_memory(&sc->sink, 5, "\xa5", 1);
+	must_have_memory(&sc->sink, 0, "\xa5", 1);
+	must_have_memory(&sc->sink, 2, "\xa5", 1);
+	must_have_memory(&sc->sink, 5, "\xa5", 1);
 }
 
 /* write @sc->data to the whole sink, as one Write in segments of @cut bytes */
@@ -60,8 +60,8 @@ static void write__all_segments_are_placed(void)
 	struct scene *sc = scene_start();
 
 	write_cut(sc, 11);
-	expect_alive(sc->p);
-	expect_memory(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
+	must_be_alive(sc->p);
+	must_have_memory(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
 }
 
 static void write__may_be_one_large_segment(void)
@@ -74,8 +74,8 @@ static void write__may_be_one_large_segment(void)
 	pattern(data, sizeof(data), 3);
 	n = seg_write(sc->p, mr.rkey, mr.va, data, sizeof(data), true, ulpdu);
 	peer_send_fpdu(sc->p, ulpdu, n);
-	expect_alive(sc->p);
-	expect_memory(&mr, 0, data, sizeof(data));
+	must_be_alive(sc->p);
+	must_have_memory(&mr, 0, data, sizeof(data));
 }
 
 static void write__a_gap_is_no_error(void)
@@ -87,10 +87,10 @@ static void write__a_gap_is_no_error(void)
 	scene_put(sc, &seg);
 	seg = scene_write(sc, 100, 10);
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
-	expect_memory(&sc->sink, 0, sc->data, 10);
-	expect_memory(&sc->sink, 10, "\xa5", 1);
-	expect_memory(&sc->sink, 100, sc->data, 10);
+	must_be_alive(sc->p);
+	must_have_memory(&sc->sink, 0, sc->data, 10);
+	must_have_memory(&sc->sink, 10, "\xa5", 1);
+	must_have_memory(&sc->sink, 100, sc->data, 10);
 }
 
 static void write__empty_names_nothing(void)
@@ -103,7 +103,7 @@ static void write__empty_names_nothing(void)
 	scene_put(sc, &seg);
 	seg.stag = 0;
 	scene_put(sc, &seg);
-	scene_expect_nothing_done(sc);
+	scene_must_do_nothing(sc);
 }
 
 static void write__empty_segments_in_a_message(void)
@@ -120,8 +120,8 @@ static void write__empty_segments_in_a_message(void)
 	seg = scene_write(sc, 0, 0);
 	seg.stag = 0xffffffff;
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
-	expect_memory(&sc->sink, 0, sc->data, 8);
+	must_be_alive(sc->p);
+	must_have_memory(&sc->sink, 0, sc->data, 8);
 }
 
 static void write__is_not_delivered(void)
@@ -132,12 +132,12 @@ static void write__is_not_delivered(void)
 
 	for (i = 0; i < 5; i++)
 		scene_put(sc, &seg);
-	expect_alive(sc->p);
-	agent_expect_no_wc(20);
+	must_be_alive(sc->p);
+	agent_must_get_no_wc(20);
 	/* the receive is still posted */
 	seg = scene_send(sc, 3);
 	scene_put(sc, &seg);
-	scene_expect_recv(SCENE_RECV_ID, 3);
+	scene_must_receive(SCENE_RECV_ID, 3);
 }
 
 static void write__first_and_last_octet(void)
@@ -148,11 +148,11 @@ static void write__first_and_last_octet(void)
 	scene_put(sc, &seg);
 	seg = scene_write(sc, SCENE_SINK_LEN - 1, 1);
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
-	expect_memory(&sc->sink, 0, sc->data, 1);
-	expect_memory(&sc->sink, 1, "\xa5", 1);
-	expect_memory(&sc->sink, SCENE_SINK_LEN - 2, "\xa5", 1);
-	expect_memory(&sc->sink, SCENE_SINK_LEN - 1, sc->data, 1);
+	must_be_alive(sc->p);
+	must_have_memory(&sc->sink, 0, sc->data, 1);
+	must_have_memory(&sc->sink, 1, "\xa5", 1);
+	must_have_memory(&sc->sink, SCENE_SINK_LEN - 2, "\xa5", 1);
+	must_have_memory(&sc->sink, SCENE_SINK_LEN - 1, sc->data, 1);
 }
 
 static void write__fills_the_region(void)
@@ -161,8 +161,8 @@ static void write__fills_the_region(void)
 	struct seg seg = scene_write(sc, 0, SCENE_SINK_LEN);
 
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
-	expect_memory(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
+	must_be_alive(sc->p);
+	must_have_memory(&sc->sink, 0, sc->data, SCENE_SINK_LEN);
 }
 
 /* ---- bounds ------------------------------------------------------------- */
@@ -232,12 +232,12 @@ static void write__a_later_segment_is_outside(void)
 
 	seg.ctrl &= ~DDP_LAST;
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
+	must_be_alive(sc->p);
 	seg = scene_write(sc, SCENE_SINK_LEN - 1, 2);
 	scene_put(sc, &seg);
-	scene_expect_end(sc, NULL, 0, DT_BOUNDS, VERDICT_NONE);
-	expect_memory(&sc->sink, 2000, sc->data, 8);
-	expect_memory(&sc->sink, SCENE_SINK_LEN - 1, "\xa5", 1);
+	scene_must_end(sc, NULL, 0, DT_BOUNDS, VERDICT_NONE);
+	must_have_memory(&sc->sink, 2000, sc->data, 8);
+	must_have_memory(&sc->sink, SCENE_SINK_LEN - 1, "\xa5", 1);
 }
 
 /* ---- STags -------------------------------------------------------------- */
@@ -279,7 +279,7 @@ static void write__stag_is_gone(void)
 	seg.stag = mr.rkey;
 	seg.to = mr.va;
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
+	must_be_alive(sc->p);
 	agent_dereg(&mr);
 	scene_refuse(sc, &seg, DT_INV_STAG);
 }
@@ -293,7 +293,7 @@ static void write__stag_of_another_pd(void)
 	seg.stag = mr.rkey;
 	seg.to = mr.va;
 	scene_refuse(sc, &seg, DT_NOT_ASSOC);
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 /* DDP has no code for a missing right. By RFC 5041 7.1 check 2 it is Invalid STag;
@@ -307,7 +307,7 @@ static void write_without_right(const char *access)
 	seg.stag = mr.rkey;
 	seg.to = mr.va;
 	scene_refuse_either(sc, &seg, DT_INV_STAG, RP_ACCESS);
-	expect_untouched(&mr);
+	must_be_untouched(&mr);
 }
 
 static void write__right_to_read_is_not_enough(void)
@@ -329,8 +329,8 @@ static void write__right_is_all_that_counts(void)
 	seg.stag = mr.rkey;
 	seg.to = mr.va;
 	scene_put(sc, &seg);
-	expect_alive(sc->p);
-	expect_memory(&mr, 0, sc->data, 8);
+	must_be_alive(sc->p);
+	must_have_memory(&mr, 0, sc->data, 8);
 }
 
 /* ---- form --------------------------------------------------------------- */
