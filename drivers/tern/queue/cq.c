@@ -115,7 +115,7 @@ static bool hold_event(struct tern_cq *cq, u32 n)
 
 void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 {
-	bool notify = false, first = false, full, first_loss;
+	bool notify = false, first = false, full, untold;
 	unsigned long flags;
 	u32 solicited;
 
@@ -131,12 +131,12 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 	 * completion it armed for, and also if it arms after the overflow. Not
 	 * again: it could find no completion for a further event.
 	 */
-	first_loss = full && !cq->overflow_told;
-	if (full == first_loss &&
-	    is_due(cq, cq->solicited != solicited || first_loss || cq->held))
-		notify = first_loss || !hold_event(cq, n);
+	untold = full && !cq->overflow_told;
+	if (full == untold &&
+	    is_due(cq, cq->solicited != solicited || untold || cq->held))
+		notify = untold || !hold_event(cq, n);
 	if (notify) {
-		cq->overflow_told |= first_loss;
+		cq->overflow_told |= untold;
 		take_arm(cq);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);

@@ -23,7 +23,7 @@ void tern_stream_table_exit(struct tern_stream_table *table)
 	xa_destroy(&table->streams);
 }
 
-u64 tern_stream_serial(struct tern_stream_table *table)
+u64 tern_stream_new_serial(struct tern_stream_table *table)
 {
 	return atomic64_inc_return(&table->next_serial);
 }

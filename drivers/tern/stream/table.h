@@ -27,12 +27,12 @@ void tern_stream_table_init(struct tern_stream_table *table);
 void tern_stream_table_exit(struct tern_stream_table *table);
 
 /**
- * tern_stream_serial() - a number that no other stream of the device ever has
+ * tern_stream_new_serial() - a number that no other stream of the device ever has
  * @table: streams of the device
  *
  * Unlike the QPN and the address of a QP, which are used again.
  */
-u64 tern_stream_serial(struct tern_stream_table *table);
+u64 tern_stream_new_serial(struct tern_stream_table *table);
 
 /**
  * tern_stream_reserve() - reserve a QPN; tern_stream_find() does not find it yet

@@ -47,7 +47,7 @@ enum tern_tx_source {
  * @term_hdr: headers of the offending segment
  * @term_hdr_len: bytes at @term_hdr
  * @term_seg_len: its ULPDU_Length
- * @term_sent: the one Terminate went out
+ * @term_sent: the one Terminate was built; it is in the burst, or sent
  * @rtr: RTR to be sent first
  */
 struct tern_tx {

@@ -69,7 +69,7 @@ void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
 
 static void run_bh(struct tern_stream *s, bool rung)
 {
-	/* pairs with the release in tern_stream_attach() */
+	/* pairs with the release in switch_lock() */
 	struct tern_sock *sock = smp_load_acquire(&s->sock);
 
 	if (sock && tern_sock_trylock_bh(sock)) {

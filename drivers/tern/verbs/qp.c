@@ -107,7 +107,7 @@ static void init_stream(struct tern_stream *s, struct tern_device *dev,
 	s->scope = (struct tern_scope) {
 		.keys = &dev->mem,
 		.pd = pd,
-		.stream = tern_stream_serial(&dev->streams),
+		.stream = tern_stream_new_serial(&dev->streams),
 		.kernel = !ctx,
 	};
 	s->recv_scope = s->scope;
