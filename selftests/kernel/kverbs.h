@@ -171,7 +171,7 @@ extern const struct kv_case kv_ulp_cases[];
 /* cases that wait for the removal of a device */
 extern const struct kv_case kv_hold_cases[];
 
-/* main.c: append the reason of a failure to the file why; Return: @ret */
+/* main.c: why a case fails, where a program says must(); returns @ret */
 __printf(2, 3) int kv_fail(int ret, const char *fmt, ...);
 unsigned long kv_timeout(void);
 /* wait until kverbs.sh writes to go; Return: 0 or -ETIMEDOUT */

@@ -342,7 +342,7 @@ static int serve(struct game *g, struct kv_test *t, int i)
 			    0);
 }
 
-static int expect(struct game *g, struct kv_test *t, int i)
+static int await(struct game *g, struct kv_test *t, int i)
 {
 	struct ib_sge d = kv_sge(g->m[i], 0, 64);
 
@@ -364,7 +364,7 @@ static void ball(struct kv_op *op)
 		end_game(g, 0);
 		return;
 	}
-	ret = expect(g, op->t, i) ?: serve(g, op->t, i);
+	ret = await(g, op->t, i) ?: serve(g, op->t, i);
 	if (ret)
 		end_game(g, ret);
 }
@@ -385,7 +385,7 @@ static int play(struct kv_test *t, struct game *g)
 		g->recv[i].arg = g;
 	}
 	kv_fill(g->m[0]->va, 64, 9, 0);
-	ret = expect(g, t, 0) ?: expect(g, t, 1) ?: serve(g, t, 0);
+	ret = await(g, t, 0) ?: await(g, t, 1) ?: serve(g, t, 0);
 	if (ret)
 		return ret;
 	if (!wait_for_completion_timeout(&g->over, kv_timeout()))

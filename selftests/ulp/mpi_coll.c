@@ -14,17 +14,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../test.h"
+
 static int rank, ranks;
 static size_t sent;
+
+unsigned int test_failures;
+
+void test_report(const char *file, int line, const char *text)
+{
+	fprintf(stderr, "mpi_coll: rank %d: %s:%d: %s\n", rank, file, line, text);
+}
+
+void test_leave(void)
+{
+	MPI_Abort(MPI_COMM_WORLD, 1);
+	exit(1);
+}
 
 static void *allocate(size_t n, size_t size)
 {
 	void *p = calloc(n, size);
 
-	if (!p) {
-		fprintf(stderr, "mpi_coll: no memory\n");
-		MPI_Abort(MPI_COMM_WORLD, 2);
-	}
+	must(p, "no memory");
 	return p;
 }
 
@@ -32,19 +44,6 @@ static void *allocate(size_t n, size_t size)
 static int value(int who, size_t at, int round)
 {
 	return (int)((who * 7919u + at * 31u + round * 131u) & 0xffff);
-}
-
-static void wrong(const char *what, size_t n, size_t at, int is, int want)
-{
-	fprintf(stderr, "mpi_coll: rank %d: %s of %zu: [%zu] is %d, not %d\n",
-		rank, what, n, at, is, want);
-	MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void check(const char *what, size_t n, size_t at, int is, int want)
-{
-	if (is != want)
-		wrong(what, n, at, is, want);
 }
 
 static void allreduce(size_t n, int round)
@@ -59,7 +58,7 @@ static void allreduce(size_t n, int round)
 
 		for (int r = 0; r < ranks; r++)
 			want += value(r, i, round);
-		check("allreduce", n, i, sum[i], want);
+		must_eq(sum[i], want, "allreduce of %zu: [%zu]", n, i);
 	}
 	sent += n * sizeof(*mine);
 	free(mine);
@@ -76,8 +75,8 @@ static void alltoall(size_t n, int round)
 	MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, MPI_COMM_WORLD);
 	for (int r = 0; r < ranks; r++)
 		for (size_t i = 0; i < n; i++)
-			check("alltoall", n, r * n + i, in[r * n + i],
-			      value(r, rank * n + i, round));
+			must_eq(in[r * n + i], value(r, rank * n + i, round),
+				"alltoall of %zu: [%zu]", n, r * n + i);
 	sent += n * (ranks - 1) * sizeof(*out);
 	free(out);
 	free(in);
@@ -92,7 +91,7 @@ static void bcast(size_t n, int round)
 		buf[i] = value(root, i, round);
 	MPI_Bcast(buf, n, MPI_INT, root, MPI_COMM_WORLD);
 	for (size_t i = 0; i < n; i++)
-		check("bcast", n, i, buf[i], value(root, i, round));
+		must_eq(buf[i], value(root, i, round), "bcast of %zu: [%zu]", n, i);
 	if (rank == root)
 		sent += n * sizeof(*buf);
 	free(buf);
@@ -107,7 +106,8 @@ static void gather(size_t n, int round)
 		mine[i] = value(rank, i, round);
 	MPI_Gather(mine, n, MPI_INT, all, n, MPI_INT, root, MPI_COMM_WORLD);
 	for (size_t i = 0; rank == root && i < n * ranks; i++)
-		check("gather", n, i, all[i], value(i / n, i % n, round));
+		must_eq(all[i], value(i / n, i % n, round), "gather of %zu: [%zu]", n,
+			i);
 	if (rank != root)
 		sent += n * sizeof(*mine);
 	free(mine);

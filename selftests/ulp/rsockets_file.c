@@ -27,6 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../test.h"
+
 #define MOST_CONNS	64
 #define LINE		128
 #define CHUNK		65536
@@ -44,9 +46,15 @@ struct conn {
 	char chunk[CHUNK];
 };
 
-static void die(const char *what)
+unsigned int test_failures;
+
+void test_report(const char *file, int line, const char *text)
 {
-	perror(what);
+	fprintf(stderr, "%s:%d: %s\n", file, line, text);
+}
+
+void test_leave(void)
+{
 	exit(1);
 }
 
@@ -97,9 +105,8 @@ static bool read_file(struct conn *c)
 	} else if (!n) {
 		c->have = snprintf(c->chunk, CHUNK, "%zu\n", c->total);
 		c->state = ANSWER;
-	} else if (write(c->file, c->chunk, n) != n) {
-		die("write");
 	} else {
+		must(write(c->file, c->chunk, n) == n, "write: %m");
 		c->total += n;
 	}
 	return true;
@@ -124,8 +131,7 @@ static bool write_file(struct conn *c)
 	if (c->done == c->have) {
 		ssize_t n = read(c->file, c->chunk, CHUNK);
 
-		if (n < 0)
-			die("read");
+		must(n >= 0, "read: %m");
 		c->have = n;
 		c->done = 0;
 		if (!n) {
@@ -166,8 +172,7 @@ static struct conn *conn_new(int fd)
 {
 	struct conn *c = calloc(1, sizeof(*c));
 
-	if (!c)
-		die("calloc");
+	must(c, "calloc: %m");
 	c->fd = fd;
 	c->file = -1;
 	return c;
@@ -189,8 +194,7 @@ static struct sockaddr_in address(char **argv)
 	struct sockaddr_in sin = { .sin_family = AF_INET };
 
 	sin.sin_port = htons(atoi(argv[1]));
-	if (inet_pton(AF_INET, argv[0], &sin.sin_addr) != 1)
-		die(argv[0]);
+	must(inet_pton(AF_INET, argv[0], &sin.sin_addr) == 1, "%s: no address", argv[0]);
 	return sin;
 }
 
@@ -199,13 +203,10 @@ static int listen_at(char **argv)
 	struct sockaddr_in sin = address(argv);
 	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 
-	if (fd < 0)
-		die("socket");
+	must(fd >= 0, "socket: %m");
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, (struct sockaddr *)&sin, sizeof(sin)))
-		die("bind");
-	if (listen(fd, MOST_CONNS))
-		die("listen");
+	must(!bind(fd, (struct sockaddr *)&sin, sizeof(sin)), "bind: %m");
+	must(!listen(fd, MOST_CONNS), "listen: %m");
 	return fd;
 }
 
@@ -213,8 +214,7 @@ static int accept_one(int listener)
 {
 	int fd = accept(listener, NULL, NULL);
 
-	if (fd < 0)
-		die("accept");
+	must(fd >= 0, "accept: %m");
 	return fd;
 }
 
@@ -240,8 +240,7 @@ static void serve(char **argv)
 
 	fds[0].fd = listen_at(argv);
 	for (;;) {
-		if (poll(fds, n + 1, -1) < 0)
-			die("poll");
+		must(poll(fds, n + 1, -1) >= 0, "poll: %m");
 		for (int i = n; i; i--) {
 			while (fds[i].revents && step(conns[i]))
 				;
@@ -289,8 +288,7 @@ static void write_all(int fd, const char *buf, size_t n)
 	while (n) {
 		ssize_t done = send(fd, buf, n, MSG_NOSIGNAL);
 
-		if (done < 0)
-			die("send");
+		must(done >= 0, "send: %m");
 		buf += done;
 		n -= done;
 	}
@@ -307,15 +305,12 @@ static void copy_out(int fd)
 
 		FD_ZERO(&set);
 		FD_SET(fd, &set);
-		if (select(fd + 1, &set, NULL, NULL, NULL) < 0)
-			die("select");
+		must(select(fd + 1, &set, NULL, NULL, NULL) >= 0, "select: %m");
 		n = recv(fd, buf, sizeof(buf), 0);
-		if (n < 0)
-			die("recv");
+		must(n >= 0, "recv: %m");
 		if (!n)
 			return;
-		if (write(1, buf, n) != n)
-			die("write");
+		must(write(1, buf, n) == n, "write: %m");
 	}
 }
 
@@ -326,9 +321,9 @@ static void keep_alive(int fd)
 {
 	int on = 1, seconds = 1;
 
-	if (setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)) ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds)))
-		die("keepalive");
+	must(!setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)) &&
+	     !setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds)),
+	     "keepalive: %m");
 }
 
 static void ask(const char *verb, char **argv, const char *name)
@@ -338,18 +333,15 @@ static void ask(const char *verb, char **argv, const char *name)
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	ssize_t n;
 
-	if (fd < 0)
-		die("socket");
-	if (connect(fd, (struct sockaddr *)&sin, sizeof(sin)))
-		die("connect");
+	must(fd >= 0, "socket: %m");
+	must(!connect(fd, (struct sockaddr *)&sin, sizeof(sin)), "connect: %m");
 	keep_alive(fd);
 	n = snprintf(buf, sizeof(buf), "%s %s\n", verb, name);
 	write_all(fd, buf, n);
 	if (!strcmp(verb, "put")) {
 		while ((n = read(0, buf, sizeof(buf))) > 0)
 			write_all(fd, buf, n);
-		if (shutdown(fd, SHUT_WR))
-			die("shutdown");
+		must(!shutdown(fd, SHUT_WR), "shutdown: %m");
 	}
 	copy_out(fd);
 	close(fd);

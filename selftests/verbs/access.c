@@ -38,11 +38,11 @@ static int connect_as(int qpn)
 	struct end e;
 	int err = 0;
 
-	need(!end_resolve(&e, IP_B, 8600, IP_A));
+	must(!end_resolve(&e, IP_B, 8600, IP_A));
 	if (rdma_connect(e.id, &param))
 		err = errno;
 	else
-		need(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
+		must(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
 	end_free(&e);
 	return err;
 }
@@ -54,13 +54,13 @@ static int accept_as(int qpn)
 	struct end listener, e;
 	int err = 0;
 
-	need(!end_listen(&listener, IP_A, 8601));
+	must(!end_listen(&listener, IP_A, 8601));
 	report(0);
-	need(!end_request(&listener, &e));
+	must(!end_request(&listener, &e));
 	if (rdma_accept(e.id, &param))
 		err = errno;
 	else
-		need(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
+		must(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
 	end_free(&e);
 	end_free(&listener);
 	return err;
@@ -74,8 +74,8 @@ static struct ibv_qp *lone_qp(struct end *e)
 		.cap = { 8, 8, 1, 1, 0 },
 	};
 
-	need(!end_resolve(e, IP_B, 8600, IP_A));
-	need(!end_build(e, &none));
+	must(!end_resolve(e, IP_B, 8600, IP_A));
+	must(!end_build(e, &none));
 	attr.send_cq = e->scq;
 	attr.recv_cq = e->rcq;
 	return ibv_create_qp(e->pd, &attr);
@@ -96,7 +96,7 @@ static void use_any_qp(void)
 		report(accepts ? accept_as(qp ? (int)qp->qp_num : qpn) :
 				 connect_as(qp ? (int)qp->qp_num : qpn));
 		if (qp) {
-			need(!ibv_destroy_qp(qp));
+			must(!ibv_destroy_qp(qp));
 			end_free(&e);
 		}
 	}
@@ -107,13 +107,13 @@ static void own_a_qp(void)
 {
 	struct end e;
 
-	need(!end_resolve(&e, IP_B, 8600, IP_A));
-	need(!end_build(&e, &none));
+	must(!end_resolve(&e, IP_B, 8600, IP_A));
+	must(!end_build(&e, &none));
 	report(e.qp->qp_num);
 	next_word();
-	need(state_of(&e) == IBV_QPS_INIT);
-	need(!end_connect(&e, &none));
-	need(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
+	must(state_of(&e) == IBV_QPS_INIT);
+	must(!end_connect(&e, &none));
+	must(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED));
 	report(0);
 	next_word();
 }
@@ -142,13 +142,13 @@ static void own_a_qp_in_b(void)
 	struct ibv_qp *qp;
 	struct ibv_pd *pd;
 
-	need(ctx);
+	must(ctx);
 	pd = ibv_alloc_pd(ctx);
 	attr.send_cq = ibv_create_cq(ctx, 8, NULL, NULL, 0);
 	attr.recv_cq = attr.send_cq;
-	need(pd && attr.send_cq);
+	must(pd && attr.send_cq);
 	qp = ibv_create_qp(pd, &attr);
-	need(qp);
+	must(qp);
 	report(qp->qp_num);
 	next_word();
 }
@@ -382,7 +382,7 @@ static void gets_uverbs(void)
 	close(uverbs_of_a);
 	report(connect_as(qpn_of_a));
 	fd = receive_fd();
-	need(fd >= 0);
+	must(fd >= 0);
 	report(connect_as(qpn_of_a));
 }
 
@@ -409,7 +409,7 @@ static void gets_rdma_cm(void)
 {
 	int fd = receive_fd();
 
-	need(fd >= 0);
+	must(fd >= 0);
 	close(uverbs_of_a);
 	report(raw_connect(fd, id_of_a, qpn_of_a));
 }
@@ -435,7 +435,7 @@ static void has_an_id(void)
 {
 	struct end e;
 
-	need(!end_listen(&e, "0.0.0.0", 8602));
+	must(!end_listen(&e, "0.0.0.0", 8602));
 	report(0);
 	next_word();
 }
@@ -464,7 +464,7 @@ static void tries_ids(void)
 		}
 	}
 	/* two other processes have an id each, and all commands must find both */
-	need(others >= 2 * (int)raw_commands);
+	must(others >= 2 * (int)raw_commands);
 	report(raw_query(fd, own));
 }
 

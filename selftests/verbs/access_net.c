@@ -24,7 +24,7 @@ static void from_c(void)
 
 	fd = raw_open();
 	id = raw_create(fd);
-	need(!raw_resolve(fd, id, any, 8603));
+	must(!raw_resolve(fd, id, any, 8603));
 	for (i = 0; i < ARRAY_LEN(qpns); i++)
 		report(raw_connect(fd, id, qpns[i]));
 }
@@ -52,8 +52,8 @@ static void has_qp(const char *from, const char *to)
 {
 	struct end e;
 
-	need(!end_resolve(&e, to, 8600, from));
-	need(!end_build(&e, &none));
+	must(!end_resolve(&e, to, 8600, from));
+	must(!end_build(&e, &none));
 	report(e.qp->qp_num);
 	next_word();
 }
@@ -116,8 +116,8 @@ static void takes_port(void)
 	struct end e;
 	int err = 0;
 
-	need(!end_resolve_from(&e, ip_to, 8600, ip_from, port_to_take));
-	need(!end_build(&e, &none));
+	must(!end_resolve_from(&e, ip_to, 8600, ip_from, port_to_take));
+	must(!end_build(&e, &none));
 	if (end_connect(&e, &none))
 		err = errno;
 	report(err);

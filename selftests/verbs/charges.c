@@ -32,17 +32,13 @@ static bool put_text(const char *path, const char *text)
 }
 
 /* create a cgroup that has the controller's @file, or skip the test */
-static bool group_up(const char *controller, const char *file)
+static void group_up(const char *controller, const char *file)
 {
-	static char why[64];
-
 	if (put_text(ROOT "/cgroup.subtree_control", controller) &&
 	    (!mkdir(GROUP, 0755) || errno == EEXIST) && !access(file, R_OK))
-		return true;
+		return;
 	rmdir(GROUP);
-	snprintf(why, sizeof(why), "no cgroup controller '%s'", controller + 1);
-	tap_skip = why;
-	return false;
+	skip("no cgroup controller '%s'", controller + 1);
 }
 
 /* Try again while processes of the cgroup are still exiting. */
@@ -193,8 +189,7 @@ static void deep_queues(void)
 	struct child c;
 	long long before;
 
-	if (!group_up("+memory", GROUP "/memory.current"))
-		return;
+	group_up("+memory", GROUP "/memory.current");
 	solo_up(NULL);
 	c = start(make_qps);
 	must(stepped(&c));
@@ -263,8 +258,7 @@ static void accepted_sockets(void)
 	int fd[SILENT + SLOW], i;
 	struct child c;
 
-	if (!group_up("+memory", GROUP "/memory.stat"))
-		return;
+	group_up("+memory", GROUP "/memory.stat");
 	c = start(accept_slow);
 	must(stepped(&c));
 	must(!enter_netns("a"));
@@ -360,8 +354,7 @@ static void share_of_objects(void)
 	struct ibv_pd *pds[40];
 	struct child c;
 
-	if (!group_up("+rdma", GROUP "/rdma.max"))
-		return;
+	group_up("+rdma", GROUP "/rdma.max");
 	must(!system("ip netns exec a rdma link add terncg type tern netdev lo"));
 	must(put_text(GROUP "/rdma.max", "terncg hca_handle=2 hca_object=12"));
 	c = start(take_all);

@@ -360,8 +360,7 @@ void expect_async(struct end *e, enum ibv_event_type type)
 		printf("#   async event: %s\n",
 		       ibv_event_type_str(event.event_type));
 	}
-	printf("#   no async event %s\n", ibv_event_type_str(type));
-	expect(false);
+	expect(false, "no async event %s", ibv_event_type_str(type));
 }
 
 void drop_async(struct end *e)

@@ -19,24 +19,16 @@
 
 static int to_test;	/* in the party */
 
-void party_fail(const char *func, int line, const char *what)
-{
-	printf("#   other process: %s:%d: needs %s (%s)\n", func, line, what,
-	       strerror(errno));
-	fflush(stdout);
-	_exit(1);
-}
-
 static void become(const char *netns, uid_t uid)
 {
-	need(!enter_netns(netns));
+	must(!enter_netns(netns));
 	if (uid) {
-		need(!setgroups(0, NULL));
-		need(!setresgid(uid, uid, uid));
-		need(!setresuid(uid, uid, uid));
+		must(!setgroups(0, NULL));
+		must(!setresgid(uid, uid, uid));
+		must(!setresuid(uid, uid, uid));
 	}
 	/* die with the test; setresuid() would clear an earlier setting */
-	need(!prctl(PR_SET_PDEATHSIG, SIGKILL));
+	must(!prctl(PR_SET_PDEATHSIG, SIGKILL));
 }
 
 void party_start(struct party *p, const char *netns, uid_t uid, void (*does)(void))
@@ -82,7 +74,7 @@ int party_receive(struct party *p)
 
 void report(int word)
 {
-	need(write(to_test, &word, sizeof(word)) == sizeof(word));
+	must(write(to_test, &word, sizeof(word)) == sizeof(word));
 }
 
 /* Return: the next word; exits at the end of the socket, which is the end of the test */

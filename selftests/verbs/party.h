@@ -21,14 +21,8 @@ int party_receive(struct party *p);
 /* pass a copy of @fd to the party */
 void send_fd(struct party *p, int fd);
 
-/* must() for the party: it ends the party, not the test */
-#define need(cond) do {							\
-	if (!(cond))							\
-		party_fail(__func__, __LINE__, #cond);			\
-} while (0)
+/* ---- in the party, where must() ends the party, not the test ---- */
 
-void party_fail(const char *func, int line, const char *what)
-	__attribute__((noreturn));
 /* the calls of the party: a word to the test, the next word from it, a descriptor */
 void report(int word);
 int next_word(void);

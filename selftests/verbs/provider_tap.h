@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Checks, a table of tests and TAP for the provider's unit tests. */
+/* A table of tests, in the words of test.h, and TAP for the provider's unit tests. */
 #ifndef PROVIDER_TAP_H
 #define PROVIDER_TAP_H
 
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../test.h"
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-static unsigned int failures;
+unsigned int test_failures;
 
-#define expect(cond) do { \
-	if (!(cond)) { \
-		failures++; \
-		printf("# %s:%d: expected %s\n", __func__, __LINE__, #cond); \
-	} \
-} while (0)
+void test_report(const char *file, int line, const char *text)
+{
+	printf("# %s:%d: %s\n", file, line, text);
+}
 
 struct tap_test {
 	const char *name;
@@ -33,10 +33,10 @@ static int tap_run(const struct tap_test *tests, unsigned int count)
 	alarm(120);
 	printf("TAP version 13\n1..%u\n", count);
 	for (i = 0; i < count; i++) {
-		failures = 0;
+		test_failures = 0;
 		tests[i].run();
-		bad += !!failures;
-		printf("%sok %u - provider %s\n", failures ? "not " : "", i + 1,
+		bad += !!test_failures;
+		printf("%sok %u - provider %s\n", test_failures ? "not " : "", i + 1,
 		       tests[i].name);
 	}
 	printf("# %u passed, %u failed\n", count - bad, bad);

@@ -3,26 +3,48 @@
 #define _GNU_SOURCE
 #include "tap.h"
 
-#include <stdarg.h>
+#include <errno.h>
+#include <setjmp.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TH_LOG_STREAM stdout
 #include <kselftest_harness.h>
 
-unsigned int tap_failures, tap_number;
-const char *tap_skip;
-sigjmp_buf tap_out;
+unsigned int test_failures, tap_number;
 
-void tap_complain(const char *func, int line, const char *fmt, ...)
+static sigjmp_buf end_of_test;
+static pid_t test_pid;
+static char skipped[128];	/* why the test does not apply */
+
+static bool is_test(void)
 {
-	va_list args;
+	return getpid() == test_pid;
+}
 
-	tap_failures++;
-	printf("#   %s:%d: ", func, line);
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
+/* a process that the test made says nothing else of a system call that failed */
+void test_report(const char *file, int line, const char *text)
+{
+	int err = errno;
+
+	printf("#   %s:%d: %s", file, line, text);
+	if (!is_test())
+		printf(" (%s)", strerror(err));
 	printf("\n");
+}
+
+void test_leave(void)
+{
+	if (is_test())
+		siglongjmp(end_of_test, 1);
+	fflush(stdout);
+	_exit(1);
+}
+
+void test_skip(const char *why)
+{
+	snprintf(skipped, sizeof(skipped), "%s", why);
+	siglongjmp(end_of_test, 1);
 }
 
 #define TEST_SECONDS 20
@@ -51,14 +73,15 @@ static void run_one(struct __test_metadata *meta,
 
 	(void)variant;
 	tap_number = entry->number;
-	if (!sigsetjmp(tap_out, 1))
+	test_pid = getpid();
+	if (!sigsetjmp(end_of_test, 1))
 		entry->test->run();
 	printf("#   %ld ms\n", now_ms() - start);
-	if (tap_failures) {
+	if (test_failures) {
 		meta->exit_code = KSFT_FAIL;
-	} else if (tap_skip) {
+	} else if (skipped[0]) {
 		snprintf(meta->results->reason, sizeof(meta->results->reason),
-			 "%s", tap_skip);
+			 "%s", skipped);
 		meta->exit_code = KSFT_SKIP;
 	}
 }

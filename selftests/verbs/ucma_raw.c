@@ -12,6 +12,7 @@
 
 #include <rdma/rdma_user_cm.h>
 
+#include "../test.h"
 #include "party.h"
 
 #define NOWHERE SIZE_MAX
@@ -48,7 +49,7 @@ int raw_open(void)
 {
 	int fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
 
-	need(fd >= 0);
+	must(fd >= 0);
 	return fd;
 }
 

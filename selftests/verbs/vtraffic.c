@@ -219,7 +219,7 @@ static void limits_of_lists(struct want *want)
 {
 	struct ibv_device_attr attr;
 
-	check(!ibv_query_device(e.id->verbs, &attr), "ibv_query_device");
+	must(!ibv_query_device(e.id->verbs, &attr), "ibv_query_device: %m");
 	list_send = min_u32(attr.max_sge, opt.sges);
 	list_read = min_u32(attr.max_sge_rd, opt.sges);
 	want->cap.max_send_sge = list_send;
@@ -240,21 +240,21 @@ static void client_connect(void)
 	};
 	uint32_t i;
 
-	check(!end_resolve(&e, opt.addr, opt.port, NULL), "resolving");
+	must(!end_resolve(&e, opt.addr, opt.port, NULL), "resolving: %m");
 	limits_of_lists(&want);
-	check(!end_build(&e, &want), "building the QP");
+	must(!end_build(&e, &want), "building the QP: %m");
 	/* operations use slots 0..depth-1, receives the others */
 	for (i = 0; i < opt.depth; i++)
 		post_recv(opt.depth + i);
-	check(!end_connect(&e, &want), "rdma_connect");
+	must(!end_connect(&e, &want), "rdma_connect: %m");
 	if (opt.destroy) {
 		printf("vtraffic: destroying\n");
 		fflush(stdout);
 		rdma_destroy_id(e.id);
 		leave(0, "destroyed");
 	}
-	check(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED), "connecting");
-	check(e.got_len >= sizeof(welcome), "reading the welcome");
+	must(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED), "connecting: %m");
+	must(e.got_len >= sizeof(welcome), "reading the welcome: %m");
 	memcpy(&welcome, e.got, sizeof(welcome));
 }
 
@@ -322,8 +322,8 @@ static int run_client(void)
 	post_message(KIND_BYE, 0, 0, 0, IBV_SEND_SIGNALED);
 	while (next_wc(patience_ms()).wr_id != 1ull << 32)
 		;
-	check(!rdma_disconnect(e.id), "rdma_disconnect");
-	check(ended || !end_expect(&e, RDMA_CM_EVENT_DISCONNECTED), "disconnecting");
+	must(!rdma_disconnect(e.id), "rdma_disconnect: %m");
+	must(ended || !end_expect(&e, RDMA_CM_EVENT_DISCONNECTED), "disconnecting: %m");
 	end_free(&e);
 	leave(0, "%ld operations, mode %s, seed %u, %.1f s", done,
 	      mode_names[opt.mode], opt.seed, now() - start);
@@ -348,15 +348,15 @@ static int run_hold(const char *name)
 		if (!strcmp(ibv_get_device_name(list[i]), name))
 			ctx = ibv_open_device(list[i]);
 	}
-	check(ctx, name);
+	must(ctx, "%s: %m", name);
 	pd = ibv_alloc_pd(ctx);
-	check(pd, "ibv_alloc_pd");
+	must(pd, "ibv_alloc_pd: %m");
 	attr.send_cq = ibv_create_cq(ctx, 16, NULL, NULL, 0);
-	check(attr.send_cq, "ibv_create_cq");
+	must(attr.send_cq, "ibv_create_cq: %m");
 	attr.recv_cq = attr.send_cq;
-	check(ibv_create_qp(pd, &attr), "ibv_create_qp");
-	check(ibv_reg_mr(pd, buf, sizeof(buf), IBV_ACCESS_LOCAL_WRITE),
-	      "ibv_reg_mr");
+	must(ibv_create_qp(pd, &attr), "ibv_create_qp: %m");
+	must(ibv_reg_mr(pd, buf, sizeof(buf), IBV_ACCESS_LOCAL_WRITE),
+	     "ibv_reg_mr: %m");
 	printf("vtraffic: holding %s\n", name);
 	fflush(stdout);
 	for (;;)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../test.h"
 #include "conn.h"
 
 enum mode { MODE_SEND, MODE_WRITE, MODE_READ, MODE_MIXED, MODE_COUNT };
@@ -69,11 +70,6 @@ struct message {
 /* print a line and exit */
 void leave(int status, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
-
-#define check(cond, what) do {						\
-	if (!(cond))							\
-		leave(1, "%s: %s", what, strerror(errno));		\
-} while (0)
 
 double now(void);
 

@@ -10,6 +10,7 @@
 
 struct end e;
 const char *ended;
+unsigned int test_failures;
 
 void leave(int status, const char *fmt, ...)
 {
@@ -22,6 +23,17 @@ void leave(int status, const char *fmt, ...)
 	printf("\n");
 	fflush(stdout);
 	_exit(status);
+}
+
+void test_report(const char *file, int line, const char *text)
+{
+	printf("vtraffic: %s:%d: %s\n", file, line, text);
+}
+
+void test_leave(void)
+{
+	fflush(stdout);
+	_exit(1);
 }
 
 double now(void)
@@ -104,11 +116,11 @@ void doze(int ms)
 	void *context;
 	int n = poll(pfd, 3, ms);
 
-	check(n >= 0, "poll");
+	must(n >= 0, "poll: %m");
 	if (!n)
 		leave(1, "no completion for %d ms", ms);
 	if (pfd[0].revents) {
-		check(!ibv_get_cq_event(e.comp, &cq, &context), "cq event");
+		must(!ibv_get_cq_event(e.comp, &cq, &context), "cq event: %m");
 		ibv_ack_cq_events(cq, 1);
 	}
 	if (pfd[1].revents)

@@ -25,7 +25,7 @@ static void serve_build(const struct hello *hello, struct want *want,
 	want->buf_len = (size_t)3 * opt.depth * slot_stride();
 	want->pdata = welcome;
 	want->pdata_len = sizeof(*welcome);
-	check(!end_build(&e, want), "building the QP");
+	must(!end_build(&e, want), "building the QP: %m");
 	*welcome = (struct welcome) {
 		.addr = (uintptr_t)slot_at(opt.depth),
 		.rkey = e.mr->rkey,
@@ -78,8 +78,8 @@ static long serve(struct end *listener)
 	long served = 0;
 	uint32_t i;
 
-	check(poll(&pfd, 1, -1) == 1, "poll");
-	check(!end_request(listener, &e), "waiting for a client");
+	must(poll(&pfd, 1, -1) == 1, "poll: %m");
+	must(!end_request(listener, &e), "waiting for a client: %m");
 	if (opt.unlisten)
 		end_free(listener);
 	if (opt.ask_only)
@@ -93,15 +93,15 @@ static long serve(struct end *listener)
 	serve_build(&hello, &want, &welcome);
 	for (i = 0; i < opt.depth; i++)
 		post_recv(i);
-	check(!end_accept(&e, &want), "rdma_accept");
-	check(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED), "establishing");
+	must(!end_accept(&e, &want), "rdma_accept: %m");
+	must(!end_expect(&e, RDMA_CM_EVENT_ESTABLISHED), "establishing: %m");
 	while (served >= 0) {
 		wc = next_wc(-1);
 		if (wc.opcode & IBV_WC_RECV)
 			serve_message(&wc, &served);
 	}
-	check(ended || !end_expect(&e, RDMA_CM_EVENT_DISCONNECTED),
-	      "disconnecting");
+	must(ended || !end_expect(&e, RDMA_CM_EVENT_DISCONNECTED),
+	     "disconnecting: %m");
 	ended = NULL;
 	end_free(&e);
 	return -served - 1;
@@ -113,7 +113,7 @@ int run_server(void)
 	long total = 0;
 	int i;
 
-	check(!end_listen(&listener, opt.addr, opt.port), "listening");
+	must(!end_listen(&listener, opt.addr, opt.port), "listening: %m");
 	printf("vtraffic: listening\n");
 	fflush(stdout);
 	for (i = 0; !opt.connections || i < opt.connections; i++)
