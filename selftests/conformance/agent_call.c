@@ -47,7 +47,7 @@ static int hex_digit(char ch)
 	return at ? at - digits : -1;
 }
 
-size_t arg_octets(struct call *c, void *buf, size_t max)
+size_t arg_bytes(struct call *c, void *buf, size_t max)
 {
 	const char *word = arg_word(c);
 	size_t i, len = strlen(word) / 2;
@@ -94,7 +94,7 @@ void say(struct call *c, const char *fmt, ...)
 		c->out_len += 1 + ((size_t)n < room - 1 ? (size_t)n : room - 2);
 }
 
-void say_octets(struct call *c, const void *data, size_t len)
+void say_bytes(struct call *c, const void *data, size_t len)
 {
 	const uint8_t *at = data;
 	size_t i;

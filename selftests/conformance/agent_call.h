@@ -37,14 +37,14 @@ const char *arg_word(struct call *c);
 uint64_t arg_number(struct call *c, uint64_t max);
 
 /* bytes in hex, "-" for none; Return: how many */
-size_t arg_octets(struct call *c, void *buf, size_t max);
+size_t arg_bytes(struct call *c, void *buf, size_t max);
 
 /* Return: 0 if all words are taken and none was wrong, or an errno */
 int arg_end(struct call *c);
 
 void say(struct call *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void say_octets(struct call *c, const void *data, size_t len);
+void say_bytes(struct call *c, const void *data, size_t len);
 
 typedef int command_fn(struct call *c);
 

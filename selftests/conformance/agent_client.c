@@ -92,8 +92,7 @@ static int errno_of(const char *name)
 	return EIO;
 }
 
-/* parse the answer */
-static enum verdict judge(void)
+static enum verdict parse_answer(void)
 {
 	char *end;
 
@@ -104,7 +103,7 @@ static enum verdict judge(void)
 		return OK;
 	}
 	if (strncmp(answer, "no ", 3))
-		lost("it says: %.80s", answer);
+		lost("unexpected answer: %.80s", answer);
 	end = strchrnul(answer + 3, ' ');
 	words = end + (*end == ' ');
 	*end = '\0';
@@ -127,7 +126,7 @@ static enum verdict __attribute__((format(printf, 2, 3))) try(int ms, const char
 		lost("%s", strerror(errno));
 	command[len] = '\0';
 	read_answer(ms + patience(ANSWER_MS));
-	return judge();
+	return parse_answer();
 }
 
 static void __attribute__((noreturn)) refused(void)
@@ -166,14 +165,14 @@ static int digit(char c)
 }
 
 /* decode the next word from hex, @max bytes at most; Return: how many */
-static size_t octets(void *buf, size_t max)
+static size_t bytes(void *buf, size_t max)
 {
 	const char *hex = word();
 	size_t i, len = strlen(hex) / 2;
 	uint8_t *out = buf;
 
 	if (len > max)
-		lost("%zu octets, where %zu are the most", len, max);
+		lost("%zu bytes, where %zu are the most", len, max);
 	for (i = 0; i < len; i++)
 		out[i] = digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]);
 	return len;
@@ -333,8 +332,8 @@ void agent_peek(const struct agent_mr *mr, size_t at, void *buf, size_t len)
 		size_t piece = len < PIECE_MAX ? len : PIECE_MAX;
 
 		ask(0, "peek %d %zu %zu", mr->id, at, piece);
-		if (octets(buf, piece) != piece)
-			lost("too few octets of memory");
+		if (bytes(buf, piece) != piece)
+			lost("too few bytes of memory");
 		buf = (uint8_t *)buf + piece;
 		at += piece;
 		len -= piece;
@@ -356,10 +355,10 @@ void agent_poke(const struct agent_mr *mr, size_t at, const void *buf, size_t le
 void must_be_untouched(const struct agent_mr *mr)
 {
 	if (ask(0, "untouched %d", mr->id)) {
-		uint64_t at = number(), octet = number();
+		uint64_t at = number(), byte = number();
 
-		must(false, "memory was written: octet %llu is %02llx",
-		     (unsigned long long)at, (unsigned long long)octet);
+		must(false, "memory was written: byte %llu is %02llx",
+		     (unsigned long long)at, (unsigned long long)byte);
 	}
 }
 
@@ -398,7 +397,7 @@ bool agent_event(struct agent_event *ev, int ms)
 	ev->status = strtol(word(), NULL, 10);
 	ev->ird = number();
 	ev->ord = number();
-	ev->pd_len = octets(ev->pd, sizeof(ev->pd));
+	ev->pd_len = bytes(ev->pd, sizeof(ev->pd));
 	return true;
 }
 
@@ -417,7 +416,7 @@ void agent_must_get_no_event(int ms)
 }
 
 /* the words that connect and accept have in common */
-static const char *wish(const struct agent_qp *qp, const void *pd, size_t pd_len)
+static const char *options_text(const struct agent_qp *qp, const void *pd, size_t pd_len)
 {
 	static const struct agent_qp usual = AGENT_QP_DEFAULT;
 	static char text[2 * PIECE_MAX + 64];
@@ -432,13 +431,13 @@ static const char *wish(const struct agent_qp *qp, const void *pd, size_t pd_len
 int agent_connect(uint16_t port, const struct agent_qp *qp, const void *pd,
 		  size_t pd_len)
 {
-	ask(0, "connect %s %u %s", peer_address, port, wish(qp, pd, pd_len));
+	ask(0, "connect %s %u %s", peer_address, port, options_text(qp, pd, pd_len));
 	return number();
 }
 
 int agent_try_accept(int conn, const struct agent_qp *qp, const void *pd, size_t pd_len)
 {
-	return try(0, "accept %d %s", conn, wish(qp, pd, pd_len)) == NO ? no_errno : 0;
+	return try(0, "accept %d %s", conn, options_text(qp, pd, pd_len)) == NO ? no_errno : 0;
 }
 
 void agent_accept(int conn, const struct agent_qp *qp, const void *pd, size_t pd_len)

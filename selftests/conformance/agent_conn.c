@@ -112,43 +112,43 @@ void conn_reset(void)
 }
 
 /**
- * struct wish - the options of connect and accept, for the QP and for rdma_cm
+ * struct conn_options - the options of connect and accept, for the QP and for rdma_cm
  * @param: its private data is @pd
  */
-struct wish {
+struct conn_options {
 	struct ibv_qp_cap cap;
 	int srq_depth;
 	struct rdma_conn_param param;
 	uint8_t pd[UINT8_MAX];
 };
 
-static void arg_wish(struct call *c, struct wish *w)
+static void arg_options(struct call *c, struct conn_options *o)
 {
-	w->cap.max_send_wr = arg_number(c, DEPTH_MAX);
-	w->cap.max_recv_wr = arg_number(c, DEPTH_MAX);
-	w->cap.max_send_sge = SGE_MAX;
-	w->cap.max_recv_sge = SGE_MAX;
-	w->cap.max_inline_data = INLINE_MAX;
-	w->param.responder_resources = arg_number(c, UINT8_MAX);
-	w->param.initiator_depth = arg_number(c, UINT8_MAX);
-	w->srq_depth = arg_number(c, DEPTH_MAX);
-	w->param.private_data_len = arg_octets(c, w->pd, sizeof(w->pd));
-	w->param.private_data = w->pd;
+	o->cap.max_send_wr = arg_number(c, DEPTH_MAX);
+	o->cap.max_recv_wr = arg_number(c, DEPTH_MAX);
+	o->cap.max_send_sge = SGE_MAX;
+	o->cap.max_recv_sge = SGE_MAX;
+	o->cap.max_inline_data = INLINE_MAX;
+	o->param.responder_resources = arg_number(c, UINT8_MAX);
+	o->param.initiator_depth = arg_number(c, UINT8_MAX);
+	o->srq_depth = arg_number(c, DEPTH_MAX);
+	o->param.private_data_len = arg_bytes(c, o->pd, sizeof(o->pd));
+	o->param.private_data = o->pd;
 }
 
-static int make_qp(struct conn *conn, const struct wish *w)
+static int make_qp(struct conn *conn, const struct conn_options *o)
 {
 	struct ibv_srq_init_attr srq = {
-		.attr = { .max_wr = w->srq_depth, .max_sge = SGE_MAX },
+		.attr = { .max_wr = o->srq_depth, .max_sge = SGE_MAX },
 	};
 	struct ibv_qp_init_attr attr = {
-		.cap = w->cap,
+		.cap = o->cap,
 		.qp_type = IBV_QPT_RC,
 		.send_cq = dev.cq,
 		.recv_cq = dev.cq,
 	};
 
-	if (w->srq_depth) {
+	if (o->srq_depth) {
 		if (!shared)
 			shared = ibv_create_srq(dev.pd[0], &srq);
 		if (!shared)
@@ -159,7 +159,7 @@ static int make_qp(struct conn *conn, const struct wish *w)
 	if (!rdma_create_qp(conn->id, dev.pd[0], &attr))
 		return 0;
 	/* some devices have no inline data: try without */
-	attr.cap = w->cap;
+	attr.cap = o->cap;
 	attr.cap.max_inline_data = 0;
 	return rdma_create_qp(conn->id, dev.pd[0], &attr) ? errno : 0;
 }
@@ -267,7 +267,7 @@ static int resolve(struct rdma_cm_id *id, struct sockaddr_storage *to)
 	return event_await(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 2 * RESOLVE_MS);
 }
 
-static int start(struct conn *conn, struct sockaddr_storage *to, struct wish *w)
+static int start(struct conn *conn, struct sockaddr_storage *to, struct conn_options *o)
 {
 	int error = resolve(conn->id, to);
 
@@ -276,20 +276,20 @@ static int start(struct conn *conn, struct sockaddr_storage *to, struct wish *w)
 	/* the PDs and the CQ are of our device, so no other one will do */
 	if (conn->id->verbs != dev.verbs)
 		return EXDEV;
-	error = make_qp(conn, w);
+	error = make_qp(conn, o);
 	if (error)
 		return error;
-	return rdma_connect(conn->id, &w->param) ? errno : 0;
+	return rdma_connect(conn->id, &o->param) ? errno : 0;
 }
 
 int cmd_connect(struct call *c)
 {
 	struct sockaddr_storage to;
-	struct wish w = { 0 };
+	struct conn_options o = { 0 };
 	struct rdma_cm_id *id;
 	int n, error = parse(c, &to);
 
-	arg_wish(c, &w);
+	arg_options(c, &o);
 	error = error ?: arg_end(c) ?: dev_open();
 	if (error)
 		return error;
@@ -300,7 +300,7 @@ int cmd_connect(struct call *c)
 		rdma_destroy_id(id);
 		return ENOSPC;
 	}
-	error = start(&conns[n], &to, &w);
+	error = start(&conns[n], &to, &o);
 	if (error) {
 		destroy(&conns[n]);
 		return error;
@@ -312,26 +312,26 @@ int cmd_connect(struct call *c)
 int cmd_accept(struct call *c)
 {
 	struct conn *conn = arg_conn(c);
-	struct wish w = { 0 };
+	struct conn_options o = { 0 };
 	int error;
 
-	arg_wish(c, &w);
+	arg_options(c, &o);
 	error = arg_end(c);
 	if (error)
 		return error;
 	if (conn->id->qp)
 		return EISCONN;
-	error = make_qp(conn, &w);
+	error = make_qp(conn, &o);
 	if (error)
 		return error;
-	return rdma_accept(conn->id, &w.param) ? errno : 0;
+	return rdma_accept(conn->id, &o.param) ? errno : 0;
 }
 
 int cmd_reject(struct call *c)
 {
 	struct conn *conn = arg_conn(c);
 	uint8_t pd[UINT8_MAX];
-	size_t len = arg_octets(c, pd, sizeof(pd));
+	size_t len = arg_bytes(c, pd, sizeof(pd));
 	int error = arg_end(c);
 
 	if (error)

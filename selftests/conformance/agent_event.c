@@ -99,7 +99,7 @@ static void tell(struct call *c, const struct event *e)
 	if (!strncmp(name, prefix, sizeof(prefix) - 1))
 		name += sizeof(prefix) - 1;
 	say(c, "%s %d %d %d %d", name, e->conn, e->status, e->ird, e->ord);
-	say_octets(c, e->pd, e->pd_len);
+	say_bytes(c, e->pd, e->pd_len);
 }
 
 int cmd_event(struct call *c)

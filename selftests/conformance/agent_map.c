@@ -40,7 +40,7 @@ struct message {
 	uint8_t mapped_cp[16];
 };
 
-_Static_assert(sizeof(struct message) == 64, "64 octets are a request");
+_Static_assert(sizeof(struct message) == 64, "64 bytes are a request");
 
 /* only a Request has the mapped address of the connecting peer */
 #define SHORT_LEN	48

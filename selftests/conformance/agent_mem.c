@@ -136,7 +136,7 @@ int cmd_peek(struct call *c)
 		return error;
 	if (outside(r, at, len))
 		return ERANGE;
-	say_octets(c, r->at + at, len);
+	say_bytes(c, r->at + at, len);
 	return 0;
 }
 
@@ -145,7 +145,7 @@ int cmd_poke(struct call *c)
 	static uint8_t piece[PIECE_MAX];
 	struct region *r = arg_region(c);
 	size_t at = arg_number(c, LEN_MAX);
-	size_t len = arg_octets(c, piece, sizeof(piece));
+	size_t len = arg_bytes(c, piece, sizeof(piece));
 	int error = arg_end(c);
 
 	if (error)

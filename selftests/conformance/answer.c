@@ -32,7 +32,7 @@ static void plain_exchange(const char *setting, uint8_t sent, uint8_t rev, uint8
 
 	call_with(&m, setting, sent, 0);
 	rev_reply(&f, rev, flags);
-	mpa_add_pd(&f, "four octets and more", 20);
+	mpa_add_pd(&f, "four bytes, and more", 20);
 	if (flags & MPA_R)
 		must_be_rejected(&m, &f, 0);
 	else
@@ -221,13 +221,13 @@ static const struct conform_test tests[] = {
 	  "Rev 1 is taken as the answer to a plain Request of Rev 2.",
 	  INITIATOR, NEED_SET, answer__reply_1_to_plain_2 },
 	{ "answer__enhanced_reply", "H10 P6",
-	  "An enhanced Reply to an enhanced Request: the data behind the words is the ULP's.",
+	  "An enhanced Reply to an enhanced Request: the data after the words is the ULP's.",
 	  INITIATOR, 0, answer__enhanced_reply },
 	{ "answer__enhanced_reject", "H11",
-	  "An enhanced Reply with R rejects; the data behind the words is the ULP's.",
+	  "An enhanced Reply with R rejects; the data after the words is the ULP's.",
 	  INITIATOR, 0, answer__enhanced_reject },
 	{ "answer__reply_without_words", "H12 K13 MPA-109",
-	  "S with less than 4 octets of private data is badly formatted.",
+	  "S with less than 4 bytes of private data is badly formatted.",
 	  INITIATOR, 0, answer__reply_without_words },
 	{ "answer__high_reply", "H17 K12 MPA-093",
 	  "A Reply of a Rev over 2 is closed on.",

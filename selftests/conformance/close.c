@@ -119,7 +119,7 @@ static void must_get_the_sends(struct session *s)
 		at += f.seg.len;
 		if (!seg_last(&f.seg))
 			continue;
-		must_eq(at, LARGE - done, "octets");
+		must_eq(at, LARGE - done, "bytes");
 		done++;
 		at = 0;
 	}
@@ -127,7 +127,7 @@ static void must_get_the_sends(struct session *s)
 
 /* Post more than TCP takes while we do not read: some Sends have not begun when the
  * disconnect comes. */
-static void close_behind_sends(struct session *s)
+static void close_after_sends(struct session *s)
 {
 	struct agent_mr mr;
 	unsigned int i;
@@ -146,7 +146,7 @@ static void close__device_sends_what_it_has_then_fin(void)
 {
 	struct session s;
 
-	close_behind_sends(&s);
+	close_after_sends(&s);
 	must_get_the_sends(&s);
 	must_fin_silently(s.p);
 }
@@ -161,7 +161,7 @@ static void close__waits_for_a_peer_that_does_not_read(void)
 
 	if (agent_offers() & NEED_SET)
 		agent_set("close-ms 60000");
-	close_behind_sends(&s);
+	close_after_sends(&s);
 	usleep(HOLD_MS * 1000);
 	must(strcmp(agent_qp_state(s.conn), "ERR"),
 	     "the QP is in ERR before all was sent");
@@ -193,14 +193,14 @@ static void close__peer_that_never_reads_is_cut_off(void)
 		must_eq(wc.wr_id, i, "request that ended");
 		flushed += !strcmp(wc.status, "WR_FLUSH_ERR");
 		must(!flushed || !strcmp(wc.status, "WR_FLUSH_ERR"),
-		     "%s behind one that was flushed", wc.status);
+		     "%s after one that was flushed", wc.status);
 	}
-	must(flushed > 0, "%u octets were sent to a peer that reads none", MANY * BIG);
+	must(flushed > 0, "%u bytes were sent to a peer that reads none", MANY * BIG);
 	must_eq(peer_wait_end(s.p, patience(10000)), PEER_RST, "end of the stream");
 }
 
 /* Responses count too: the device sends FIN only after its open Read has ended */
-static void close__no_octet_is_of_anything_else(void)
+static void close__every_byte_is_of_an_fpdu(void)
 {
 	static const enum agent_op ags[] = { AG_SEND, AG_WRITE, AG_READ, AG_SEND_INV };
 	struct session s = session_default();
@@ -302,12 +302,12 @@ static void close__rst_inside_an_fpdu(void)
  * the end. */
 static const struct cut {
 	const char *name;
-	int octets;
+	int bytes;
 } cuts[] = {
 	{ "close__fin_inside_the_length", 1 },
-	{ "close__fin_behind_the_length", 2 },
+	{ "close__fin_after_the_length", 2 },
 	{ "close__fin_inside_the_header", 9 },
-	{ "close__fin_behind_the_header", 16 },
+	{ "close__fin_after_the_header", 16 },
 	{ "close__fin_inside_the_data", 100 },
 	{ "close__fin_before_the_pad", -6 },
 	{ "close__fin_before_the_crc", -4 },
@@ -328,7 +328,7 @@ static void fin_inside(void)
 	/* 2 + 14 + 994 bytes and 2 of pad */
 	n = seg_write(s.p, mr.rkey, mr.va, data, 994, true, ulpdu);
 	len = fpdu_build(s.p, ulpdu, n, NULL, burst);
-	peer_send(s.p, burst, cut->octets < 0 ? len + cut->octets : (size_t)cut->octets);
+	peer_send(s.p, burst, cut->bytes < 0 ? len + cut->bytes : (size_t)cut->bytes);
 	peer_shutdown(s.p);
 	must_be_lost(&s);
 	must_be_disconnected(&s);
@@ -403,14 +403,14 @@ static void ignores_what_follows(struct session *s, const struct fpdu_fault *fau
 	must_be_flushed(1);
 }
 
-static void close__nothing_counts_behind_a_crc_error(void)
+static void close__nothing_counts_after_a_crc_error(void)
 {
 	struct session s = session_default();
 
 	ignores_what_follows(&s, &bad_crc, 2);
 }
 
-static void close__nothing_counts_behind_a_marker_error(void)
+static void close__nothing_counts_after_a_marker_error(void)
 {
 	struct session s = flow_marked_session();
 
@@ -558,11 +558,11 @@ static void close__slow_reader_gets_all(void)
 
 static const struct conform_test tests[] = {
 	T(close__fin_between_fpdus, "MPA-011 MPA-119 MPA-120 MPA-123", EITHER, 0,
-	  "FIN between two FPDUs is told, and answered by FIN"),
+	  "FIN between two FPDUs is reported, and answered by FIN"),
 	T(close__fin_where_a_marker_is_due, "MPA-119 MPA-120 MPA-029", EITHER, NEED_SET,
-	  "FIN behind a CRC field is an orderly end, even where a marker is due"),
+	  "FIN after a CRC field is an orderly end, even where a marker is due"),
 	T(close__what_came_before_fin_counts, "MPA-120 MPA-011", EITHER, 0,
-	  "what came before FIN is placed and delivered before the end is told"),
+	  "what came before FIN is placed and delivered before the end is reported"),
 	T(close__device_sends_what_it_has_then_fin, "MPA-069 MPA-119", EITHER, 0,
 	  "what was posted before the disconnect is sent, then FIN, then nothing"),
 	T(close__waits_for_a_peer_that_does_not_read, "DDP-067 MPA-069", RESPONDER, 0,
@@ -570,18 +570,18 @@ static const struct conform_test tests[] = {
 	T(close__peer_that_never_reads_is_cut_off, "DDP-003 DDP-077 Q18", RESPONDER,
 	  NEED_SET | NEED_SLOW,
 	  "a peer that never reads is reset, and each work request ends in a completion"),
-	T(close__no_octet_is_of_anything_else, "RDMAP-108", EITHER, 0,
-	  "each octet from the startup to FIN is of an FPDU with a message of RDMAP"),
+	T(close__every_byte_is_of_an_fpdu, "RDMAP-108", EITHER, 0,
+	  "each byte from the startup to FIN is of an FPDU with a message of RDMAP"),
 	T(close__device_still_takes_what_we_send, "MPA-119", EITHER, 0,
 	  "the end of one half of the stream leaves the other as it was"),
 	T(close__rst_flushes_all, "MPA-069 MPA-121 MPA-123", EITHER, 0,
-	  "RST is told, and each work request ends in a completion"),
+	  "RST is reported, and each work request ends in a completion"),
 	T(close__rst_inside_an_fpdu, "MPA-069 MPA-121 MPA-123", EITHER, 0,
-	  "RST inside an FPDU is told, and nothing of the FPDU counts"),
+	  "RST inside an FPDU is reported, and nothing of the FPDU counts"),
 	CUT(close__fin_inside_the_length),
-	CUT(close__fin_behind_the_length),
+	CUT(close__fin_after_the_length),
 	CUT(close__fin_inside_the_header),
-	CUT(close__fin_behind_the_header),
+	CUT(close__fin_after_the_header),
 	CUT(close__fin_inside_the_data),
 	CUT(close__fin_before_the_pad),
 	CUT(close__fin_before_the_crc),
@@ -590,24 +590,24 @@ static const struct conform_test tests[] = {
 	  "a bad CRC ends in a Terminate with code 2 and FIN, and an event"),
 	T(close__marker_error_is_reported, "MPA-121 MPA-122 MPA-125 MPA-131", EITHER, NEED_SET,
 	  "a wrong marker ends in a Terminate with code 3 and FIN, and an event"),
-	T(close__nothing_counts_behind_a_crc_error, "MPA-124 MPA-130 R8", EITHER, 0,
-	  "no FPDU behind one with a bad CRC is passed on"),
-	T(close__nothing_counts_behind_a_marker_error, "MPA-125 MPA-130 R8", EITHER, NEED_SET,
-	  "no FPDU behind one with a wrong marker is passed on"),
+	T(close__nothing_counts_after_a_crc_error, "MPA-124 MPA-130 R8", EITHER, 0,
+	  "no FPDU after one with a bad CRC is passed on"),
+	T(close__nothing_counts_after_a_marker_error, "MPA-125 MPA-130 R8", EITHER, NEED_SET,
+	  "no FPDU after one with a wrong marker is passed on"),
 	T(close__flood_does_not_eat_the_terminate, "MPA-122 MPA-130 MPA-131", EITHER, 0,
 	  "the Terminate arrives though the peer goes on sending: no RST"),
 	T(close__error_just_before_fin, "MPA-122 MPA-124 MPA-131", EITHER, 0,
-	  "an FPDU with a bad CRC is reported even where FIN is right behind it"),
+	  "an FPDU with a bad CRC is reported even where FIN is right after it"),
 	T(close__text_is_no_fpdu, "MPA-132 MPA-066", EITHER, 0,
-	  "octets that are no FPDU are refused"),
+	  "bytes that are no FPDU are refused"),
 	T(close__noise_is_no_fpdu, "MPA-132 MPA-066", EITHER, 0,
-	  "octets that are no FPDU are refused"),
+	  "bytes that are no FPDU are refused"),
 	T(close__request_is_no_fpdu, "MPA-132 MPA-066", EITHER, 0,
 	  "a Request in Full Operation is no FPDU"),
 	T(close__terminate_then_fin_of_the_peer, "MPA-119 MPA-120", EITHER, 0,
 	  "a Terminate and FIN of the peer are answered by FIN alone"),
 	T(close__slow_reader_gets_all, "DDP-067 RDMAP-118", RESPONDER, NEED_SLOW,
-	  "what had completed arrives, then FIN or the Terminate, as long as octets move"),
+	  "what had completed arrives, then FIN or the Terminate, as long as bytes move"),
 	{}
 };
 

@@ -183,7 +183,7 @@ awk -F'\t' -v verbose=$verbose '
 			!has["verbs", i] && !has["unit", i]
 	}
 
-	function judge(i)
+	function verdict(i)
 	{
 		if (level[i] == "n/a")
 			return "n/a"
@@ -213,7 +213,7 @@ awk -F'\t' -v verbose=$verbose '
 	END {
 		for (k = 1; k <= n; k++) {
 			i = id[k]
-			what = judge(i)
+			what = verdict(i)
 			if (i in untestable && (what == "tested" || what == "weak"))
 				fault("untestable: " i " is tested")
 			count(doc[i] ", " level[i], what)

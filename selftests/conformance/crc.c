@@ -30,7 +30,7 @@ static void crc__is_asked_for_by_default(void)
 /* a Send of 24 zeros without a marker; the CRC was computed by another program */
 static void crc__of_a_known_fpdu_is_taken(void)
 {
-	static const uint8_t octets[48] = {
+	static const uint8_t bytes[48] = {
 		[1] = 0x2a, 0x41, 0x43, [15] = 1, [44] = 0xb7, 0x24, 0x3e, 0xc3,
 	};
 	struct session s = SESSION_DEFAULT;
@@ -39,7 +39,7 @@ static void crc__of_a_known_fpdu_is_taken(void)
 	flow_device_speaks(&s);
 	if (s.p->tx_markers)
 		skip("the device wants markers");
-	flow_zeros_are_taken(&s, octets, sizeof(octets));
+	flow_zeros_are_taken(&s, bytes, sizeof(bytes));
 }
 
 /* a zero-length Read Request and its Response, all STags and TOs 0 */
@@ -166,19 +166,19 @@ static void crc__is_used_to_the_end(void)
 
 static const struct flip {
 	const char *name;
-	unsigned int octet;
+	unsigned int byte;
 	uint8_t bit;
 } flips[] = {
 	{ "crc__flip_in_the_ddp_control", 2, 0x40 },
 	{ "crc__flip_in_the_opcode", 3, 0x03 },
 	{ "crc__flip_in_the_stag", 7, 0x01 },
 	{ "crc__flip_in_the_offset", 15, 0x01 },
-	{ "crc__flip_in_the_first_data_octet", 16, 0x80 },
-	{ "crc__flip_in_the_last_data_octet", 20, 0x01 },
-	{ "crc__flip_in_the_first_pad_octet", 21, 0x10 },
-	{ "crc__flip_in_the_last_pad_octet", 23, 0x80 },
-	{ "crc__flip_in_its_first_octet", 24, 0x01 },
-	{ "crc__flip_in_its_last_octet", 27, 0x80 },
+	{ "crc__flip_in_the_first_data_byte", 16, 0x80 },
+	{ "crc__flip_in_the_last_data_byte", 20, 0x01 },
+	{ "crc__flip_in_the_first_pad_byte", 21, 0x10 },
+	{ "crc__flip_in_the_last_pad_byte", 23, 0x80 },
+	{ "crc__flip_in_its_first_byte", 24, 0x01 },
+	{ "crc__flip_in_its_last_byte", 27, 0x80 },
 	{ "crc__flip_to_a_shorter_length", 1, 0x10 },
 	{ "crc__flip_to_a_longer_length", 1, 0x40 },
 	{}
@@ -200,8 +200,8 @@ static void flip(void)
 	pattern(data, FLIP_LEN, 4);
 	agent_recv(s.conn, RECV_ID, &rq, 0, 64);
 	n = seg_write(s.p, mr.rkey, mr.va, data, FLIP_LEN, true, ulpdu);
-	must_eq(fpdu_build(s.p, ulpdu, n, NULL, out), FLIP_FPDU, "octets of the FPDU");
-	out[row->octet] ^= row->bit;
+	must_eq(fpdu_build(s.p, ulpdu, n, NULL, out), FLIP_FPDU, "bytes of the FPDU");
+	out[row->byte] ^= row->bit;
 	peer_send(s.p, out, FLIP_FPDU);
 	/* a greater length: the device waits for the rest of the FPDU first */
 	if (get16(out) > n)
@@ -314,16 +314,16 @@ static void crc__is_not_seen_by_the_ulp(void)
 
 #define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
 #define FLIP(name)	{ #name, "MPA-050 MPA-066 MPA-124", \
-	"an octet changed on the way is seen, and nothing of the FPDU counts", \
+	"a byte changed on the way is seen, and nothing of the FPDU counts", \
 	RESPONDER, 0, flip }
 
 static const struct conform_test tests[] = {
 	T(crc__is_asked_for_by_default, "MPA-001 MPA-038", EITHER, 0,
 	  "a device as it comes asks for CRCs"),
 	T(crc__of_a_known_fpdu_is_taken, "MPA-036 MPA-046 MPA-047", EITHER, 0,
-	  "the CRC is CRC32c as iSCSI has it, the least significant octet first"),
+	  "the CRC is CRC32c as iSCSI has it, the least significant byte first"),
 	T(crc__of_a_known_answer_is_right, "MPA-036 MPA-046 MPA-047 MPA-049", EITHER, 0,
-	  "the CRC is CRC32c as iSCSI has it, the least significant octet first"),
+	  "the CRC is CRC32c as iSCSI has it, the least significant byte first"),
 	T(crc__both_ends_want_it, "C1 MPA-039 MPA-088", EITHER, 0,
 	  "C=1 in both frames: both ends generate and check"),
 	T(crc__the_device_wants_it, "C2 C3 MPA-037 MPA-039 MPA-042 MPA-088", EITHER, 0,
@@ -331,7 +331,7 @@ static const struct conform_test tests[] = {
 	T(crc__the_peer_wants_it, "C2 C3 MPA-037 MPA-039 MPA-042 MPA-088", EITHER, NEED_SET,
 	  "C=1 in the peer's frame alone: both ends generate and check"),
 	T(crc__no_end_wants_it, "C4 MPA-018 MPA-039 MPA-043 MPA-044 MPA-045 MPA-087", EITHER,
-	  NEED_SET, "C=0 in both frames: the field is there, and nobody looks at it"),
+	  NEED_SET, "C=0 in both frames: the field is there, and is not checked"),
 	T(crc__is_used_to_the_end, "MPA-042", EITHER, NEED_SET,
 	  "once agreed on, CRCs are made and checked until the connection ends"),
 	T(crc__is_not_seen_by_the_ulp, "MPA-041", EITHER, NEED_SET,
@@ -340,12 +340,12 @@ static const struct conform_test tests[] = {
 	FLIP(crc__flip_in_the_opcode),
 	FLIP(crc__flip_in_the_stag),
 	FLIP(crc__flip_in_the_offset),
-	FLIP(crc__flip_in_the_first_data_octet),
-	FLIP(crc__flip_in_the_last_data_octet),
-	FLIP(crc__flip_in_the_first_pad_octet),
-	FLIP(crc__flip_in_the_last_pad_octet),
-	FLIP(crc__flip_in_its_first_octet),
-	FLIP(crc__flip_in_its_last_octet),
+	FLIP(crc__flip_in_the_first_data_byte),
+	FLIP(crc__flip_in_the_last_data_byte),
+	FLIP(crc__flip_in_the_first_pad_byte),
+	FLIP(crc__flip_in_the_last_pad_byte),
+	FLIP(crc__flip_in_its_first_byte),
+	FLIP(crc__flip_in_its_last_byte),
 	FLIP(crc__flip_to_a_shorter_length),
 	FLIP(crc__flip_to_a_longer_length),
 	T(crc__bad_one_leaves_memory_alone, "MPA-050 MPA-066 MPA-121 MPA-124 R4", EITHER, 0,
@@ -353,7 +353,7 @@ static const struct conform_test tests[] = {
 	T(crc__bad_one_fills_no_receive, "MPA-050 MPA-066 MPA-124", EITHER, 0,
 	  "nothing of an FPDU is placed or delivered before its CRC is known to be good"),
 	T(crc__covers_a_pad_of_any_value, "MPA-015", EITHER, 0,
-	  "what the pad octets are is of no matter, if the CRC is over them"),
+	  "what the pad bytes are is of no matter, if the CRC is over them"),
 	T(crc__of_zeros_does_not_fit_another_pad, "MPA-015 MPA-124", EITHER, 0,
 	  "the pad is in the CRC as it was sent"),
 	{}

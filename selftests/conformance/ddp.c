@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * DDP, RFC 5041: what it needs of the layer below, the control octets, and how a
+ * DDP, RFC 5041: what it needs of the layer below, the control bytes, and how a
  * stream ends, in order or after an error. Untagged rules are in untagged.c, tagged
  * ones in write.c and read.c.
  */
@@ -85,7 +85,7 @@ static void ddp__every_request_ends(void)
 	agent_must_get_no_wc(1);
 }
 
-/* ---- the two control octets --------------------------------------------- */
+/* ---- the two control bytes --------------------------------------------- */
 
 static void ddp__reserved_bits_of_untagged_are_ignored(void)
 {
@@ -190,7 +190,7 @@ static void short_segment(uint8_t ctrl)
 	struct scene *sc = scene_start();
 	uint8_t ulpdu[UNTAGGED_HDR] = { ctrl, 0x40 | (ctrl & DDP_TAGGED ? 0 : 3) };
 
-	scene_refuse_octets(sc, ulpdu, tried_value(), RO_STREAM);
+	scene_refuse_bytes(sc, ulpdu, tried_value(), RO_STREAM);
 }
 
 static void short_tagged(void)
@@ -205,7 +205,7 @@ static void short_untagged(void)
 
 /* ---- set-up and graceful end (RFC 5041 6) ------------------------------- */
 
-static void ddp__starts_right_behind_the_reply(void)
+static void ddp__starts_right_after_the_reply(void)
 {
 	static const uint8_t data[8] = "at once";
 	struct agent_qp qp = AGENT_QP_DEFAULT;
@@ -307,7 +307,7 @@ static void take_or_flushed(struct peer *p, uint64_t wr_id, uint32_t len)
 	must(agent_poll(&wc, patience(3000)), "the Send does not end");
 	must_eq(wc.wr_id, wr_id, "request that ended");
 	if (!strcmp(wc.status, "SUCCESS"))
-		must_eq(take_send(p, NULL), len, "octets of the Send");
+		must_eq(take_send(p, NULL), len, "bytes of the Send");
 	else
 		must(!strcmp(wc.status, "WR_FLUSH_ERR"), "status %s", wc.status);
 }
@@ -333,7 +333,7 @@ static void ddp__sends_go_on_after_the_peers_fin(void)
 	peer_shutdown(s.p);
 	told = agent_event(&ev, 100);
 	err = agent_try_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, 5000, 0, 0);
-	must_eq(take_send(s.p, &f), mr.len, "octets of the first Send");
+	must_eq(take_send(s.p, &f), mr.len, "bytes of the first Send");
 	agent_must_get_wc(1, "SUCCESS", &wc);
 	if (!err)
 		take_or_flushed(s.p, 2, 5000);
@@ -473,7 +473,7 @@ static void ddp__later_segments_are_dropped(void)
 
 static const struct conform_test tests[] = {
 	ROW("ddp__boundaries_do_not_depend_on_tcp", "DDP-004 DDP-014 DDP-015",
-	    "segments are the same however TCP cuts the octets: one by one",
+	    "segments are the same however TCP cuts the bytes: one by one",
 	    EITHER, ddp__boundaries_do_not_depend_on_tcp),
 	ROW("ddp__length_is_the_frames", "DDP-008 DDP-062",
 	    "the length of a segment, and so of a message, is what the frame says",
@@ -491,7 +491,7 @@ static const struct conform_test tests[] = {
 	    "a receiver does not look at the four reserved bits, T=1",
 	    RESPONDER, ddp__reserved_bits_of_tagged_are_ignored),
 	ROW("ddp__reserved_bits_of_rdmap_are_ignored", "RDMAP-015",
-	    "a receiver ignores the two reserved bits of RDMAP's octet",
+	    "a receiver ignores the two reserved bits of RDMAP's byte",
 	    RESPONDER, ddp__reserved_bits_of_rdmap_are_ignored),
 	ROW("ddp__tagged_version_0", "DDP-024",
 	    "each segment has the stream's DDP version", EITHER, tagged_version),
@@ -532,17 +532,17 @@ static const struct conform_test tests[] = {
 	ROW("ddp__short_untagged_17", "DDP-043 RDMAP-003 Q10",
 	    "a segment shorter than its header is refused", RESPONDER,
 	    short_untagged),
-	ROW("ddp__starts_right_behind_the_reply", "DDP-064",
-	    "the octet behind the startup is the first of DDP", RESPONDER,
-	    ddp__starts_right_behind_the_reply),
+	ROW("ddp__starts_right_after_the_reply", "DDP-064",
+	    "the byte after the startup is the first of DDP", RESPONDER,
+	    ddp__starts_right_after_the_reply),
 	ROW("ddp__orderly_end_is_no_error", "DDP-011 DDP-012",
-	    "the end of a stream by FIN is told as an end, not as an error", EITHER,
+	    "the end of a stream by FIN is reported as an end, not as an error", EITHER,
 	    ddp__orderly_end_is_no_error),
 	ROW("ddp__graceful_close_sends_what_was_posted", "DDP-067",
 	    "a graceful close moves all that was posted, then sends FIN", EITHER,
 	    ddp__graceful_close_sends_what_was_posted),
 	ROW("ddp__no_new_requests_after_close", "DDP-068",
-	    "behind a graceful close new requests fail and nothing is sent", RESPONDER,
+	    "after a graceful close new requests fail and nothing is sent", RESPONDER,
 	    ddp__no_new_requests_after_close),
 	ROW("ddp__sends_go_on_after_the_peers_fin", "DDP-070 DDP-071",
 	    "the peer's FIN does not stop what is queued, and is answered by FIN",
@@ -551,13 +551,13 @@ static const struct conform_test tests[] = {
 	    "a stream that closed its own half still places and delivers", RESPONDER,
 	    ddp__receives_after_its_own_fin),
 	ROW("ddp__fatal_error_is_told", "DDP-073 DDP-106 RDMAP-007 RDMAP-035",
-	    "an invalid header is told to the program and ends the QP", EITHER,
+	    "an invalid header is reported to the program and ends the QP", EITHER,
 	    ddp__fatal_error_is_told),
 	ROW("ddp__requests_end_in_error", "DDP-074",
-	    "behind a fatal error each outstanding request completes in error",
+	    "after a fatal error each outstanding request completes in error",
 	    RESPONDER, ddp__requests_end_in_error),
 	ROW("ddp__terminate_comes_before_fin", "DDP-075 DDP-076 DDP-095 DDP-010 DDP-066",
-	    "one more message, the Terminate, leaves before the end and none behind it",
+	    "one more message, the Terminate, leaves before the end and none after it",
 	    EITHER, ddp__terminate_comes_before_fin),
 	ROW("ddp__terminate_has_tagged_copies",
 	    "DDP-093 RDMAP-024 RDMAP-025 RDMAP-027 RDMAP-028 RDMAP-029 RDMAP-030",
@@ -568,7 +568,7 @@ static const struct conform_test tests[] = {
 	    "the Terminate has length and header of the bad untagged segment",
 	    RESPONDER, ddp__terminate_has_untagged_copies),
 	ROW("ddp__later_segments_are_dropped", "DDP-092 DDP-094",
-	    "behind a bad segment all others are dropped without an answer", RESPONDER,
+	    "after a bad segment all others are dropped without an answer", RESPONDER,
 	    ddp__later_segments_are_dropped),
 	{}
 };

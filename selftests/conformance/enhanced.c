@@ -7,7 +7,7 @@
 
 #include "meet.h"
 
-#define REV	17	/* the octet of a frame that holds Rev */
+#define REV	17	/* the byte of a frame that holds Rev */
 
 static const char data[] = "private";
 
@@ -92,7 +92,7 @@ static void request__is_plain_when_nothing_enhanced_is_wanted(void)
 	must_bytes(m.p->request.pd, data, sizeof(data), "private data");
 }
 
-static size_t request_octets(const char *setting, uint8_t *out)
+static size_t request_bytes(const char *setting, uint8_t *out)
 {
 	struct meeting m = MEETING_DEFAULT;
 	size_t len;
@@ -109,9 +109,9 @@ static size_t request_octets(const char *setting, uint8_t *out)
 static void request__without_s_is_that_of_revision_1(void)
 {
 	uint8_t rev1[MPA_FRAME_HDR + MPA_PD_MAX], rev2[MPA_FRAME_HDR + MPA_PD_MAX];
-	size_t len = request_octets("enhanced off", rev2);
+	size_t len = request_bytes("enhanced off", rev2);
 
-	must_eq(request_octets("mpa-rev 1", rev1), len, "length at Rev 1");
+	must_eq(request_bytes("mpa-rev 1", rev1), len, "length at Rev 1");
 	must_eq(rev1[REV], 1, "Rev");
 	must_eq(rev2[REV], 2, "Rev");
 	rev1[REV] = 2;
@@ -143,7 +143,7 @@ static void reply__hands_the_ulps_data_up_without_the_words(void)
 	meet_answer(&m, &reply);
 	must_be_up(&m);
 	/* iw_cm and rdma_cm pass up to 255 bytes, and may add zeros */
-	must(m.up.pd_len >= (int)sizeof(data), "%d octets are handed up", m.up.pd_len);
+	must(m.up.pd_len >= (int)sizeof(data), "%d bytes are handed up", m.up.pd_len);
 	must_bytes(m.up.pd, data, sizeof(data), "private data");
 }
 
@@ -210,7 +210,7 @@ static void enhanced_request__hands_the_ulps_data_up_without_the_words(void)
 	m.pd = "reply";
 	m.pd_len = 5;
 	meet_responder(&m, &req);
-	must(m.called.pd_len >= (int)sizeof(data), "%d octets are handed up",
+	must(m.called.pd_len >= (int)sizeof(data), "%d bytes are handed up",
 	     m.called.pd_len);
 	must_bytes(m.called.pd, data, sizeof(data), "private data");
 	check_frame(&m.p->reply, 4 + 5);
@@ -245,7 +245,7 @@ static void enhanced_request__is_rejected_by_an_enhanced_reply(void)
 	reject_by_ulp(true);
 }
 
-static void plain_reply(uint8_t rev, uint8_t *octets, size_t *len)
+static void plain_reply(uint8_t rev, uint8_t *bytes, size_t *len)
 {
 	struct meeting m = MEETING_DEFAULT;
 	struct mpa_frame req;
@@ -259,7 +259,7 @@ static void plain_reply(uint8_t rev, uint8_t *octets, size_t *len)
 	must_eq(m.p->reply.flags & 0x3f, 0, "S, R and reserved bits");
 	must_eq(m.p->reply.pd_len, sizeof(data), "PD_Length");
 	must_bytes(m.p->reply.pd, data, sizeof(data), "private data");
-	*len = mpa_encode(&m.p->reply, octets);
+	*len = mpa_encode(&m.p->reply, bytes);
 	send_rtr(m.p, OP_WRITE);
 	must_be_alive(m.p);
 	must_be_up(&m);
@@ -309,7 +309,7 @@ static void request__reserved_bits_are_not_looked_at(void)
 	must_be_up(&m);
 }
 
-static void request__512_octets_with_the_words_get_a_reply(void)
+static void request__512_bytes_with_the_words_get_a_reply(void)
 {
 	static const uint8_t long_pd[MPA_PD_MAX - 4];
 	struct mpa_frame req, reply;
@@ -326,7 +326,7 @@ static void request__512_octets_with_the_words_get_a_reply(void)
 	agent_must_get_no_event(50);
 }
 
-static void request__513_octets_with_the_words_are_closed(void)
+static void request__513_bytes_with_the_words_are_closed(void)
 {
 	struct mpa_frame req;
 	struct peer *p;
@@ -384,7 +384,7 @@ static void check_words(const struct mpa_frame *req, const struct mpa_frame *rep
 		     "Reply ORD is %d, Request IRD %d", enh_ord(reply), ird);
 }
 
-static void responder__bears_any_words(void)
+static void responder__survives_any_words(void)
 {
 	uint32_t random = 6581;
 
@@ -429,7 +429,7 @@ static void check_first(struct peer *p)
 		     "Terminate 2/0/07, types %d are shared", types);
 }
 
-static void initiator__bears_any_words(void)
+static void initiator__survives_any_words(void)
 {
 	uint32_t random = 9000;
 
@@ -468,7 +468,7 @@ static const struct conform_test tests[] = {
 	  "a client-server Request has A = B = C = D = 0",
 	  INITIATOR, NEED_SET, request__client_server_offers_no_type },
 	{ "request__is_plain_when_nothing_enhanced_is_wanted", "MPA-157 MPA-210",
-	  "without a wish for anything enhanced a Request has S=0 and the ULP's private data only",
+	  "if nothing enhanced is asked for, a Request has S=0 and the ULP's private data only",
 	  INITIATOR, NEED_SET, request__is_plain_when_nothing_enhanced_is_wanted },
 	{ "request__without_s_is_that_of_revision_1", "MPA-158 MPA-161",
 	  "a Request with S=0 equals that of Rev 1 but for Rev; Rev 1 may be sent when nothing enhanced is wanted",
@@ -480,7 +480,7 @@ static const struct conform_test tests[] = {
 	  "the ULP gets the Reply's private data without the enhanced words",
 	  INITIATOR, 0, reply__hands_the_ulps_data_up_without_the_words },
 	{ "reply__with_more_data_than_rdma_cm_carries_is_refused", "MPA-165 Q16",
-	  "a Reply with 508 octets for the ULP is more than rdma_cm carries: closed, error, never cut",
+	  "a Reply with 508 bytes for the ULP is more than rdma_cm carries: closed, error, never cut",
 	  INITIATOR, 0, reply__with_more_data_than_rdma_cm_carries_is_refused },
 	{ "enhanced_request__closed_by_a_plain_peer_is_reported_or_retried", "MPA-212",
 	  "TCP closed on an enhanced Request: an error for the ULP, or a second connection with Rev 1, S=0",
@@ -503,21 +503,21 @@ static const struct conform_test tests[] = {
 	{ "request__reserved_bits_are_not_looked_at", "MPA-159",
 	  "a responder does not look at the reserved bits of an enhanced Request, and sends its own as 0",
 	  RESPONDER, 0, request__reserved_bits_are_not_looked_at },
-	{ "request__512_octets_with_the_words_get_a_reply", "MPA-165",
+	{ "request__512_bytes_with_the_words_get_a_reply", "MPA-165",
 	  "S=1 with PD_Length 512 is well formed: it gets a Reply",
-	  RESPONDER, 0, request__512_octets_with_the_words_get_a_reply },
-	{ "request__513_octets_with_the_words_are_closed", "MPA-165",
+	  RESPONDER, 0, request__512_bytes_with_the_words_get_a_reply },
+	{ "request__513_bytes_with_the_words_are_closed", "MPA-165",
 	  "S=1 with PD_Length 513 is badly formatted: closed without a Reply",
-	  RESPONDER, 0, request__513_octets_with_the_words_are_closed },
+	  RESPONDER, 0, request__513_bytes_with_the_words_are_closed },
 	{ "enhanced_request__is_closed_by_a_revision_1_responder", "MPA-209",
 	  "for a responder of Rev 1 an enhanced Request is badly formatted: closed, no Reply",
 	  RESPONDER, NEED_SET, enhanced_request__is_closed_by_a_revision_1_responder },
-	{ "responder__bears_any_words", "MPA-213 MPA-193 MPA-195 MPA-196 MPA-200",
+	{ "responder__survives_any_words", "MPA-213 MPA-193 MPA-195 MPA-196 MPA-200",
 	  "whatever the Request's 32 bits hold, the Reply's obey RFC 6581 9.1 and 9.2",
-	  RESPONDER, 0, responder__bears_any_words },
-	{ "initiator__bears_any_words", "MPA-213 MPA-201 MPA-202",
+	  RESPONDER, 0, responder__survives_any_words },
+	{ "initiator__survives_any_words", "MPA-213 MPA-201 MPA-202",
 	  "whatever the Reply's 32 bits hold, an initiator sends an RTR that is shared, or 2/0/06 or 2/0/07 where that is due",
-	  INITIATOR, 0, initiator__bears_any_words },
+	  INITIATOR, 0, initiator__survives_any_words },
 	{}
 };
 

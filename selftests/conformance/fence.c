@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who may send when: the initiator's RTR comes before all else, and the responder
+ * When each end may send: the initiator's RTR comes before all else, and the responder
  * sends nothing until one valid FPDU came (RFC 5044 7.1.2 rule 4, RFC 6581 5; Q22,
  * Q26).
  */
@@ -138,7 +138,7 @@ static void established__waits_for_nothing_without_an_rtr(void)
 
 /* ---- directly after the RTR ---- */
 
-static void burst_behind_rtr(int type)
+static void burst_after_rtr(int type)
 {
 	static uint8_t out[READS_MAX(8) + 256], ulpdu[256];
 	struct meeting m = MEETING_DEFAULT;
@@ -165,10 +165,10 @@ static void burst_behind_rtr(int type)
 	meet_leave(&m);
 }
 
-static void rtr__may_have_reads_right_behind_it(void)
+static void rtr__may_have_reads_right_after_it(void)
 {
 	for (int i = 0; i < 3; i++)
-		burst_behind_rtr(all_types[i]);
+		burst_after_rtr(all_types[i]);
 }
 
 /* ---- the device is the initiator ---- */
@@ -268,17 +268,17 @@ static const struct conform_test tests[] = {
 	  "a responder that was asked for markers sends none before the first FPDU of its peer",
 	  RESPONDER, 0, fence__holds_markers_too },
 	{ "fence__is_shut_until_the_fpdu_is_whole", "MPA-206 MPA-217 R6",
-	  "an FPDU opens the fence when its last octet came, not sooner",
+	  "an FPDU opens the fence when its last byte came, not sooner",
 	  RESPONDER, 0, fence__is_shut_until_the_fpdu_is_whole },
 	{ "established__waits_for_the_rtr", "MPA-206 MPA-218 MPA-156",
 	  "with A=1 a responder's ULP is told ESTABLISHED when the RTR came",
 	  RESPONDER, 0, established__waits_for_the_rtr },
 	{ "established__waits_for_nothing_without_an_rtr", "MPA-218 MPA-156",
-	  "without an RTR a responder's ULP is told ESTABLISHED behind the Reply",
+	  "without an RTR a responder's ULP is told ESTABLISHED after the Reply",
 	  RESPONDER, 0, established__waits_for_nothing_without_an_rtr },
-	{ "rtr__may_have_reads_right_behind_it", "MPA-204 MPA-205 MPA-173",
+	{ "rtr__may_have_reads_right_after_it", "MPA-204 MPA-205 MPA-173",
 	  "as many Reads as IRD says, in one burst with an RTR of any type, are served",
-	  RESPONDER, 0, rtr__may_have_reads_right_behind_it },
+	  RESPONDER, 0, rtr__may_have_reads_right_after_it },
 	{ "rtr__goes_before_what_the_ulp_posts", "MPA-154 MPA-201 MPA-205 MPA-214",
 	  "whatever the ULP posted while the Reply was due, the RTR is the first FPDU",
 	  INITIATOR, NEED_SET, rtr__goes_before_what_the_ulp_posts },

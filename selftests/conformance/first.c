@@ -342,7 +342,7 @@ static const struct conform_test tests[] = {
 	  "no RTR within the time for it: closed and reported",
 	  RESPONDER, NEED_SET, f71__silence },
 	{ "f71__half_an_rtr", "F71 MPA-219",
-	  "an RTR that lacks an octet is none when its time is over: closed and reported",
+	  "an RTR that lacks a byte is none when its time is over: closed and reported",
 	  RESPONDER, NEED_SET, f71__half_an_rtr },
 	{ "f71__timer_ends_with_the_rtr", "F71 MPA-219",
 	  "the timer on the RTR ends with it",

@@ -77,8 +77,8 @@ static void check_markers(const struct fpdu *f, uint64_t pos)
 	unsigned int n = 0;
 
 	for (; at < f->wire_len; at += MARKER_SPACING, n++) {
-		must_eq(get16(f->octets + at), 0, "reserved half of a marker");
-		must_eq(get16(f->octets + at + 2), at ? at - front : 0,
+		must_eq(get16(f->bytes + at), 0, "reserved half of a marker");
+		must_eq(get16(f->bytes + at + 2), at ? at - front : 0,
 			"FPDUPTR of a marker");
 	}
 	must_eq(f->markers, n, "number of markers");
@@ -90,10 +90,10 @@ void flow_must_be_framed(struct session *s, struct fpdu *f)
 
 	must(peer_recv_fpdu_raw(s->p, f, patience(WAIT_MS)), "no FPDU came");
 	must_eq(f->wire_len, flow_wire_len(pos, s->p->rx_markers, f->seg.ulpdu_len),
-		"octets of the FPDU on the wire");
+		"bytes of the FPDU on the wire");
 	if (s->p->rx_markers)
 		check_markers(f, pos);
-	must(f->pad_ok, "a pad octet is not 0");
+	must(f->pad_ok, "a pad byte is not 0");
 	must(!s->p->crc || f->crc_ok, "the CRC is wrong");
 }
 
@@ -148,12 +148,12 @@ void flow_must_get_bytes(struct session *s, const char *what, const void *want,
 	uint8_t got[1024];
 	size_t n, have = 0;
 
-	must(len <= sizeof(got), "more octets than can be compared");
+	must(len <= sizeof(got), "more bytes than can be compared");
 	while (have < len && now_ms() < end) {
 		n = peer_recv(s->p, got + have, len - have, 100);
 		have += n;
 	}
-	must_eq(have, len, "octets received");
+	must_eq(have, len, "bytes received");
 	must_bytes(got, want, len, "%s", what);
 }
 
@@ -303,14 +303,14 @@ void flow_device_speaks(struct session *s)
 	must_get_op(s->p, &f, OP_WRITE);
 }
 
-void flow_zeros_are_taken(struct session *s, const void *octets, size_t len)
+void flow_zeros_are_taken(struct session *s, const void *bytes, size_t len)
 {
 	static const uint8_t zeros[24];
 	struct agent_mr mr = agent_mr(64, "l");
 	struct agent_wc wc;
 
 	agent_recv(s->conn, 1, &mr, 0, 64);
-	peer_send(s->p, octets, len);
+	peer_send(s->p, bytes, len);
 	agent_must_get_wc(1, "SUCCESS", &wc);
 	must_eq(wc.byte_len, sizeof(zeros), "byte_len");
 	must_have_memory(&mr, 0, zeros, sizeof(zeros));

@@ -54,8 +54,8 @@ void flow_device_sends(struct session *s, const struct agent_mr *mr, uint32_t le
 void flow_must_get_bytes(struct session *s, const char *what, const void *want,
 			 size_t len);
 
-/* the device takes @octets as its first FPDU: a Send of 24 zeros */
-void flow_zeros_are_taken(struct session *s, const void *octets, size_t len);
+/* the device takes @bytes as its first FPDU: a Send of 24 zeros */
+void flow_zeros_are_taken(struct session *s, const void *bytes, size_t len);
 
 /* send a Write of @len bytes of @data to @mr + @at as one FPDU, with @fault */
 void flow_we_write(struct session *s, const struct agent_mr *mr, size_t at,

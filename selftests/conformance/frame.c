@@ -24,7 +24,7 @@ static void data_frame(struct mpa_frame *f, bool reply, size_t len)
 
 /* ---- K1, K2: the key ---- */
 
-static void frame__request_key_octets(void)
+static void frame__request_key_bytes(void)
 {
 	uint16_t port = agent_listen();
 	struct mpa_frame f;
@@ -41,7 +41,7 @@ static void frame__request_key_octets(void)
 	agent_must_get_no_event(SILENCE_MS);
 }
 
-static void frame__reply_key_octets(void)
+static void frame__reply_key_bytes(void)
 {
 	struct meeting m = MEETING_DEFAULT;
 	struct mpa_frame f;
@@ -212,7 +212,7 @@ static void frame__dripping_request(void)
 	p = peer_connect(agent_listen(), NULL);
 	for (i = 0; i < 29 && p->end == PEER_OPEN; i++) {
 		peer_send(p, out + i, 1);
-		must(!peer_look(p, 1, SHORT_MS / 5, &at), "an answer to %u octets", i);
+		must(!peer_look(p, 1, SHORT_MS / 5, &at), "an answer to %u bytes", i);
 	}
 	must(p->end != PEER_OPEN, "not closed in %d ms", 29 * SHORT_MS / 5);
 	must(now_ms() - start >= SHORT_MS / 2, "closed after only %d ms",
@@ -256,7 +256,7 @@ static void frame__stalled_reply(void)
 
 /* ---- K6: a frame in pieces ---- */
 
-static void frame__request_of_single_octets(void)
+static void frame__request_of_single_bytes(void)
 {
 	struct meeting m = MEETING_DEFAULT;
 	uint8_t out[64];
@@ -270,7 +270,7 @@ static void frame__request_of_single_octets(void)
 	meet_accept(&m);
 }
 
-static void frame__reply_of_single_octets(void)
+static void frame__reply_of_single_bytes(void)
 {
 	struct meeting m = MEETING_DEFAULT;
 	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX];
@@ -303,7 +303,7 @@ static size_t terminate_fpdu(void *out)
 	return fpdu_build(&p, u, seg_terminate(&p, 2, 0, 5, u), NULL, out);
 }
 
-static void frame__octets_with_request(void)
+static void frame__bytes_with_request(void)
 {
 	struct mpa_frame f;
 	uint8_t out[128];
@@ -318,7 +318,7 @@ static void frame__octets_with_request(void)
 	must_close_silently(p);
 }
 
-static void octets_before_reply(const void *data, size_t len)
+static void bytes_before_reply(const void *data, size_t len)
 {
 	struct meeting m = MEETING_DEFAULT;
 	struct mpa_frame f, reply;
@@ -333,11 +333,11 @@ static void octets_before_reply(const void *data, size_t len)
 	must_close_silently(m.p);
 }
 
-static void frame__octets_before_reply(void)
+static void frame__bytes_before_reply(void)
 {
 	uint8_t out[64];
 
-	octets_before_reply(out, write_fpdu(out));
+	bytes_before_reply(out, write_fpdu(out));
 }
 
 static void frame__second_request(void)
@@ -346,7 +346,7 @@ static void frame__second_request(void)
 	uint8_t out[64];
 
 	mpa_plain(&f, false);
-	octets_before_reply(out, mpa_encode(&f, out));
+	bytes_before_reply(out, mpa_encode(&f, out));
 }
 
 /* the device connects and gets a good Reply, followed by more bytes */
@@ -365,14 +365,14 @@ static void answer_with_tail(struct meeting *m, uint8_t flags, const void *tail,
 	peer_send(m->p, out, n + tail_len);
 }
 
-static void frame__octets_with_reply(void)
+static void frame__bytes_with_reply(void)
 {
 	struct meeting m = MEETING_DEFAULT;
 	uint8_t tail[64];
 
 	answer_with_tail(&m, 0, tail, write_fpdu(tail));
 	must_fail_call(&m);
-	answer_with_tail(&m, 0, "junk behind it", 14);
+	answer_with_tail(&m, 0, "junk after it.", 14);
 	must_fail_call(&m);
 }
 
@@ -404,7 +404,7 @@ static void frame__code_of_terminate_with_reply(void)
 	must_receive_terminate(m.p, "2/0/05");
 }
 
-static void frame__octets_with_reply_tolerated(void)
+static void frame__bytes_with_reply_tolerated(void)
 {
 	struct meeting m = MEETING_DEFAULT;
 	uint8_t tail[64];
@@ -423,7 +423,7 @@ static void reject_with_tail(struct meeting *m, const void *tail, size_t len)
 	must_close_silently(m->p);
 }
 
-static void frame__octets_with_reject(void)
+static void frame__bytes_with_reject(void)
 {
 	struct meeting m = MEETING_DEFAULT;
 	uint8_t tail[64];
@@ -493,7 +493,7 @@ static void frame__reject_bit_of_request(void)
 static size_t spoil(void *out)
 {
 	struct mpa_frame f;
-	uint8_t *octets = out;
+	uint8_t *bytes = out;
 	unsigned int i;
 	size_t n;
 
@@ -502,7 +502,7 @@ static size_t spoil(void *out)
 	f.flags |= rand() % 2 ? MPA_S : 0;
 	n = mpa_encode(&f, out);
 	for (i = rand() % 4; i; i--)
-		octets[16 + rand() % 8] = rand();
+		bytes[16 + rand() % 8] = rand();
 	return n;
 }
 
@@ -531,17 +531,17 @@ static void frame__spoilt_requests(void)
 }
 
 static const struct conform_test tests[] = {
-	{ "frame__request_key_octets", "K1 MPA-082 MPA-102 MPA-128",
-	  "A Request of which any octet of the key is wrong is closed on, without a Reply.",
-	  RESPONDER, 0, frame__request_key_octets },
-	{ "frame__reply_key_octets", "K1 MPA-084 MPA-109 MPA-128",
-	  "A Reply of which any octet of the key is wrong is closed on and reported.",
-	  INITIATOR, 0, frame__reply_key_octets },
+	{ "frame__request_key_bytes", "K1 MPA-082 MPA-102 MPA-128",
+	  "A Request of which any byte of the key is wrong is closed on, without a Reply.",
+	  RESPONDER, 0, frame__request_key_bytes },
+	{ "frame__reply_key_bytes", "K1 MPA-084 MPA-109 MPA-128",
+	  "A Reply of which any byte of the key is wrong is closed on and reported.",
+	  INITIATOR, 0, frame__reply_key_bytes },
 	{ "frame__own_key_to_responder", "K2 MPA-082 MPA-114",
 	  "A Reply where a Request is due is closed on.",
 	  RESPONDER, 0, frame__own_key_to_responder },
 	{ "frame__own_key_to_initiator", "K2 P9 MPA-077 MPA-084 MPA-114",
-	  "A Request where a Reply is due is closed on: two initiators are found out.",
+	  "A Request where a Reply is due is closed on: two initiators notice it.",
 	  INITIATOR, 0, frame__own_key_to_initiator },
 	{ "frame__long_request", "K3 MPA-096 MPA-098 MPA-102 MPA-116",
 	  "A PD_Length over 512 is closed on without waiting for the data.",
@@ -562,43 +562,43 @@ static const struct conform_test tests[] = {
 	  "The time limit is for the whole Request, however it comes.",
 	  RESPONDER, NEED_SET, frame__dripping_request },
 	{ "frame__others_beside_a_stalled_request", "MPA-115",
-	  "A connection without a Request holds nobody else up.",
+	  "A connection without a Request delays no other.",
 	  RESPONDER, 0, frame__others_beside_a_stalled_request },
 	{ "frame__stalled_reply", "K5 MPA-117 MPA-109",
 	  "An initiator waits for a whole Reply for some time only.",
 	  INITIATOR, NEED_SET, frame__stalled_reply },
-	{ "frame__request_of_single_octets", "K6 MPA-101",
-	  "A Request may come in segments of one octet.",
-	  RESPONDER, 0, frame__request_of_single_octets },
-	{ "frame__reply_of_single_octets", "K6 MPA-108",
-	  "A Reply may come in segments of one octet.",
-	  INITIATOR, 0, frame__reply_of_single_octets },
-	{ "frame__octets_with_request", "K7 MPA-096 MPA-102",
-	  "Octets right behind a Request, before the Reply, make it badly formatted.",
-	  RESPONDER, 0, frame__octets_with_request },
-	{ "frame__octets_before_reply", "K7 MPA-096 MPA-102",
-	  "Octets while the ULP decides make the Request badly formatted.",
-	  RESPONDER, 0, frame__octets_before_reply },
+	{ "frame__request_of_single_bytes", "K6 MPA-101",
+	  "A Request may come in segments of one byte.",
+	  RESPONDER, 0, frame__request_of_single_bytes },
+	{ "frame__reply_of_single_bytes", "K6 MPA-108",
+	  "A Reply may come in segments of one byte.",
+	  INITIATOR, 0, frame__reply_of_single_bytes },
+	{ "frame__bytes_with_request", "K7 MPA-096 MPA-102",
+	  "Bytes right after a Request, before the Reply, make it badly formatted.",
+	  RESPONDER, 0, frame__bytes_with_request },
+	{ "frame__bytes_before_reply", "K7 MPA-096 MPA-102",
+	  "Bytes while the ULP decides make the Request badly formatted.",
+	  RESPONDER, 0, frame__bytes_before_reply },
 	{ "frame__second_request", "K14 MPA-102",
 	  "A second Request makes the first one badly formatted.",
 	  RESPONDER, 0, frame__second_request },
-	{ "frame__octets_with_reply", "K8 MPA-096 MPA-109",
-	  "Octets behind a Reply, before the responder heard an FPDU, are badly formatted.",
-	  INITIATOR, 0, frame__octets_with_reply },
+	{ "frame__bytes_with_reply", "K8 MPA-096 MPA-109",
+	  "Bytes after a Reply, before the responder got an FPDU, are badly formatted.",
+	  INITIATOR, 0, frame__bytes_with_reply },
 	{ "frame__terminate_with_reply", "K8",
-	  "A Terminate behind an accepting Reply ends the startup.",
+	  "A Terminate after an accepting Reply ends the startup.",
 	  INITIATOR, 0, frame__terminate_with_reply },
 	{ "frame__code_of_terminate_with_reply", "K8",
-	  "The code of a Terminate behind an accepting Reply is reported.",
+	  "The code of a Terminate after an accepting Reply is reported.",
 	  INITIATOR, NEED_STATE, frame__code_of_terminate_with_reply },
-	{ "frame__octets_with_reply_tolerated", "K8",
-	  "A switch lets octets behind a Reply pass, for old peers.",
-	  INITIATOR, NEED_SET, frame__octets_with_reply_tolerated },
-	{ "frame__octets_with_reject", "K9 MPA-110",
+	{ "frame__bytes_with_reply_tolerated", "K8",
+	  "A switch lets bytes after a Reply pass, for old peers.",
+	  INITIATOR, NEED_SET, frame__bytes_with_reply_tolerated },
+	{ "frame__bytes_with_reject", "K9 MPA-110",
 	  "What follows a rejecting Reply is not MPA's any more.",
-	  INITIATOR, 0, frame__octets_with_reject },
+	  INITIATOR, 0, frame__bytes_with_reject },
 	{ "frame__code_of_terminate_with_reject", "K9",
-	  "The code of a Terminate behind a rejecting Reply is reported.",
+	  "The code of a Terminate after a rejecting Reply is reported.",
 	  INITIATOR, NEED_STATE, frame__code_of_terminate_with_reject },
 	{ "frame__res_bits_of_request", "K10 MPA-091",
 	  "Reserved bits of a Request are not looked at, and are 0 in the Reply.",

@@ -46,7 +46,7 @@ static void gate__rev_1(void)
 
 	rev_request(&f, 1, 0);
 	must_be_served(&f, 1);
-	mpa_add_pd(&f, "four octets and more", 20);
+	mpa_add_pd(&f, "four bytes, and more", 20);
 	must_be_served(&f, 1);
 }
 
@@ -55,7 +55,7 @@ static void gate__rev_1_with_reserved_bit(void)
 	struct mpa_frame f;
 
 	rev_request(&f, 1, RES_S);
-	mpa_add_pd(&f, "four octets and more", 20);
+	mpa_add_pd(&f, "four bytes, and more", 20);
 	must_be_served(&f, 1);
 	f.pd_len = 3;
 	must_be_served(&f, 1);
@@ -73,7 +73,7 @@ static void gate__rev_2_plain(void)
 
 	rev_request(&f, 2, 0);
 	must_be_served(&f, 2);
-	mpa_add_pd(&f, "four octets and more", 20);
+	mpa_add_pd(&f, "four bytes, and more", 20);
 	must_be_served(&f, 2);
 }
 
@@ -354,7 +354,7 @@ static const struct conform_test tests[] = {
 	  "An enhanced Request is rejected by an enhanced Reply.",
 	  RESPONDER, 0, gate__enhanced_rejected },
 	{ "gate__enhanced_without_words", "G10 K13 MPA-102",
-	  "S with less than 4 octets of private data is badly formatted.",
+	  "S with less than 4 bytes of private data is badly formatted.",
 	  RESPONDER, 0, gate__enhanced_without_words },
 	{ "gate__rev_0", "G3 K12 MPA-093 MPA-144",
 	  "Rev 0 is not served: at most a rejecting Reply of Rev 1, then a FIN.",
@@ -369,13 +369,13 @@ static const struct conform_test tests[] = {
 	  "A responder that knows Rev 2 answers a higher one with Rev 2 and R, then FIN.",
 	  RESPONDER, NEED_SET, gate__high_rev_is_told_rev_2 },
 	{ "gate__unenhanced_closes_on_enhanced", "G11 MPA-209 MPA-102",
-	  "An enhanced Request is badly formatted for who knows Rev 1 only.",
+	  "An enhanced Request is badly formatted for a responder limited to Rev 1.",
 	  RESPONDER, NEED_SET, gate__unenhanced_closes_on_enhanced },
 	{ "gate__unenhanced_closes_on_rev_2", "G12 MPA-093",
-	  "Who knows Rev 1 only closes on Rev 2.",
+	  "A responder limited to Rev 1 closes on Rev 2.",
 	  RESPONDER, NEED_SET, gate__unenhanced_closes_on_rev_2 },
 	{ "gate__unenhanced_closes_on_high_rev", "G14 MPA-093",
-	  "Who knows Rev 1 only closes on Rev 3.",
+	  "A responder limited to Rev 1 closes on Rev 3.",
 	  RESPONDER, NEED_SET, gate__unenhanced_closes_on_high_rev },
 	{ "gate__rdmac_and_rev_0", "G1",
 	  "An RDMAC responder answers Rev 0 with Rev 0, markers and CRC.",
@@ -390,10 +390,10 @@ static const struct conform_test tests[] = {
 	  "An RDMAC responder closes on Rev 2, or says Rev 0.",
 	  RESPONDER, NEED_SET, gate__rdmac_and_rev_2 },
 	{ "gate__no_room_for_the_silent", "MPA-115",
-	  "A silent peer that makes room for another is told by an enhanced Reply with R.",
+	  "A silent peer that is dropped for another gets an enhanced Reply with R.",
 	  RESPONDER, NEED_SET, gate__no_room_for_the_silent },
 	{ "gate__no_room_for_a_request", "MPA-207",
-	  "A Request that there is no room for is rejected, not closed on.",
+	  "A Request for which there is no room is rejected, not closed on.",
 	  RESPONDER, NEED_SET, gate__no_room_for_a_request },
 	{}
 };

@@ -43,7 +43,7 @@ static void must_get_response(struct peer *p, uint32_t msn, uint32_t size)
 		must_eq(f.seg.to, sink_to(msn) + got, "sink TO of the Response");
 		got += f.seg.len;
 	} while (!seg_last(&f.seg));
-	must_eq(got, size, "octets of the Response");
+	must_eq(got, size, "bytes of the Response");
 }
 
 void must_get_responses(struct peer *p, uint32_t msn, int n, uint32_t size)

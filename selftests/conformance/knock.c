@@ -59,7 +59,7 @@ void must_retry_plain(struct meeting *m)
 	const struct mpa_frame *f;
 
 	m->p = peer_accept(patience(FAIL_MS));
-	must(m->p, "the device does not connect anew");
+	must(m->p, "the device does not connect again");
 	must(peer_recv_frame(m->p, false, &m->p->request, patience(FAIL_MS)),
 	     "no Request on the new connection");
 	f = &m->p->request;
@@ -69,7 +69,7 @@ void must_retry_plain(struct meeting *m)
 
 void must_not_retry(void)
 {
-	must(!peer_accept(SILENCE_MS), "the device connects anew");
+	must(!peer_accept(SILENCE_MS), "the device connects again");
 }
 
 void must_refuse_reply(const struct mpa_frame *reply)

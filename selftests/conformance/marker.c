@@ -95,7 +95,7 @@ static void marker__lies_inside_an_fpdu(void)
 	mr = flow_mr("l", zeros, FIRST_492);
 	flow_device_sends(&s, &mr, FIRST_492);
 	flow_must_be_framed(&s, &f);
-	must_eq(f.wire_len, 492, "octets of the first FPDU");
+	must_eq(f.wire_len, 492, "bytes of the first FPDU");
 	flow_device_sends(&s, &mr, 24);
 	flow_must_get_bytes(&s, "second FPDU", figure6, sizeof(figure6));
 }
@@ -108,7 +108,7 @@ static void count_markers(const struct fpdu *f, void *arg)
 		*most = f->markers;
 }
 
-static void marker__comes_every_512_octets(void)
+static void marker__comes_every_512_bytes(void)
 {
 	static const uint32_t lens[] = { 65535, 1, 40001, 3, 65536, 777, 50002, 0 };
 	struct session s = start_marked_out();
@@ -145,8 +145,8 @@ static void marker__between_two_fpdus_is_the_later_ones(void)
 	must_be_silent(s.p, 100);
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, 5, OUR_STAG, OUR_TO);
 	flow_must_be_framed(&s, &f);
-	must_bytes(f.octets, zeros, MARKER_LEN, "marker in front of the FPDU");
-	must_eq(get16(f.octets + MARKER_LEN), TAGGED_HDR + 5, "ULPDU_Length behind it");
+	must_bytes(f.bytes, zeros, MARKER_LEN, "marker in front of the FPDU");
+	must_eq(get16(f.bytes + MARKER_LEN), TAGGED_HDR + 5, "ULPDU_Length after it");
 }
 
 /* the device's FPDU has a marker directly before its CRC field */
@@ -160,14 +160,14 @@ static void out_marker_before_crc(uint32_t pad)
 	flow_device_fills(&s, &mr, 32);
 	/* 480 bytes of length, ULPDU and pad reach the marker at 512 */
 	flow_device_writes(&s, &mr, 480 - 2 - TAGGED_HDR - pad, NULL, NULL, NULL);
-	must_eq(s.p->rx_pos % MARKER_SPACING, 8, "position behind the FPDU");
+	must_eq(s.p->rx_pos % MARKER_SPACING, 8, "position after the FPDU");
 	flow_device_fills(&s, &mr, 32);
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0,
 		   480 - 2 - TAGGED_HDR - pad, OUR_STAG, OUR_TO);
 	flow_must_be_framed(&s, &f);
 	at = f.wire_len - 2 * MARKER_LEN;
-	must_eq(get16(f.octets + at + 2), 480, "FPDUPTR right before the CRC field");
-	must_eq(f.crc, crc32c(0, f.octets, at + MARKER_LEN), "CRC that covers it");
+	must_eq(get16(f.bytes + at + 2), 480, "FPDUPTR right before the CRC field");
+	must_eq(f.crc, crc32c(0, f.bytes, at + MARKER_LEN), "CRC that covers it");
 }
 
 static void marker__comes_between_data_and_crc(void)
@@ -236,7 +236,7 @@ static void marker__known_stream_is_taken(void)
 	flow_zeros_are_taken(&s, figure5, sizeof(figure5));
 }
 
-static void marker__known_octets_behind_a_first_fpdu(void)
+static void marker__known_bytes_after_a_first_fpdu(void)
 {
 	struct session s = SESSION_DEFAULT;
 	struct agent_mr mr = agent_mr(MARKED_LEN, "l");
@@ -249,7 +249,7 @@ static void marker__known_octets_behind_a_first_fpdu(void)
 	agent_recv(s.conn, RECV_ID, &mr, 0, FIRST_492);
 	agent_recv(s.conn, RECV_ID + 1, &mr, 1024, 100);
 	send_send(s.p, zeros, FIRST_492);
-	must_eq(s.p->tx_pos, 492, "octets of our first FPDU");
+	must_eq(s.p->tx_pos, 492, "bytes of our first FPDU");
 	peer_send(s.p, figure6, sizeof(figure6));
 	flow_must_get_wc(RECV_ID, "SUCCESS");
 	agent_must_get_wc(RECV_ID + 1, "SUCCESS", &wc);
@@ -314,7 +314,7 @@ static void marker__pointer_in_front_is_not_0(void)
 	refuses(0, 100, &fault, 3);
 }
 
-static void marker__crc_is_judged_before_it(void)
+static void marker__crc_is_checked_before_it(void)
 {
 	static const struct fpdu_fault fault = { .marker_xor = 4, .crc_xor = 1 };
 
@@ -342,7 +342,7 @@ static void marker__last_of_many_elsewhere(void)
 	must_be_untouched(&mr);
 }
 
-static void marker__octets_at_any_phase_are_pure(void)
+static void marker__none_is_left_in_the_data_at_any_phase(void)
 {
 	struct session s = flow_marked_session();
 	struct agent_mr fill = agent_mr(2 * MARKER_SPACING, "lrw");
@@ -475,11 +475,11 @@ static const struct conform_test tests[] = {
 	  "an unmarked stream begins with ULPDU_Length"),
 	T(marker__lies_inside_an_fpdu, "MPA-019 MPA-022 MPA-027 MPA-047", EITHER, 0,
 	  "a marker inside an FPDU points back to ULPDU_Length and is in the CRC"),
-	T(marker__comes_every_512_octets, "MPA-020 MPA-022 MPA-024 MPA-026 MPA-027 MPA-032",
+	T(marker__comes_every_512_bytes, "MPA-020 MPA-022 MPA-024 MPA-026 MPA-027 MPA-032",
 	  EITHER, 0,
-	  "a marker starts at each 512th octet of the stream and points to its FPDU"),
+	  "a marker starts at each 512th byte of the stream and points to its FPDU"),
 	T(marker__names_the_fpdu_that_holds_it, "MPA-033", EITHER, 0,
-	  "of several FPDUs in 512 octets the marker names the one that it lies in"),
+	  "of several FPDUs in 512 bytes the marker names the one that it lies in"),
 	T(marker__between_two_fpdus_is_the_later_ones, "MPA-029 MPA-033", EITHER, 0,
 	  "a marker between two FPDUs is the later one's: FPDUPTR 0, and in its CRC"),
 	T(marker__comes_between_data_and_crc, "MPA-047 MPA-027", EITHER, 0,
@@ -496,7 +496,7 @@ static const struct conform_test tests[] = {
 	  "M=1 of both marks both directions"),
 	T(marker__known_stream_is_taken, "MPA-019 MPA-035 MPA-048", EITHER, NEED_SET,
 	  "the RFC's example of a first FPDU is taken"),
-	T(marker__known_octets_behind_a_first_fpdu, "MPA-019 MPA-035 MPA-047", EITHER,
+	T(marker__known_bytes_after_a_first_fpdu, "MPA-019 MPA-035 MPA-047", EITHER,
 	  NEED_SET, "the RFC's example of a second FPDU is taken"),
 	T(marker__reserved_half_means_nothing, "MPA-021", EITHER, NEED_SET,
 	  "the reserved half of a marker counts in the CRC and nowhere else"),
@@ -506,11 +506,11 @@ static const struct conform_test tests[] = {
 	  "a marker that disagrees with the length of the FPDU before is error 3"),
 	T(marker__pointer_in_front_is_not_0, "MPA-029 MPA-125", EITHER, NEED_SET,
 	  "a marker between two FPDUs that points elsewhere is error 3"),
-	T(marker__crc_is_judged_before_it, "MPA-124 MPA-125 R5", EITHER, NEED_SET,
+	T(marker__crc_is_checked_before_it, "MPA-124 MPA-125 R5", EITHER, NEED_SET,
 	  "error 3 needs a good CRC: a bad one is error 2 whatever the marker says"),
 	T(marker__last_of_many_elsewhere, "MPA-127 MPA-065", EITHER, NEED_SET,
 	  "the later markers of an FPDU may be looked at: error 3, or all is as without them"),
-	T(marker__octets_at_any_phase_are_pure, "MPA-035 MPA-026 MPA-033 MPA-008", EITHER,
+	T(marker__none_is_left_in_the_data_at_any_phase, "MPA-035 MPA-026 MPA-033 MPA-008", EITHER,
 	  NEED_SET, "no marker reaches memory, wherever it lies in an FPDU"),
 	T(marker__between_two_fpdus_is_taken, "MPA-029 MPA-035", EITHER, NEED_SET,
 	  "a marker between two FPDUs belongs to the later one"),

@@ -20,20 +20,20 @@ static void sends_in_order(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "l");
-	uint8_t octets[MESSAGES][MESSAGE_LEN];
+	uint8_t bytes[MESSAGES][MESSAGE_LEN];
 	struct agent_wc wc;
 	unsigned int i;
 
 	for (i = 0; i < MESSAGES; i++)
 		agent_recv(s.conn, i, &mr, i * MESSAGE_LEN, MESSAGE_LEN);
 	for (i = 0; i < MESSAGES; i++) {
-		pattern(octets[i], MESSAGE_LEN, i);
-		send_send(s.p, octets[i], MESSAGE_LEN - i);
+		pattern(bytes[i], MESSAGE_LEN, i);
+		send_send(s.p, bytes[i], MESSAGE_LEN - i);
 	}
 	for (i = 0; i < MESSAGES; i++) {
 		agent_must_get_wc(i, "SUCCESS", &wc);
 		must_eq(wc.byte_len, MESSAGE_LEN - i, "byte_len");
-		must_have_memory(&mr, i * MESSAGE_LEN, octets[i], MESSAGE_LEN - i);
+		must_have_memory(&mr, i * MESSAGE_LEN, bytes[i], MESSAGE_LEN - i);
 	}
 }
 
@@ -43,19 +43,19 @@ static void send_waits_for_its_end(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
-	uint8_t octets[1024], out[ROOM];
+	uint8_t bytes[1024], out[ROOM];
 	struct agent_wc wc;
 
-	pattern(octets, sizeof(octets), 1);
+	pattern(bytes, sizeof(bytes), 1);
 	agent_recv(s.conn, 1, &mr, 0, 1024);
-	send_write(s.p, mr.rkey, mr.va + 2048, octets, sizeof(octets));
-	peer_send_fpdu(s.p, out, seg_send(s.p, OP_SEND, 0, 0, octets, 512, false, out));
+	send_write(s.p, mr.rkey, mr.va + 2048, bytes, sizeof(bytes));
+	peer_send_fpdu(s.p, out, seg_send(s.p, OP_SEND, 0, 0, bytes, 512, false, out));
 	agent_must_get_no_wc(QUIET_MS);
 	peer_send_fpdu(s.p, out,
-		       seg_send(s.p, OP_SEND, 0, 512, octets + 512, 512, true, out));
+		       seg_send(s.p, OP_SEND, 0, 512, bytes + 512, 512, true, out));
 	agent_must_get_wc(1, "SUCCESS", &wc);
-	must_have_memory(&mr, 0, octets, sizeof(octets));
-	must_have_memory(&mr, 2048, octets, sizeof(octets));
+	must_have_memory(&mr, 0, bytes, sizeof(bytes));
+	must_have_memory(&mr, 2048, bytes, sizeof(bytes));
 }
 
 /* the Response to a Read Request of ours comes in one segment */
@@ -77,19 +77,19 @@ static void read_sees_the_write(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
-	uint8_t octets[512], out[ROOM], wire[2 * ROOM];
+	uint8_t bytes[512], out[ROOM], wire[2 * ROOM];
 	unsigned int i;
 	size_t n;
 
 	for (i = 0; i < ROUNDS; i++) {
-		pattern(octets, sizeof(octets), i);
-		n = fpdu_build(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets,
-						   sizeof(octets), true, out), NULL, wire);
-		n += fpdu_build(s.p, out, seg_read_req(s.p, SINK + i, 0, sizeof(octets),
+		pattern(bytes, sizeof(bytes), i);
+		n = fpdu_build(s.p, out, seg_write(s.p, mr.rkey, mr.va, bytes,
+						   sizeof(bytes), true, out), NULL, wire);
+		n += fpdu_build(s.p, out, seg_read_req(s.p, SINK + i, 0, sizeof(bytes),
 						       mr.rkey, mr.va, out), NULL,
 				wire + n);
 		peer_send(s.p, wire, n);
-		must_get_response(s.p, SINK + i, octets, sizeof(octets));
+		must_get_response(s.p, SINK + i, bytes, sizeof(bytes));
 	}
 }
 
@@ -98,21 +98,21 @@ static void read_sees_the_send(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lr");
-	uint8_t octets[256], out[ROOM], wire[2 * ROOM];
+	uint8_t bytes[256], out[ROOM], wire[2 * ROOM];
 	struct agent_wc wc;
 	unsigned int i;
 	size_t n;
 
 	for (i = 0; i < ROUNDS; i++) {
-		agent_recv(s.conn, i, &mr, 0, sizeof(octets));
-		pattern(octets, sizeof(octets), i);
-		n = fpdu_build(s.p, out, seg_send(s.p, OP_SEND, 0, 0, octets,
-						  sizeof(octets), true, out), NULL, wire);
-		n += fpdu_build(s.p, out, seg_read_req(s.p, SINK + i, 0, sizeof(octets),
+		agent_recv(s.conn, i, &mr, 0, sizeof(bytes));
+		pattern(bytes, sizeof(bytes), i);
+		n = fpdu_build(s.p, out, seg_send(s.p, OP_SEND, 0, 0, bytes,
+						  sizeof(bytes), true, out), NULL, wire);
+		n += fpdu_build(s.p, out, seg_read_req(s.p, SINK + i, 0, sizeof(bytes),
 						       mr.rkey, mr.va, out), NULL,
 				wire + n);
 		peer_send(s.p, wire, n);
-		must_get_response(s.p, SINK + i, octets, sizeof(octets));
+		must_get_response(s.p, SINK + i, bytes, sizeof(bytes));
 		agent_must_get_wc(i, "SUCCESS", &wc);
 	}
 }
@@ -122,17 +122,17 @@ static void read_starts_when_delivered(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lr");
-	uint8_t octets[64], out[ROOM], wire[ROOM];
+	uint8_t bytes[64], out[ROOM], wire[ROOM];
 	size_t n;
 
-	n = fpdu_build(s.p, out, seg_read_req(s.p, SINK, 0, sizeof(octets), mr.rkey, mr.va,
+	n = fpdu_build(s.p, out, seg_read_req(s.p, SINK, 0, sizeof(bytes), mr.rkey, mr.va,
 					      out), NULL, wire);
 	peer_send(s.p, wire, n - 2);
 	must_be_silent(s.p, QUIET_MS);
-	pattern(octets, sizeof(octets), 9);
-	agent_poke(&mr, 0, octets, sizeof(octets));
+	pattern(bytes, sizeof(bytes), 9);
+	agent_poke(&mr, 0, bytes, sizeof(bytes));
 	peer_send(s.p, wire + n - 2, 2);
-	must_get_response(s.p, SINK, octets, sizeof(octets));
+	must_get_response(s.p, SINK, bytes, sizeof(bytes));
 }
 
 /* the same for zero length: no Response before the Request is complete */
@@ -222,10 +222,10 @@ static void post_reads(struct session *s, const struct agent_mr *mr, unsigned in
 }
 
 static void answer(struct peer *p, const struct open_read *r, unsigned int seed,
-		   uint8_t octets[64])
+		   uint8_t bytes[64])
 {
-	pattern(octets, 64, seed);
-	send_read_resp(p, r->stag, r->to, octets, 64);
+	pattern(bytes, 64, seed);
+	send_read_resp(p, r->stag, r->to, bytes, 64);
 }
 
 static void reads_complete_in_order(void)
@@ -233,17 +233,17 @@ static void reads_complete_in_order(void)
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct open_read r[4];
-	uint8_t octets[64];
+	uint8_t bytes[64];
 	struct agent_wc wc;
 	unsigned int i;
 
 	post_reads(&s, &mr, 4, r);
 	agent_must_get_no_wc(QUIET_MS);
 	for (i = 0; i < 4; i++) {
-		answer(s.p, &r[i], i, octets);
+		answer(s.p, &r[i], i, bytes);
 		agent_must_get_wc(i, "SUCCESS", &wc);
 		must_eq(wc.byte_len, 64, "byte_len");
-		must_have_memory(&mr, i * 64, octets, 64);
+		must_have_memory(&mr, i * 64, bytes, 64);
 		agent_must_get_no_wc(i ? 0 : QUIET_MS);
 	}
 }
@@ -253,26 +253,26 @@ static void read_needs_all_of_its_response(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
-	uint8_t octets[64], out[ROOM];
+	uint8_t bytes[64], out[ROOM];
 	struct open_read r;
 	struct agent_wc wc;
 
-	pattern(octets, sizeof(octets), 2);
+	pattern(bytes, sizeof(bytes), 2);
 	post_reads(&s, &mr, 1, &r);
-	peer_send_fpdu(s.p, out, seg_read_resp(s.p, r.stag, r.to, octets, 63, false, out));
+	peer_send_fpdu(s.p, out, seg_read_resp(s.p, r.stag, r.to, bytes, 63, false, out));
 	agent_must_get_no_wc(QUIET_MS);
 	peer_send_fpdu(s.p, out,
-		       seg_read_resp(s.p, r.stag, r.to + 63, octets + 63, 1, true, out));
+		       seg_read_resp(s.p, r.stag, r.to + 63, bytes + 63, 1, true, out));
 	agent_must_get_wc(0, "SUCCESS", &wc);
-	must_have_memory(&mr, 0, octets, sizeof(octets));
+	must_have_memory(&mr, 0, bytes, sizeof(bytes));
 }
 
-static void send_completes_behind_the_read(void)
+static void send_completes_after_the_read(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct open_read r;
-	uint8_t octets[64];
+	uint8_t bytes[64];
 	struct agent_wc wc;
 	struct fpdu f;
 
@@ -282,7 +282,7 @@ static void send_completes_behind_the_read(void)
 	must_get_op(s.p, &f, OP_SEND);
 	must_get_op(s.p, &f, OP_WRITE);
 	agent_must_get_no_wc(QUIET_MS);
-	answer(s.p, &r, 3, octets);
+	answer(s.p, &r, 3, bytes);
 	agent_must_get_wc(0, "SUCCESS", &wc);
 	agent_must_get_wc(1, "SUCCESS", &wc);
 	agent_must_get_wc(2, "SUCCESS", &wc);
@@ -322,7 +322,7 @@ static void fence_waits_for_the_response(void)
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
 	struct open_read r;
-	uint8_t octets[64];
+	uint8_t bytes[64];
 	struct agent_wc wc;
 	struct fpdu f;
 
@@ -330,7 +330,7 @@ static void fence_waits_for_the_response(void)
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED | AG_FENCE, &mr, 1024, 32, 0x77, 0);
 	agent_post(s.conn, 2, AG_SEND, AG_SIGNALED, &mr, 1024, 32, 0, 0);
 	must_be_silent(s.p, QUIET_MS);
-	answer(s.p, &r, 4, octets);
+	answer(s.p, &r, 4, bytes);
 	must_get_op(s.p, &f, OP_WRITE);
 	must_get_op(s.p, &f, OP_SEND);
 	agent_must_get_wc(0, "SUCCESS", &wc);
@@ -378,15 +378,15 @@ static void aborted_sinks_are_flushed(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
-	uint8_t octets[64], out[ROOM];
+	uint8_t bytes[64], out[ROOM];
 	struct open_read r;
 	struct agent_wc wc;
 
-	pattern(octets, sizeof(octets), 4);
-	agent_recv(s.conn, 1, &mr, 1024, sizeof(octets));
+	pattern(bytes, sizeof(bytes), 4);
+	agent_recv(s.conn, 1, &mr, 1024, sizeof(bytes));
 	post_reads(&s, &mr, 1, &r);
-	peer_send_fpdu(s.p, out, seg_read_resp(s.p, r.stag, r.to, octets, 63, false, out));
-	peer_send_fpdu(s.p, out, seg_send(s.p, OP_SEND, 0, 0, octets, 63, false, out));
+	peer_send_fpdu(s.p, out, seg_read_resp(s.p, r.stag, r.to, bytes, 63, false, out));
+	peer_send_fpdu(s.p, out, seg_send(s.p, OP_SEND, 0, 0, bytes, 63, false, out));
 	agent_must_get_no_wc(QUIET_MS);
 	peer_reset(s.p);
 	agent_must_get_wc(0, "WR_FLUSH_ERR", &wc);
@@ -397,7 +397,7 @@ static void aborted_sinks_are_flushed(void)
 static void changed_source_keeps_crc(void)
 {
 	struct session s = SESSION_DEFAULT;
-	uint8_t octets[ROOM];
+	uint8_t bytes[ROOM];
 	struct agent_mr mr;
 	struct agent_wc wc;
 	uint32_t got = 0;
@@ -406,14 +406,14 @@ static void changed_source_keeps_crc(void)
 
 	session_start(&s);
 	mr = agent_mr(STUCK_LEN, "l");
-	pattern(octets, sizeof(octets), 8);
+	pattern(bytes, sizeof(bytes), 8);
 	agent_post(s.conn, 1, AG_WRITE, AG_SIGNALED, &mr, 0, STUCK_LEN, 0x77, 0);
 	for (at = 0; at + ROOM <= STUCK_LEN; at += STUCK_LEN / 64)
-		agent_poke(&mr, at, octets, sizeof(octets));
+		agent_poke(&mr, at, bytes, sizeof(bytes));
 	do {
 		must_get_op(s.p, &f, OP_WRITE);
 		must_eq(f.seg.to, got, "TO of the Write");
-		must(f.crc_ok, "the CRC is not that of the octets sent");
+		must(f.crc_ok, "the CRC is not that of the bytes sent");
 		got += f.seg.len;
 	} while (!seg_last(&f.seg));
 	must_eq(got, STUCK_LEN, "length of the Write");
@@ -471,9 +471,9 @@ static const struct conform_test tests[] = {
 	{ "order__read_needs_all_of_its_response", "RDMAP-104 RDMAP-107",
 	  "a Read completes with the last segment of its Response, and needs no more",
 	  EITHER, 0, read_needs_all_of_its_response },
-	{ "order__send_completes_behind_the_read", "RDMAP-100",
+	{ "order__send_completes_after_the_read", "RDMAP-100",
 	  "operations complete in the order in which they were posted",
-	  EITHER, 0, send_completes_behind_the_read },
+	  EITHER, 0, send_completes_after_the_read },
 	{ "order__messages_leave_in_order", "RDMAP-098 DDP-055",
 	  "messages leave in the order in which they were posted",
 	  EITHER, 0, messages_leave_in_order },

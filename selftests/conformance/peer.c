@@ -38,7 +38,7 @@ static void trace_add(struct trace *t, const uint8_t *data, size_t len)
 		len = TRACE_LEN;
 	}
 	while (len--)
-		t->octets[t->total++ % TRACE_LEN] = *data++;
+		t->bytes[t->total++ % TRACE_LEN] = *data++;
 }
 
 static void trace_print(const char *what, const struct trace *t)
@@ -46,13 +46,13 @@ static void trace_print(const char *what, const struct trace *t)
 	uint64_t at = t->total > TRACE_LEN ? t->total - TRACE_LEN : 0;
 	unsigned int column = 0;
 
-	printf("#   %s %llu octets%s\n", what, (unsigned long long)t->total,
+	printf("#   %s %llu bytes%s\n", what, (unsigned long long)t->total,
 	       at ? ", the last of them:" : t->total ? ":" : "");
 	for (; at < t->total; at++, column++) {
 		if (column % 32 == 0)
 			printf("%s#     %06llx ", column ? "\n" : "",
 			       (unsigned long long)at);
-		printf("%s%02x", column % 4 ? "" : " ", t->octets[at % TRACE_LEN]);
+		printf("%s%02x", column % 4 ? "" : " ", t->bytes[at % TRACE_LEN]);
 	}
 	if (column)
 		printf("\n");
@@ -280,7 +280,7 @@ static void send_all(struct peer *p, const void *data, size_t len, int flags)
 		n = send(p->fd, at, len, MSG_NOSIGNAL | flags);
 		if (n < 0 && errno == EAGAIN) {
 			must(wait_for(p->fd, POLLOUT, patience(SEND_MS)),
-			     "the device takes no more octets");
+			     "the device takes no more bytes");
 			continue;
 		}
 		if (n < 0 && (errno == ECONNRESET || errno == EPIPE)) {
@@ -299,9 +299,9 @@ void peer_send(struct peer *p, const void *data, size_t len)
 	send_all(p, data, len, 0);
 }
 
-void peer_send_urgent(struct peer *p, uint8_t octet)
+void peer_send_urgent(struct peer *p, uint8_t byte)
 {
-	send_all(p, &octet, 1, MSG_OOB);
+	send_all(p, &byte, 1, MSG_OOB);
 }
 
 /*
@@ -405,17 +405,17 @@ enum peer_end peer_wait_end(struct peer *p, int ms)
 	return p->end;
 }
 
-static void no_octets(struct peer *p, int ms)
+static void no_bytes(struct peer *p, int ms)
 {
 	const uint8_t *at;
 	size_t n = peer_look(p, 1, ms, &at);
 
-	must(!n, "the device sent %zu octets instead of closing", n);
+	must(!n, "the device sent %zu bytes instead of closing", n);
 }
 
 void must_close_silently(struct peer *p)
 {
-	no_octets(p, patience(CLOSE_MS));
+	no_bytes(p, patience(CLOSE_MS));
 	must(p->end != PEER_OPEN, "the device did not close within %d ms",
 	     patience(CLOSE_MS));
 }
@@ -431,7 +431,7 @@ void must_be_silent(struct peer *p, int ms)
 	const uint8_t *at;
 	size_t n = peer_look(p, 1, ms, &at);
 
-	must(!n, "the device sent %zu octets instead of nothing", n);
+	must(!n, "the device sent %zu bytes instead of nothing", n);
 	must(p->end == PEER_OPEN, "the device closed (%s)",
 	     p->end == PEER_FIN ? "FIN" : "RST");
 }

@@ -17,7 +17,7 @@ enum peer_end { PEER_OPEN, PEER_FIN, PEER_RST };
 
 /* the last bytes of a direction, for the report on a failed test */
 struct trace {
-	uint8_t octets[TRACE_LEN];
+	uint8_t bytes[TRACE_LEN];
 	uint64_t total;
 };
 
@@ -88,7 +88,7 @@ void peer_shutdown(struct peer *p);	/* FIN of our half */
 void peer_send(struct peer *p, const void *data, size_t len);
 void peer_send_pieces(struct peer *p, const void *data, size_t len, size_t piece);
 /* send one byte, to which TCP's urgent pointer points */
-void peer_send_urgent(struct peer *p, uint8_t octet);
+void peer_send_urgent(struct peer *p, uint8_t byte);
 
 /* read within @ms; Return: bytes read (up to @len), 0 at the end or on timeout */
 size_t peer_recv(struct peer *p, void *buf, size_t len, int ms);
@@ -151,7 +151,7 @@ void peer_send_fpdu(struct peer *p, const void *ulpdu, size_t len);
 /**
  * struct fpdu - an FPDU that the device sent
  * @seg: its DDP segment
- * @octets: the bytes as they came, with markers, from the leading marker, if
+ * @bytes: the bytes as they came, with markers, from the leading marker, if
  *	there is one, through the CRC
  * @wire_len: number of these bytes
  * @crc_ok: the CRC field is right (checked even if CRC is off)
@@ -164,7 +164,7 @@ void peer_send_fpdu(struct peer *p, const void *ulpdu, size_t len);
  */
 struct fpdu {
 	struct seg seg;
-	const uint8_t *octets;
+	const uint8_t *bytes;
 	size_t wire_len;
 	bool crc_ok;
 	uint32_t crc;

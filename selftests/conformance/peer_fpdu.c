@@ -129,7 +129,7 @@ struct walk {
 	struct peer *p;
 	uint64_t end_ms;
 	size_t at;
-	const uint8_t *octets;
+	const uint8_t *bytes;
 	size_t have;
 	size_t head;
 	struct fpdu *f;
@@ -140,7 +140,7 @@ static bool walk_need(struct walk *w, size_t len)
 	uint64_t now = now_ms();
 
 	w->have = peer_look(w->p, w->at + len, w->end_ms > now ? w->end_ms - now : 0,
-			    &w->octets);
+			    &w->bytes);
 	return w->have >= w->at + len;
 }
 
@@ -151,7 +151,7 @@ static bool walk_marker(struct walk *w)
 
 	if (!walk_need(w, MARKER_LEN))
 		return false;
-	marker = w->octets + w->at;
+	marker = w->bytes + w->at;
 	ptr = w->at < w->head ? 0 : w->at - w->head;
 	w->f->markers++;
 	if (get16(marker) || get16(marker + 2) != ptr)
@@ -178,7 +178,7 @@ static bool walk_copy(struct walk *w, uint8_t *out, size_t len)
 		}
 		if (!walk_need(w, n))
 			return false;
-		memcpy(out, w->octets + w->at, n);
+		memcpy(out, w->bytes + w->at, n);
 		w->at += n;
 		out += n;
 		len -= n;
@@ -231,9 +231,9 @@ static enum got receive(struct peer *p, struct fpdu *f, int ms)
 		w.end_ms = now_ms() + patience(REST_MS);
 	if (!walk_fpdu(&w, &len))
 		return GOT_PART;
-	f->octets = w.octets;
+	f->bytes = w.bytes;
 	f->wire_len = w.at;
-	f->crc_ok = f->crc == crc32c(0, w.octets, w.at - CRC_LEN);
+	f->crc_ok = f->crc == crc32c(0, w.bytes, w.at - CRC_LEN);
 	peer_take(p, w.at);
 	p->rx_pos += w.at;
 	return seg_decode(&f->seg, p->ulpdu, len) ? GOT_FPDU : GOT_BAD_HEADER;
@@ -254,7 +254,7 @@ bool peer_recv_fpdu(struct peer *p, struct fpdu *f, int ms)
 	must(f->markers_ok, "a marker of the device's FPDU is wrong");
 	must(f->crc_ok || !p->crc, "CRC field of the device's FPDU is wrong (%#x)",
 	     f->crc);
-	must(f->pad_ok, "pad octets of the device's FPDU are not 0");
+	must(f->pad_ok, "pad bytes of the device's FPDU are not 0");
 	must(got != GOT_BAD_HEADER, "the device's segment is shorter than its header");
 	return true;
 }
@@ -425,7 +425,7 @@ static void keep_term(struct term *t, const struct seg *s)
 	static uint8_t copy[UNTAGGED_HDR + TERM_MAX];
 	struct seg kept = *s;
 
-	must(s->len <= TERM_MAX, "the Terminate is %u octets long", s->ulpdu_len);
+	must(s->len <= TERM_MAX, "the Terminate is %u bytes long", s->ulpdu_len);
 	memcpy(copy, s->data, s->len);
 	kept.data = copy;
 	must(term_decode(t, &kept), "the Terminate is shorter than its bits say");
@@ -450,8 +450,8 @@ void must_get_terminate(struct peer *p, uint8_t layer, uint8_t etype, uint8_t co
 	     "Terminate %u/%u/%02x, not %u/%u/%02x", t->layer, t->etype, t->code,
 	     layer, etype, code);
 	n = peer_look(p, 1, patience(END_MS), &at);
-	must(!n, "the device sent %zu octets behind its Terminate", n);
-	must(p->end != PEER_OPEN, "the device did not close behind its Terminate");
+	must(!n, "the device sent %zu bytes after its Terminate", n);
+	must(p->end != PEER_OPEN, "the device did not close after its Terminate");
 }
 
 void must_be_alive(struct peer *p)

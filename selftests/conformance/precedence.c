@@ -56,7 +56,7 @@ static void precedence__length_before_version(void)
 	static const uint8_t ulpdu[13] = { 0xc3, 0xff, 1 };
 	struct scene *sc = scene_start();
 
-	scene_refuse_octets(sc, ulpdu, sizeof(ulpdu), RO_STREAM);
+	scene_refuse_bytes(sc, ulpdu, sizeof(ulpdu), RO_STREAM);
 }
 
 static void precedence__version_before_opcode_and_stag(void)
@@ -349,9 +349,9 @@ static const struct conform_test tests[] = {
 	ROW("stag_before_wrap", "DDP-087 DDP-091 S11 S14",
 	    "STag before offset", stag_before_wrap),
 	ROW("domain_before_right", "DDP-087 DDP-029 S12 S13",
-	    "another domain's rights are not told", domain_before_right),
+	    "the rights of another domain's memory are not revealed", domain_before_right),
 	ROW("right_before_bounds", "DDP-088 DDP-089 S13 S15",
-	    "bounds are not told to who may not write",
+	    "bounds are not revealed to a peer that may not write",
 	    right_before_bounds),
 	ROW("wrap_before_bounds", "DDP-091 DDP-090 S14 S15",
 	    "a wrap is out of bounds too, and is named as a wrap",
@@ -367,7 +367,7 @@ static const struct conform_test tests[] = {
 	ROW("source_stag_before_wrap", "RDMAP-054 S17",
 	    "STag before offset", source_stag_before_wrap),
 	ROW("source_domain_before_right", "RDMAP-054 S17",
-	    "another domain's rights are not told",
+	    "the rights of another domain's memory are not revealed",
 	    source_domain_before_right),
 	ROW("source_right_before_wrap", "RDMAP-054 S17",
 	    "right before offset", source_right_before_wrap),

@@ -185,7 +185,7 @@ static void data__ulp_data_in_reject(void)
 
 static const struct conform_test tests[] = {
 	{ "data__request_of_512", "MPA-098",
-	  "512 octets of private data are a legal Request: it gets a Reply.",
+	  "512 bytes of private data are a legal Request: it gets a Reply.",
 	  RESPONDER, 0, data__request_of_512 },
 	{ "data__request_data_to_ulp", "MPA-097 MPA-098",
 	  "The private data of a Request, with its length, reaches the ULP.",

@@ -127,8 +127,8 @@ static void must_have_version(const struct seg *s, int version)
 {
 	must_eq(s->ctrl & 3, version, "DV");
 	must_eq(s->rdmap >> 6, version, "RV");
-	must_eq(s->ctrl & 0x3c, 0, "reserved bits of octet 0");
-	must_eq(s->rdmap & 0x30, 0, "reserved bits of octet 1");
+	must_eq(s->ctrl & 0x3c, 0, "reserved bits of byte 0");
+	must_eq(s->rdmap & 0x30, 0, "reserved bits of byte 1");
 }
 
 static void check_sends_to_device(struct meeting *m)
@@ -159,7 +159,7 @@ static void check_sends_of_device(struct meeting *m)
 		got += f.seg.len;
 		markers += f.markers;
 	} while (!seg_last(&f.seg));
-	must_eq(got, MESSAGE, "octets of the Send");
+	must_eq(got, MESSAGE, "bytes of the Send");
 	must(m->p->rx_markers == !!markers, "%u markers in the Send", markers);
 	agent_must_get_wc(2, "SUCCESS", &wc);
 }
@@ -314,7 +314,7 @@ static void version_0__is_in_every_segment(void)
 	must_have_version(&f.seg, 0);
 }
 
-/* @ctrl and @rdmap as the first two octets of a segment cause this Terminate */
+/* @ctrl and @rdmap as the first two bytes of a segment cause this Terminate */
 static void must_get_version_error(uint8_t ctrl, uint8_t rdmap, uint8_t layer,
 				   uint8_t etype, uint8_t code)
 {
@@ -389,7 +389,7 @@ static void rdmac__always_says_rev_0_m_and_c(void)
 }
 
 /* The Non-permissive peer closes when it reads Rev 0 (rows M6, M11): what the program
- * has posted until then stays behind the fence and is flushed. */
+ * has posted until then waits at the fence and is flushed. */
 static void rdmac__peer_that_leaves_gets_nothing(void)
 {
 	struct agent_mr mr = agent_mr(1024, "l");

@@ -123,7 +123,7 @@ static void read__large_one_is_one_response(void)
 	recv_answer(sc->p, &a);
 	must_eq(a.len, BIG, "length of the Response");
 	must(a.segments > 15, "%u segments make no sense", a.segments);
-	must_bytes(big_buf + BIG / 2, half, sizeof(half), "octets in the middle");
+	must_bytes(big_buf + BIG / 2, half, sizeof(half), "bytes in the middle");
 	must_be_alive(sc->p);
 }
 
@@ -300,7 +300,7 @@ static void read__source_goes_away(void)
 	must(t.m && t.d && t.r, "M, D, R are %d, %d, %d", t.m, t.d, t.r);
 	must_eq(get32(t.rdma), 0x1234, "sink STag");
 	must_eq(get64(t.rdma + 4), 0x500 + sent, "sink TO");
-	must_eq(get32(t.rdma + 12), mr.len - sent, "octets left");
+	must_eq(get32(t.rdma + 12), mr.len - sent, "bytes left");
 	must_eq(get32(t.rdma + 16), mr.rkey, "source STag");
 	must_eq(get64(t.rdma + 20), mr.va + sent, "source TO");
 }
@@ -317,17 +317,17 @@ static void source_outside(int64_t at, uint32_t size, int verdict)
 	scene_refuse(sc, &seg, verdict);
 }
 
-static void read__source_one_octet_below(void)
+static void read__source_one_byte_below(void)
 {
 	source_outside(-1, 1, RP_BOUNDS);
 }
 
-static void read__source_one_octet_above(void)
+static void read__source_one_byte_above(void)
 {
 	source_outside(SCENE_SINK_LEN, 1, RP_BOUNDS);
 }
 
-static void read__source_ends_one_octet_above(void)
+static void read__source_ends_one_byte_above(void)
 {
 	source_outside(1, SCENE_SINK_LEN, RP_BOUNDS);
 }
@@ -497,15 +497,15 @@ static const struct conform_test tests[] = {
 	ROW("read__source_goes_away", "RDMAP-032 RDMAP-031",
 	    "a Read that fails in the middle tells how far it got", RESPONDER,
 	    read__source_goes_away),
-	ROW("read__source_one_octet_below", "RDMAP-046 RDMAP-054",
+	ROW("read__source_one_byte_below", "RDMAP-046 RDMAP-054",
 	    "a source that starts below the buffer is refused", EITHER,
-	    read__source_one_octet_below),
-	ROW("read__source_one_octet_above", "RDMAP-054",
+	    read__source_one_byte_below),
+	ROW("read__source_one_byte_above", "RDMAP-054",
 	    "a source that starts above the buffer is refused", RESPONDER,
-	    read__source_one_octet_above),
-	ROW("read__source_ends_one_octet_above", "RDMAP-054",
+	    read__source_one_byte_above),
+	ROW("read__source_ends_one_byte_above", "RDMAP-054",
 	    "a source that ends above the buffer is refused", RESPONDER,
-	    read__source_ends_one_octet_above),
+	    read__source_ends_one_byte_above),
 	ROW("read__source_is_4_gib", "RDMAP-023 RDMAP-054",
 	    "the largest Read is taken as what it is", RESPONDER,
 	    read__source_is_4_gib),
@@ -525,12 +525,12 @@ static const struct conform_test tests[] = {
 	    "a source without the remote read right is refused", RESPONDER,
 	    read__source_without_right),
 	ROW("read__request_is_too_short", "RDMAP-018 RDMAP-019 Q10",
-	    "a Request has 28 octets, not 27", RESPONDER,
+	    "a Request has 28 bytes, not 27", RESPONDER,
 	    read__request_is_too_short),
-	ROW("read__request_is_empty", "RDMAP-019 Q10", "a Request has 28 octets, not 0",
+	ROW("read__request_is_empty", "RDMAP-019 Q10", "a Request has 28 bytes, not 0",
 	    RESPONDER, read__request_is_empty),
 	ROW("read__request_is_too_long", "RDMAP-018 RDMAP-019",
-	    "a Request has 28 octets, not 29", RESPONDER, read__request_is_too_long),
+	    "a Request has 28 bytes, not 29", RESPONDER, read__request_is_too_long),
 	ROW("read__request_without_l", "RDMAP-019 RDMAP-041 Q10",
 	    "a Request is one segment, the last", RESPONDER,
 	    read__request_without_l),

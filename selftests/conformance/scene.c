@@ -204,8 +204,8 @@ void scene_must_flush(struct scene *sc, int verdict)
 }
 
 /* send the bad segment and a good Write to the start of the sink, in one piece */
-static void send_with_write_behind(struct scene *sc, const void *ulpdu,
-				   uint32_t len)
+static void send_with_write_after(struct scene *sc, const void *ulpdu,
+				  uint32_t len)
 {
 	struct seg seg = scene_write(sc, 0, 8);
 	uint8_t good[TAGGED_HDR + 8];
@@ -216,10 +216,10 @@ static void send_with_write_behind(struct scene *sc, const void *ulpdu,
 	peer_send(sc->p, wire_buf, n);
 }
 
-void scene_refuse_octets(struct scene *sc, const void *ulpdu, uint32_t len,
-			 int verdict)
+void scene_refuse_bytes(struct scene *sc, const void *ulpdu, uint32_t len,
+			int verdict)
 {
-	send_with_write_behind(sc, ulpdu, len);
+	send_with_write_after(sc, ulpdu, len);
 	scene_must_end(sc, ulpdu, len, verdict, VERDICT_NONE);
 	scene_must_flush(sc, verdict);
 	must_be_untouched(&sc->sink);
@@ -231,7 +231,7 @@ static void refuse(struct scene *sc, const struct seg *seg, int verdict,
 {
 	uint32_t len = seg_encode(seg, ulpdu_buf);
 
-	send_with_write_behind(sc, ulpdu_buf, len);
+	send_with_write_after(sc, ulpdu_buf, len);
 	scene_must_end(sc, ulpdu_buf, len, verdict, other);
 	scene_must_flush(sc, verdict);
 	must_be_untouched(&sc->sink);

@@ -99,8 +99,8 @@ void scene_refuse_either(struct scene *sc, const struct seg *seg, int verdict,
 /* the same when earlier segments were placed: the receive's memory is not checked */
 void scene_refuse_placed(struct scene *sc, const struct seg *seg, int verdict);
 /* the same for bytes that are no segment */
-void scene_refuse_octets(struct scene *sc, const void *ulpdu, uint32_t len,
-			 int verdict);
+void scene_refuse_bytes(struct scene *sc, const void *ulpdu, uint32_t len,
+			int verdict);
 
 /* The parts, for tests that send by themselves. @ulpdu is the offending segment, or
  * NULL; Responses that were under way are skipped. */

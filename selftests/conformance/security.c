@@ -30,10 +30,10 @@ static void must_be_refused(struct peer *p, int triplet, int alt)
 static void attack_write(uint32_t stag, uint64_t to, uint32_t len, int triplet, int alt)
 {
 	struct session s = session_default();
-	uint8_t octets[ROOM];
+	uint8_t bytes[ROOM];
 
-	memset(octets, 0x66, sizeof(octets));
-	send_write(s.p, stag, to, octets, len);
+	memset(bytes, 0x66, sizeof(bytes));
+	send_write(s.p, stag, to, bytes, len);
 	must_be_refused(s.p, triplet, alt);
 	agent_destroy(s.conn);
 }
@@ -115,24 +115,24 @@ static void foreign_pd_is_told(void)
 
 /* ---- bounds ---- */
 
-static void every_octet_inside_is_reached(void)
+static void every_byte_inside_is_reached(void)
 {
 	static const struct {
 		unsigned int at, len;
 	} good[] = { { 0, 1 }, { 0, MR_LEN }, { MR_LEN - 1, 1 }, { 1, MR_LEN - 1 } };
 	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
 	struct session s = session_default();
-	uint8_t octets[MR_LEN];
+	uint8_t bytes[MR_LEN];
 	struct fpdu f;
 	unsigned int i;
 
 	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		pattern(octets, sizeof(octets), i);
-		send_write(s.p, mr.rkey, mr.va + good[i].at, octets, good[i].len);
+		pattern(bytes, sizeof(bytes), i);
+		send_write(s.p, mr.rkey, mr.va + good[i].at, bytes, good[i].len);
 		send_read_req(s.p, SINK, 0, good[i].len, mr.rkey, mr.va + good[i].at);
 		must_get_op(s.p, &f, OP_READ_RESP);
 		must_eq(f.seg.len, good[i].len, "length of the Response");
-		must_bytes(f.seg.data, octets, good[i].len, "the Response");
+		must_bytes(f.seg.data, bytes, good[i].len, "the Response");
 	}
 }
 
@@ -147,7 +147,7 @@ static const struct {
 #define OUTSIDE	(sizeof(outside) / sizeof(*outside))
 
 /* the neighbouring regions have the same rights; only the STag keeps them apart */
-static void no_octet_outside_is_written(void)
+static void no_byte_outside_is_written(void)
 {
 	struct agent_mr below = agent_mr(ROOM, "lrw");
 	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
@@ -162,7 +162,7 @@ static void no_octet_outside_is_written(void)
 	must_be_untouched(&above);
 }
 
-static void no_octet_outside_is_read(void)
+static void no_byte_outside_is_read(void)
 {
 	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
 	size_t i;
@@ -254,34 +254,34 @@ static void read_sink_ends_with_its_read(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr;
-	uint8_t octets[64];
+	uint8_t bytes[64];
 	struct agent_wc wc;
 	struct open_read r;
 	struct terminate t;
 
-	pattern(octets, sizeof(octets), 1);
+	pattern(bytes, sizeof(bytes), 1);
 	r = read_into_local_memory(&s, &mr);
-	send_read_resp(s.p, r.stag, r.to, octets, sizeof(octets));
+	send_read_resp(s.p, r.stag, r.to, bytes, sizeof(bytes));
 	agent_must_get_wc(1, "SUCCESS", &wc);
 	send_read_resp(s.p, r.stag, r.to, "attack", 6);
 	recv_terminate(s.p, false, &t);
 	must_close_silently(s.p);
-	must_have_memory(&mr, 0, octets, sizeof(octets));
+	must_have_memory(&mr, 0, bytes, sizeof(bytes));
 }
 
 /* ---- invalidation ---- */
 
 /* the peer reads and writes @mr, on a stream that existed before the attack */
 static void must_have_rights(struct session *s, const struct agent_mr *mr,
-			     const char *octets)
+			     const char *bytes)
 {
 	struct fpdu f;
 
-	send_write(s->p, mr->rkey, mr->va, octets, 4);
+	send_write(s->p, mr->rkey, mr->va, bytes, 4);
 	send_read_req(s->p, SINK, 0, 4, mr->rkey, mr->va);
 	must_get_op(s->p, &f, OP_READ_RESP);
 	must_eq(f.seg.len, 4, "length of the Response");
-	must_bytes(f.seg.data, octets, 4, "the Response");
+	must_bytes(f.seg.data, bytes, 4, "the Response");
 }
 
 /* Two streams use the region. Neither the peer of a third one nor one of their own
@@ -323,19 +323,19 @@ static void revoked_in_a_message(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
-	uint8_t octets[512], out[ROOM], fill[512];
+	uint8_t bytes[512], out[ROOM], fill[512];
 
-	pattern(octets, sizeof(octets), 1);
+	pattern(bytes, sizeof(bytes), 1);
 	memset(fill, AGENT_FILL, sizeof(fill));
-	peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets, sizeof(octets),
+	peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, bytes, sizeof(bytes),
 					   false, out));
 	must_be_alive(s.p);
 	agent_dereg(&mr);
-	peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va + sizeof(octets), octets,
-					   sizeof(octets), true, out));
+	peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va + sizeof(bytes), bytes,
+					   sizeof(bytes), true, out));
 	must_be_refused(s.p, TRIPLET(1, 1, 0), NO_TRIPLET);
-	must_have_memory(&mr, 0, octets, sizeof(octets));
-	must_have_memory(&mr, sizeof(octets), fill, sizeof(fill));
+	must_have_memory(&mr, 0, bytes, sizeof(bytes));
+	must_have_memory(&mr, sizeof(bytes), fill, sizeof(fill));
 }
 
 /* nor does a segment whose last byte has not come */
@@ -343,11 +343,11 @@ static void revoked_in_a_segment(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
-	uint8_t octets[512], out[ROOM], wire[ROOM];
+	uint8_t bytes[512], out[ROOM], wire[ROOM];
 	size_t n;
 
-	pattern(octets, sizeof(octets), 1);
-	n = fpdu_build(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets, sizeof(octets),
+	pattern(bytes, sizeof(bytes), 1);
+	n = fpdu_build(s.p, out, seg_write(s.p, mr.rkey, mr.va, bytes, sizeof(bytes),
 					   true, out), NULL, wire);
 	peer_send(s.p, wire, n - 1);
 	must_be_silent(s.p, 100);
@@ -365,13 +365,13 @@ static void revoked_under_fire(void)
 	enum { SHOTS = 1500, LEN = 1024 };
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
-	uint8_t octets[LEN], out[ROOM], before[ROOM];
+	uint8_t bytes[LEN], out[ROOM], before[ROOM];
 	struct terminate t;
 	unsigned int i;
 
 	for (i = 0; i < SHOTS; i++) {
-		memset(octets, i, sizeof(octets));
-		peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets, LEN, true,
+		memset(bytes, i, sizeof(bytes));
+		peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, bytes, LEN, true,
 						   out));
 		if (i != SHOTS / 2)
 			continue;
@@ -396,15 +396,15 @@ static const struct conform_test tests[] = {
 	{ "security__foreign_pd_is_told", "DDP-098 DDP-106",
 	  "an STag that is not valid on the stream raises an error at the QP under attack",
 	  RESPONDER, 0, foreign_pd_is_told },
-	{ "security__every_octet_inside_is_reached", "RDMAP-139 DDP-097 DDP-102 DDP-111",
-	  "the first, the last and all octets of a buffer can be written and read",
-	  EITHER, 0, every_octet_inside_is_reached },
-	{ "security__no_octet_outside_is_written", "RDMAP-139 DDP-097 DDP-110",
-	  "no octet next to a buffer can be written through its STag",
-	  RESPONDER, 0, no_octet_outside_is_written },
-	{ "security__no_octet_outside_is_read", "RDMAP-139 DDP-097 DDP-110",
-	  "no octet next to a buffer can be read through its STag",
-	  RESPONDER, 0, no_octet_outside_is_read },
+	{ "security__every_byte_inside_is_reached", "RDMAP-139 DDP-097 DDP-102 DDP-111",
+	  "the first, the last and all bytes of a buffer can be written and read",
+	  EITHER, 0, every_byte_inside_is_reached },
+	{ "security__no_byte_outside_is_written", "RDMAP-139 DDP-097 DDP-110",
+	  "no byte next to a buffer can be written through its STag",
+	  RESPONDER, 0, no_byte_outside_is_written },
+	{ "security__no_byte_outside_is_read", "RDMAP-139 DDP-097 DDP-110",
+	  "no byte next to a buffer can be read through its STag",
+	  RESPONDER, 0, no_byte_outside_is_read },
 	{ "security__sums_do_not_wrap", "RDMAP-139 DDP-097 DDP-110",
 	  "offset and length are not added up modulo anything",
 	  RESPONDER, 0, sums_do_not_wrap },
@@ -438,7 +438,7 @@ static const struct conform_test tests[] = {
 	  "a segment that is not all there is not placed once the STag is taken back",
 	  RESPONDER, 0, revoked_in_a_segment },
 	{ "security__revoked_under_fire", "RDMAP-142 DDP-113",
-	  "no octet changes once the call that takes the STag back has returned",
+	  "no byte changes once the call that takes the STag back has returned",
 	  EITHER, 0, revoked_under_fire },
 	{}
 };

@@ -145,7 +145,7 @@ static void self__marker_between_pad_and_crc_is_of_this_fpdu(void)
 		crc32c(0, out, 20), "the CRC field");
 }
 
-static void self__marker_behind_an_fpdu_is_of_the_next(void)
+static void self__marker_after_an_fpdu_is_of_the_next(void)
 {
 	struct peer p = new_end(true);
 	uint8_t ulpdu[14] = { 0 }, out[96];
@@ -282,7 +282,7 @@ static void self__terminate_is_read_with_its_copies(void)
 	must_eq(t.layer << 16 | t.etype << 8 | t.code, 0x000205, "the triplet");
 	must_eq(t.ddp_len, 46, "the segment length");
 	must_eq(t.ddp_hdr_len, UNTAGGED_HDR, "the DDP header's length");
-	must_eq(t.rdma[27], 9, "the last octet");
+	must_eq(t.rdma[27], 9, "the last byte");
 	got.len--;
 	must(!term_decode(&t, &got), "a Terminate that is cut short was read");
 }
@@ -297,7 +297,7 @@ static const struct conform_test tests[] = {
 	SELF(self__marker_splits_an_ulpdu, "A marker says how far the FPDU's head is."),
 	SELF(self__marker_between_pad_and_crc_is_of_this_fpdu,
 	     "A marker before the CRC field belongs to the FPDU."),
-	SELF(self__marker_behind_an_fpdu_is_of_the_next,
+	SELF(self__marker_after_an_fpdu_is_of_the_next,
 	     "A marker due at the end of an FPDU is the next one's."),
 	SELF(self__reader_takes_what_the_writer_makes, "The two directions agree."),
 	SELF(self__reader_sees_each_fault, "Each fault shows in its own verdict."),

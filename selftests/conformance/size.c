@@ -55,12 +55,12 @@ static void versions_of(bool plain)
 	check_version(&f, NULL);
 }
 
-static void size__version_is_1_behind_revision_1(void)
+static void size__version_is_1_after_revision_1(void)
 {
 	versions_of(true);
 }
 
-static void size__version_is_1_behind_an_enhanced_startup(void)
+static void size__version_is_1_after_an_enhanced_startup(void)
 {
 	versions_of(false);
 }
@@ -104,10 +104,10 @@ static void note_size(const struct fpdu *f, void *arg)
 
 	if (f->seg.ulpdu_len > sizes->largest)
 		sizes->largest = f->seg.ulpdu_len;
-	must(f->seg.ulpdu_len <= ULPDU_MAX, "ULPDU of %u octets", f->seg.ulpdu_len);
+	must(f->seg.ulpdu_len <= ULPDU_MAX, "ULPDU of %u bytes", f->seg.ulpdu_len);
 	if (sizes->mulpdu)
 		must(f->seg.ulpdu_len <= sizes->mulpdu,
-		     "ULPDU of %u octets, MULPDU is %u", f->seg.ulpdu_len,
+		     "ULPDU of %u bytes, MULPDU is %u", f->seg.ulpdu_len,
 		     sizes->mulpdu);
 	if (!seg_last(&f->seg) && f->seg.ulpdu_len < sizes->mulpdu)
 		sizes->short_ones++;
@@ -194,7 +194,7 @@ static void row_marked(void)
  */
 static void sizes_of_path(bool marked)
 {
-	static const uint8_t octets[60000];
+	static const uint8_t bytes[60000];
 	struct session s = SESSION_DEFAULT;
 	struct sizes any = { .mulpdu = 0 };
 	struct agent_mr mr;
@@ -207,7 +207,7 @@ static void sizes_of_path(bool marked)
 	for (i = 0; i < 2; i++)
 		flow_device_writes(&s, &mr, BIG, NULL, note_size, &any);
 	for (i = 0; i < 16; i++)
-		flow_we_write(&s, &mr, 0, octets, sizeof(octets), NULL);
+		flow_we_write(&s, &mr, 0, bytes, sizeof(bytes), NULL);
 	check_sizes(&s, &mr, BIG, flow_mulpdu(flow_emss(&s), marked));
 }
 
@@ -243,7 +243,7 @@ static void size__follows_a_segment_size_that_grows(void)
 	flow_device_writes(&s, &mr, 6000, NULL, note_size, &small);
 	if (small.largest == full)
 		skip("the window does not bound the device's segments");
-	must(small.largest < full, "ULPDU of %u octets", small.largest);
+	must(small.largest < full, "ULPDU of %u bytes", small.largest);
 	set_window(&s, 60000, 1024 * 1024);
 	/* the device learns of the larger window in a few acknowledgements */
 	flow_device_writes(&s, &mr, 20000, NULL, NULL, NULL);
@@ -274,14 +274,14 @@ static void size__follows_a_path_that_shrinks(void)
 
 	flow_device_writes(&s, &mr, 60000, NULL, note_longest, &longest);
 	if (longest <= LOW_SEGMENT)
-		skip("FPDUs are of %zu octets as it is", longest);
+		skip("FPDUs are of %zu bytes as it is", longest);
 	shrink_path();
 	/* TCP learns of the new MTU when it sends */
 	flow_device_writes(&s, &mr, 60000, NULL, NULL, NULL);
 	longest = 0;
 	flow_device_writes(&s, &mr, 60000, NULL, note_longest, &longest);
-	must(longest <= LOW_SEGMENT, "an FPDU of %zu octets, MTU %d", longest, LOW_MTU);
-	must(longest > LOW_SEGMENT - 40, "no FPDU over %zu octets, MTU %d", longest,
+	must(longest <= LOW_SEGMENT, "an FPDU of %zu bytes, MTU %d", longest, LOW_MTU);
+	must(longest > LOW_SEGMENT - 40, "no FPDU over %zu bytes, MTU %d", longest,
 	     LOW_MTU);
 }
 
@@ -330,8 +330,8 @@ static void size__change_leaves_what_tcp_has_alone(void)
 	for (i = 0; i < QUEUED; i++)
 		flow_must_get_wc(i, "SUCCESS");
 	if (longest <= LOW_SEGMENT)
-		skip("FPDUs are of %zu octets as it is", longest);
-	must(last <= LOW_SEGMENT, "an FPDU of %zu octets at the end, MTU %d", last,
+		skip("FPDUs are of %zu bytes as it is", longest);
+	must(last <= LOW_SEGMENT, "an FPDU of %zu bytes at the end, MTU %d", last,
 	     LOW_MTU);
 }
 
@@ -403,10 +403,10 @@ static void size__of_a_received_send_is_exact(void)
 
 static const struct conform_test tests[] = {
 	T(size__of_pad_and_field, "MPA-003 MPA-013 MPA-014 MPA-016 MPA-017", EITHER, 0,
-	  "pad octets are 0, fill to a multiple of 4 and are not in ULPDU_Length"),
-	T(size__version_is_1_behind_revision_1, "MPA-012", EITHER, 0,
+	  "pad bytes are 0, fill to a multiple of 4 and are not in ULPDU_Length"),
+	T(size__version_is_1_after_revision_1, "MPA-012", EITHER, 0,
 	  "DDP and RDMAP say version 1 on a connection of MPA revision 1"),
-	T(size__version_is_1_behind_an_enhanced_startup, "MPA-012", EITHER, 0,
+	T(size__version_is_1_after_an_enhanced_startup, "MPA-012", EITHER, 0,
 	  "DDP and RDMAP say version 1 on a connection of MPA revision 2"),
 	T(size__one_segment_in_each_fpdu, "MPA-003 MPA-013 MPA-017", EITHER, 0,
 	  "each FPDU holds one DDP segment, whole"),
@@ -432,13 +432,13 @@ static const struct conform_test tests[] = {
 	T(size__follows_a_path_that_shrinks, "MPA-004 MPA-055 DDP-001", EITHER, NEED_SET,
 	  "the size of ULPDUs follows a path MTU that shrinks in mid-stream"),
 	T(size__change_leaves_what_tcp_has_alone, "DDP-001 DDP-002", EITHER, NEED_SET,
-	  "what was segmented before the MTU shrank is sent as it was, each octet once"),
+	  "what was segmented before the MTU shrank is sent as it was, each byte once"),
 	T(size__any_up_to_64768_is_taken, "MPA-008 MPA-010 MPA-072", EITHER, 0,
-	  "an FPDU of any size up to a ULPDU of 64768 octets is taken"),
+	  "an FPDU of any size up to a ULPDU of 64768 bytes is taken"),
 	T(size__any_up_to_64768_is_taken_marked, "MPA-008 MPA-010 MPA-035 MPA-072", EITHER,
-	  NEED_SET, "a marked FPDU of any size up to a ULPDU of 64768 octets is taken"),
+	  NEED_SET, "a marked FPDU of any size up to a ULPDU of 64768 bytes is taken"),
 	T(size__of_a_received_send_is_exact, "MPA-010", EITHER, 0,
-	  "the length of a message is known to the octet"),
+	  "the length of a message is known to the byte"),
 	{}
 };
 

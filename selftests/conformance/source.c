@@ -31,9 +31,9 @@ struct message {
 /* check the fields that stay the same in all segments, and the offset */
 static void check_segment(const struct message *m, const struct seg *seg)
 {
-	must_eq(seg->ctrl & ~DDP_LAST, m->first.ctrl & ~DDP_LAST, "octet 0 but L");
-	must_eq(seg->rdmap, m->first.rdmap, "octet 1");
-	must_eq(seg->stag, m->first.stag, "octets 2 to 5");
+	must_eq(seg->ctrl & ~DDP_LAST, m->first.ctrl & ~DDP_LAST, "byte 0 but L");
+	must_eq(seg->rdmap, m->first.rdmap, "byte 1");
+	must_eq(seg->stag, m->first.stag, "bytes 2 to 5");
 	if (seg_tagged(seg)) {
 		must_eq(seg->to, m->first.to + m->len, "TO");
 		return;
@@ -43,7 +43,7 @@ static void check_segment(const struct message *m, const struct seg *seg)
 	must_eq(seg->mo, m->len, "MO");
 }
 
-/* Receive a message. Octets 0 and 1 have no reserved bits, and their version is the
+/* Receive a message. Bytes 0 and 1 have no reserved bits, and their version is the
  * stream's; must_get_op() checks T, QN and MSN. */
 static void recv_message(struct peer *p, enum rdmap_op op, struct message *m)
 {
@@ -53,8 +53,8 @@ static void recv_message(struct peer *p, enum rdmap_op op, struct message *m)
 	do {
 		must_get_op(p, &f, op);
 		must_eq(f.seg.ctrl & ~(DDP_TAGGED | DDP_LAST), p->version,
-			"octet 0 without T and L");
-		must_eq(f.seg.rdmap, p->version << 6 | op, "octet 1");
+			"byte 0 without T and L");
+		must_eq(f.seg.rdmap, p->version << 6 | op, "byte 1");
 		if (!m->segments++)
 			m->first = f.seg;
 		check_segment(m, &f.seg);
@@ -291,11 +291,11 @@ static void at_mss(int mss)
 	agent_post(s.conn, 1, AG_SEND, AG_SIGNALED, &mr, 0, 65536, 0, 0);
 	recv_message(s.p, OP_SEND, &m);
 	must_eq(m.len, 65536, "length");
-	must(m.longest <= (size_t)mss, "an FPDU of %zu octets at MSS %d", m.longest, mss);
+	must(m.longest <= (size_t)mss, "an FPDU of %zu bytes at MSS %d", m.longest, mss);
 	agent_post(s.conn, 2, AG_WRITE, AG_SIGNALED, &mr, 0, 65536, STAG, TO);
 	recv_message(s.p, OP_WRITE, &m);
 	must_eq(m.len, 65536, "length");
-	must(m.longest <= (size_t)mss, "an FPDU of %zu octets at MSS %d", m.longest, mss);
+	must(m.longest <= (size_t)mss, "an FPDU of %zu bytes at MSS %d", m.longest, mss);
 }
 
 static void source__segments_fit_mss_536(void)
@@ -515,12 +515,12 @@ static const struct conform_test tests[] = {
 	    "DDP-021 DDP-023 DDP-025 DDP-026 DDP-030 DDP-049 "
 	    "RDMAP-001 RDMAP-009 RDMAP-010 RDMAP-012 RDMAP-013 RDMAP-014 RDMAP-018 RDMAP-033 "
 	    "RDMAP-005",
-	    "a Write has the 14-octet header with what was posted", EITHER,
+	    "a Write has the 14-byte header with what was posted", EITHER,
 	    source__write),
 	ROW("source__send",
 	    "DDP-033 DDP-034 DDP-037 DDP-042 RDMAP-001 RDMAP-009 RDMAP-012 RDMAP-016 RDMAP-065 "
 	    "RDMAP-072 RDMAP-005",
-	    "a Send has the 18-octet header, queue 0 and no STag", EITHER,
+	    "a Send has the 18-byte header, queue 0 and no STag", EITHER,
 	    source__send),
 	ROW("source__send_solicited", "DDP-034 RDMAP-012 RDMAP-016 RDMAP-065",
 	    "a Send with Solicited Event has opcode 5 and no STag", RESPONDER,
@@ -538,7 +538,7 @@ static const struct conform_test tests[] = {
 	    source__inline_send),
 	ROW("source__read_request",
 	    "RDMAP-012 RDMAP-016 RDMAP-018 RDMAP-019 RDMAP-042 RDMAP-047 RDMAP-005",
-	    "a Read Request has 28 octets with what was posted and no STag in the header",
+	    "a Read Request has 28 bytes with what was posted and no STag in the header",
 	    EITHER, source__read_request),
 	ROW("source__empty_write", "DDP-051 DDP-052 RDMAP-040",
 	    "an empty Write is one segment with L", RESPONDER, source__empty_write),

@@ -52,7 +52,7 @@ static void spread_over_all_bits(void)
 	draw(stags);
 	for (shift = 0; shift < 32; shift += 8)
 		must(values_of(stags, shift) >= MIN_VALUES,
-		     "the octet at bit %u has %u values in %u STags", shift,
+		     "the byte at bit %u has %u values in %u STags", shift,
 		     values_of(stags, shift), SAMPLES);
 }
 

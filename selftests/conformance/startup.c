@@ -290,7 +290,7 @@ static void startup__markers_as_we_ask(void)
 	session_start(&s);
 	agent_post(s.conn, SEND_ID, AG_SEND, AG_SIGNALED, &mr, 0, 1024, 0, 0);
 	must_get_op(s.p, &f, OP_SEND);
-	must(f.markers >= 2, "%u markers in 1024 octets", f.markers);
+	must(f.markers >= 2, "%u markers in 1024 bytes", f.markers);
 	must_be_alive(s.p);
 }
 
@@ -359,7 +359,7 @@ static void startup__initiator_meets_initiator(void)
 
 static const struct conform_test tests[] = {
 	{ "startup__request", "MPA-081 MPA-091 MPA-095 MPA-099 MPA-160",
-	  "An initiator sends a Request of exact form, and nothing behind it.",
+	  "An initiator sends a Request of exact form, and nothing after it.",
 	  INITIATOR, 0, startup__request },
 	{ "startup__default_request", "MPA-092 MPA-210",
 	  "By default everything is asked for: Rev 2, S, peer-to-peer, all RTR types.",
@@ -368,16 +368,16 @@ static const struct conform_test tests[] = {
 	  "With Rev 1 set, a Request is the plain one of 5044.",
 	  INITIATOR, NEED_SET, startup__request_of_rev_1 },
 	{ "startup__reply", "MPA-083 MPA-091 MPA-106",
-	  "A responder sends a Reply of exact form, and nothing behind it.",
+	  "A responder sends a Reply of exact form, and nothing after it.",
 	  RESPONDER, 0, startup__reply },
 	{ "startup__rev_is_known", "MPA-094",
 	  "The Rev of the peer's frame can be read.",
 	  EITHER, NEED_STATE, startup__rev_is_known },
 	{ "startup__no_streaming_before_the_request", "MPA-075",
-	  "The first octet is MPA's: what is no Request, with one behind it, is closed on.",
+	  "The first byte is MPA's: anything else before a Request is closed on.",
 	  RESPONDER, 0, startup__no_streaming_before_the_request },
 	{ "startup__no_streaming_before_the_reply", "MPA-075 MPA-079",
-	  "The first octet back is the Reply's: a last streaming message is closed on.",
+	  "The first byte back is the Reply's: a last streaming message is closed on.",
 	  INITIATOR, 0, startup__no_streaming_before_the_reply },
 	{ "startup__responder_waits_for_request", "MPA-101 MPA-079",
 	  "A responder sends nothing before it has a whole Request.",
@@ -389,7 +389,7 @@ static const struct conform_test tests[] = {
 	  "A refusing ULP makes a Reply with R and its data; then TCP ends with a FIN.",
 	  RESPONDER, 0, startup__ulp_rejects },
 	{ "startup__ready_when_reply_is_sent", "MPA-107",
-	  "FPDUs right behind the Reply are taken.",
+	  "FPDUs right after the Reply are taken.",
 	  RESPONDER, 0, startup__ready_when_reply_is_sent },
 	{ "startup__initiator_waits_for_reply", "MPA-108",
 	  "An initiator sends nothing between its Request and the Reply.",
@@ -413,10 +413,10 @@ static const struct conform_test tests[] = {
 	  "An FPDU that is not valid does not open a responder's way.",
 	  RESPONDER, 0, startup__fence_and_bad_fpdu },
 	{ "startup__markers_as_we_ask", "MPA-086 MPA-024",
-	  "Who hears M=1 puts markers into what it sends.",
+	  "An end that gets M=1 puts markers into what it sends.",
 	  EITHER, 0, startup__markers_as_we_ask },
 	{ "startup__no_markers_as_we_ask", "MPA-085",
-	  "Who hears M=0 puts no markers into what it sends.",
+	  "An end that gets M=0 puts no markers into what it sends.",
 	  EITHER, 0, startup__no_markers_as_we_ask },
 	{ "startup__invalid_frame_closes_at_once", "MPA-121 MPA-128",
 	  "an invalid frame of the startup is error 4: TCP is closed at once",

@@ -22,15 +22,15 @@
  * @s: the connection
  * @mr: sink of the Writes
  * @rq: memory of the receive for the final Send
- * @octets, @len: all FPDUs as on the wire
- * @end: where each FPDU ends in @octets
+ * @bytes, @len: all FPDUs as on the wire
+ * @end: where each FPDU ends in @bytes
  * @nr: number of FPDUs
  * @data, @data_len: the contents of @mr afterwards
  */
 struct burst {
 	struct session s;
 	struct agent_mr mr, rq;
-	uint8_t octets[2 * BURST_MAX];
+	uint8_t bytes[2 * BURST_MAX];
 	size_t len;
 	size_t end[256];
 	unsigned int nr;
@@ -42,7 +42,7 @@ static struct burst b;
 
 static void add_fpdu(const uint8_t *ulpdu, uint32_t len)
 {
-	b.len += fpdu_build(b.s.p, ulpdu, len, NULL, b.octets + b.len);
+	b.len += fpdu_build(b.s.p, ulpdu, len, NULL, b.bytes + b.len);
 	b.end[b.nr++] = b.len;
 }
 
@@ -85,16 +85,16 @@ static void burst_check(void)
 static void in_pieces(bool markers, size_t data_len, size_t piece)
 {
 	burst_make(markers, data_len);
-	peer_send_pieces(b.s.p, b.octets, b.len, piece);
+	peer_send_pieces(b.s.p, b.bytes, b.len, piece);
 	burst_check();
 }
 
-static void stream__octet_by_octet(void)
+static void stream__byte_by_byte(void)
 {
 	in_pieces(false, 700, 1);
 }
 
-static void stream__octet_by_octet_marked(void)
+static void stream__byte_by_byte_marked(void)
 {
 	in_pieces(true, 700, 1);
 }
@@ -107,14 +107,14 @@ static void stream__seven_by_seven(void)
 static void stream__all_at_once(void)
 {
 	burst_make(false, 60000);
-	peer_send(b.s.p, b.octets, b.len);
+	peer_send(b.s.p, b.bytes, b.len);
 	burst_check();
 }
 
 static void stream__all_at_once_marked(void)
 {
 	burst_make(true, 60000);
-	peer_send(b.s.p, b.octets, b.len);
+	peer_send(b.s.p, b.bytes, b.len);
 	burst_check();
 }
 
@@ -127,7 +127,7 @@ static void cut_at_random(bool markers, unsigned int seed)
 		n = 1 + rand_r(&seed) % (rand_r(&seed) % 4 ? 1500 : 20);
 		if (n > b.len - at)
 			n = b.len - at;
-		peer_send_pieces(b.s.p, b.octets + at, n, n);
+		peer_send_pieces(b.s.p, b.bytes + at, n, n);
 	}
 	burst_check();
 }
@@ -147,7 +147,7 @@ static void stream__cut_at_random_marked(void)
 }
 
 /* each cut is @shift bytes after the end of an FPDU */
-static void cut_behind_ends(size_t shift)
+static void cut_after_ends(size_t shift)
 {
 	size_t at = 0, to;
 	unsigned int i;
@@ -157,11 +157,11 @@ static void cut_behind_ends(size_t shift)
 		to = b.end[i] + shift;
 		if (to <= at || to > b.len)
 			continue;
-		peer_send_pieces(b.s.p, b.octets + at, to - at, to - at);
+		peer_send_pieces(b.s.p, b.bytes + at, to - at, to - at);
 		at = to;
 	}
 	if (at < b.len)
-		peer_send(b.s.p, b.octets + at, b.len - at);
+		peer_send(b.s.p, b.bytes + at, b.len - at);
 	burst_check();
 }
 
@@ -171,7 +171,7 @@ static void stream__cut_around_the_header(void)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
-		cut_behind_ends(shifts[i]);
+		cut_after_ends(shifts[i]);
 		agent_reset();
 	}
 }
@@ -196,12 +196,12 @@ static void largest_in_pieces(struct session *s, size_t piece)
 	static uint8_t ulpdu[ULPDU_MAX + 64], data[ULPDU_MAX];
 	struct agent_mr mr = agent_mr(ULPDU_MAX, "lrw");
 	uint32_t len = ULPDU_MAX - TAGGED_HDR, n;
-	size_t octets;
+	size_t bytes;
 
 	pattern(data, len, 6);
 	n = seg_write(s->p, mr.rkey, mr.va, data, len, true, ulpdu);
-	octets = fpdu_build(s->p, ulpdu, n, NULL, b.octets);
-	peer_send_pieces(s->p, b.octets, octets, piece);
+	bytes = fpdu_build(s->p, ulpdu, n, NULL, b.bytes);
+	peer_send_pieces(s->p, b.bytes, bytes, piece);
 	must_be_alive(s->p);
 	must_have_memory(&mr, 0, data, len);
 }
@@ -224,16 +224,16 @@ static void stream__largest_fpdu_over_the_smallest_segments(void)
 
 /* ---- an FPDU that is not all there ---- */
 
-/* send @octets without the last @hold, check that the device does nothing, send the
+/* send @bytes without the last @hold, check that the device does nothing, send the
  * rest */
-static void hold_back(const uint8_t *octets, size_t len, size_t hold,
+static void hold_back(const uint8_t *bytes, size_t len, size_t hold,
 		      const struct agent_mr *mr)
 {
-	peer_send(b.s.p, octets, len - hold);
+	peer_send(b.s.p, bytes, len - hold);
 	agent_must_get_no_wc(HOLD_MS);
 	must_be_untouched(mr);
 	must_be_silent(b.s.p, 1);
-	peer_send(b.s.p, octets + len - hold, hold);
+	peer_send(b.s.p, bytes + len - hold, hold);
 }
 
 static void hold_write(uint32_t len, size_t hold)
@@ -247,12 +247,12 @@ static void hold_write(uint32_t len, size_t hold)
 	b.mr = agent_mr(BURST_MAX, "lrw");
 	pattern(b.data, len, 3);
 	add_fpdu(ulpdu, seg_write(p, b.mr.rkey, b.mr.va, b.data, len, true, ulpdu));
-	hold_back(b.octets, b.len, hold, &b.mr);
+	hold_back(b.bytes, b.len, hold, &b.mr);
 	must_be_alive(p);
 	must_have_memory(&b.mr, 0, b.data, len);
 }
 
-static void stream__write_without_its_last_octet(void)
+static void stream__write_without_its_last_byte(void)
 {
 	hold_write(1000, 1);
 }
@@ -262,12 +262,12 @@ static void stream__write_without_its_crc(void)
 	hold_write(1000, 4);
 }
 
-static void stream__long_write_without_its_last_octet(void)
+static void stream__long_write_without_its_last_byte(void)
 {
 	hold_write(60000, 1);
 }
 
-static void stream__send_without_its_last_octet(void)
+static void stream__send_without_its_last_byte(void)
 {
 	uint8_t ulpdu[1024];
 
@@ -277,12 +277,12 @@ static void stream__send_without_its_last_octet(void)
 	agent_recv(b.s.conn, RECV_ID, &b.rq, 0, 1024);
 	pattern(b.data, 900, 4);
 	add_fpdu(ulpdu, seg_send(b.s.p, OP_SEND, 0, 0, b.data, 900, true, ulpdu));
-	hold_back(b.octets, b.len, 1, &b.rq);
+	hold_back(b.bytes, b.len, 1, &b.rq);
 	flow_must_get_wc(RECV_ID, "SUCCESS");
 	must_have_memory(&b.rq, 0, b.data, 900);
 }
 
-static void stream__request_without_its_last_octet(void)
+static void stream__request_without_its_last_byte(void)
 {
 	struct fpdu f;
 	uint8_t ulpdu[READ_REQ_LEN];
@@ -292,16 +292,16 @@ static void stream__request_without_its_last_octet(void)
 	b.mr = agent_mr(64, "lr");
 	add_fpdu(ulpdu, seg_read_req(b.s.p, OUR_STAG, OUR_TO, 64, b.mr.rkey, b.mr.va,
 				     ulpdu));
-	hold_back(b.octets, b.len, 1, &b.mr);
+	hold_back(b.bytes, b.len, 1, &b.mr);
 	must_get_op(b.s.p, &f, OP_READ_RESP);
-	must_eq(f.seg.len, 64, "octets of the Response");
+	must_eq(f.seg.len, 64, "bytes of the Response");
 }
 
 /* ---- TCP's urgent pointer ---- */
 
 /* RFC 5044 does not mention it: the device takes the byte like any other, or ends the
  * stream with an error */
-static void urgent_octet(size_t at)
+static void urgent_byte(size_t at)
 {
 	uint8_t ulpdu[1024];
 
@@ -311,22 +311,22 @@ static void urgent_octet(size_t at)
 	pattern(b.data, 900, 7);
 	add_fpdu(ulpdu, seg_write(b.s.p, b.mr.rkey, b.mr.va, b.data, 900, true, ulpdu));
 	if (at)
-		peer_send(b.s.p, b.octets, at);
-	peer_send_urgent(b.s.p, b.octets[at]);
-	peer_send(b.s.p, b.octets + at + 1, b.len - at - 1);
+		peer_send(b.s.p, b.bytes, at);
+	peer_send_urgent(b.s.p, b.bytes[at]);
+	peer_send(b.s.p, b.bytes + at + 1, b.len - at - 1);
 	if (peer_wait_end(b.s.p, URGENT_MS) != PEER_OPEN)
 		return;
 	must_be_alive(b.s.p);
 	must_have_memory(&b.mr, 0, b.data, 900);
 }
 
-static void stream__urgent_octet(void)
+static void stream__urgent_byte(void)
 {
 	static const size_t places[] = { 0, 1, 400 };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		urgent_octet(places[i]);
+		urgent_byte(places[i]);
 		agent_reset();
 	}
 }
@@ -370,7 +370,7 @@ static void stream__length_65535(void)
 
 /* what our TCP has received from the device, both numbers at one moment */
 struct arrived {
-	uint64_t octets;
+	uint64_t bytes;
 	uint32_t segments;
 };
 
@@ -409,13 +409,13 @@ static void written_in_one_segment(struct session *s, const struct agent_mr *mr,
 		flow_must_get_wc(1, "SUCCESS");
 		if (now.segments - before.segments > 1)
 			continue;
-		must(now.octets - before.octets == wire,
-		     "an FPDU of %llu octets begins with a TCP segment of %llu",
+		must(now.bytes - before.bytes == wire,
+		     "an FPDU of %llu bytes begins with a TCP segment of %llu",
 		     (unsigned long long)wire,
-		     (unsigned long long)(now.octets - before.octets));
+		     (unsigned long long)(now.bytes - before.bytes));
 		return;
 	}
-	must(false, "each time, an FPDU of %llu octets took several segments",
+	must(false, "each time, an FPDU of %llu bytes took several segments",
 	     (unsigned long long)wire);
 }
 
@@ -475,12 +475,12 @@ static void begin(uint16_t pd_len, size_t piece)
 	flow_device_writes(&b.s, &mr, 101, b.data, NULL, NULL);
 }
 
-static void stream__begins_behind_a_bare_frame(void)
+static void stream__begins_after_a_bare_frame(void)
 {
 	begin(0, 0);
 }
 
-static void stream__begins_behind_odd_private_data(void)
+static void stream__begins_after_odd_private_data(void)
 {
 	static const uint16_t lens[] = { 1, 2, 3, 131 };
 	unsigned int i;
@@ -491,7 +491,7 @@ static void stream__begins_behind_odd_private_data(void)
 	}
 }
 
-static void stream__begins_octet_by_octet(void)
+static void stream__begins_byte_by_byte(void)
 {
 	begin(3, 1);
 }
@@ -504,10 +504,10 @@ static void stream__begins_eleven_by_eleven(void)
 #define T(name, ids, role, needs, rule)	{ #name, ids, rule, role, needs, name }
 
 static const struct conform_test tests[] = {
-	T(stream__octet_by_octet, "MPA-034 MPA-063 MPA-064", EITHER, 0,
-	  "TCP segments of one octet change nothing"),
-	T(stream__octet_by_octet_marked, "MPA-034 MPA-063 MPA-064 MPA-035", EITHER, NEED_SET,
-	  "TCP segments of one octet change nothing, with markers"),
+	T(stream__byte_by_byte, "MPA-034 MPA-063 MPA-064", EITHER, 0,
+	  "TCP segments of one byte change nothing"),
+	T(stream__byte_by_byte_marked, "MPA-034 MPA-063 MPA-064 MPA-035", EITHER, NEED_SET,
+	  "TCP segments of one byte change nothing, with markers"),
 	T(stream__seven_by_seven, "MPA-034 MPA-063 MPA-064", EITHER, 0,
 	  "TCP segments that never hold an FPDU change nothing"),
 	T(stream__all_at_once, "MPA-034 MPA-062 MPA-063 MPA-064 R7", EITHER, 0,
@@ -519,41 +519,41 @@ static const struct conform_test tests[] = {
 	T(stream__cut_at_random_marked, "MPA-063 MPA-064 MPA-067", EITHER, NEED_SET,
 	  "it does not matter where TCP cuts the stream, with markers"),
 	T(stream__cut_around_the_header, "MPA-063 MPA-064", RESPONDER, 0,
-	  "a header may come in two TCP segments, or behind the end of another FPDU"),
+	  "a header may come in two TCP segments, or after the end of another FPDU"),
 	T(stream__small_window, "MPA-063 MPA-003", EITHER, 0,
 	  "a window smaller than an FPDU delays the device's FPDUs and does not spoil them"),
 	T(stream__largest_fpdu_in_small_pieces, "MPA-008 MPA-063 MPA-072", EITHER, 0,
-	  "the largest FPDU is taken from TCP segments of a few octets"),
+	  "the largest FPDU is taken from TCP segments of a few bytes"),
 	T(stream__largest_fpdu_over_the_smallest_segments, "MPA-008 MPA-063 MPA-072", EITHER, 0,
 	  "the largest FPDU is taken where TCP's segments are the smallest"),
-	T(stream__write_without_its_last_octet, "MPA-066 MPA-068 R3", EITHER, 0,
+	T(stream__write_without_its_last_byte, "MPA-066 MPA-068 R3", EITHER, 0,
 	  "nothing of a Write counts before all of its FPDU is there"),
 	T(stream__write_without_its_crc, "MPA-066 MPA-068", EITHER, 0,
 	  "nothing of a Write counts before the CRC field of its FPDU is there"),
-	T(stream__long_write_without_its_last_octet, "MPA-066 MPA-068 MPA-072", EITHER, 0,
+	T(stream__long_write_without_its_last_byte, "MPA-066 MPA-068 MPA-072", EITHER, 0,
 	  "nothing of a long Write counts before all of its FPDU is there"),
-	T(stream__send_without_its_last_octet, "MPA-066 MPA-068", EITHER, 0,
+	T(stream__send_without_its_last_byte, "MPA-066 MPA-068", EITHER, 0,
 	  "nothing of a Send counts before all of its FPDU is there"),
-	T(stream__request_without_its_last_octet, "MPA-066 MPA-068", EITHER, 0,
+	T(stream__request_without_its_last_byte, "MPA-066 MPA-068", EITHER, 0,
 	  "a Read Request is not answered before all of its FPDU is there"),
-	T(stream__urgent_octet, "-", EITHER, 0,
+	T(stream__urgent_byte, "-", EITHER, 0,
 	  "TCP's urgent pointer means nothing, or ends the stream: it never stalls it"),
 	T(stream__length_0, "MPA-008 R7 Q10", EITHER, 0,
 	  "ULPDU_Length 0 is a segment without a header: DDP refuses it"),
 	T(stream__length_64769, "MPA-006 MPA-125 R2 Q8", EITHER, 0,
-	  "ULPDU_Length over 64768 is refused at once, without waiting for the octets"),
+	  "ULPDU_Length over 64768 is refused at once, without waiting for the bytes"),
 	T(stream__length_65535, "MPA-006 MPA-125 Q8", EITHER, 0,
-	  "ULPDU_Length over 64768 is refused at once, without waiting for the octets"),
+	  "ULPDU_Length over 64768 is refused at once, without waiting for the bytes"),
 	T(stream__fpdu_is_one_segment, "MPA-061", EITHER, 0,
 	  "an FPDU that fits into a TCP segment is given to TCP whole"),
 	T(stream__fpdu_is_one_segment_marked, "MPA-061", EITHER, 0,
 	  "a marked FPDU that fits into a TCP segment is given to TCP whole"),
-	T(stream__begins_behind_a_bare_frame, "MPA-073 MPA-074", EITHER, 0,
-	  "Full Operation begins with the octet behind the frame, in both directions"),
-	T(stream__begins_behind_odd_private_data, "MPA-073 MPA-074", EITHER, 0,
-	  "Full Operation begins with the octet behind the private data"),
-	T(stream__begins_octet_by_octet, "MPA-073 MPA-080", EITHER, 0,
-	  "TCP segments of one octet through the startup change nothing"),
+	T(stream__begins_after_a_bare_frame, "MPA-073 MPA-074", EITHER, 0,
+	  "Full Operation begins with the byte after the frame, in both directions"),
+	T(stream__begins_after_odd_private_data, "MPA-073 MPA-074", EITHER, 0,
+	  "Full Operation begins with the byte after the private data"),
+	T(stream__begins_byte_by_byte, "MPA-073 MPA-080", EITHER, 0,
+	  "TCP segments of one byte through the startup change nothing"),
 	T(stream__begins_eleven_by_eleven, "MPA-073 MPA-080", EITHER, 0,
 	  "TCP segments across the fields of the startup change nothing"),
 	{}

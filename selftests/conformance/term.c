@@ -61,7 +61,7 @@ static uint32_t read_wrap(struct peer *p, unsigned int arg, uint8_t *out)
 	return seg_read_req(p, 7, SINK_TO, 8, mr.rkey, -4ull, out);
 }
 
-/* change the version in RDMAP's control octet */
+/* change the version in RDMAP's control byte */
 static uint32_t read_version(struct peer *p, unsigned int rv, uint8_t *out)
 {
 	uint32_t len = offence_good_read(p, out);
@@ -199,7 +199,7 @@ X(read_one_below, "RDMAP-133 RDMAP-123", WITH_RDMA,				\
 X(read_from_below, "RDMAP-133", WITH_RDMA, TRIPLET(0, 1, 1), ANY, read_below, 8) \
 X(read_past_end, "RDMAP-134", WITH_RDMA,					\
 	TRIPLET(0, 1, 1), ANY, read_beyond, MR_LEN - 7)				\
-X(read_behind_end, "RDMAP-133", WITH_RDMA,					\
+X(read_after_end, "RDMAP-133", WITH_RDMA,					\
 	TRIPLET(0, 1, 1), ANY, read_beyond, MR_LEN)				\
 X(read_no_right, "RDMAP-123", WITH_RDMA, TRIPLET(0, 1, 2), ANY, read_no_right, 0) \
 X(read_foreign_pd, "RDMAP-132", WITH_RDMA, TRIPLET(0, 1, 3), ANY, read_foreign, 0) \
@@ -223,9 +223,9 @@ X(read_rv_2, "RDMAP-127 RDMAP-130 RDMAP-123", WITH_RDMA,			\
 OPCODES(X)									\
 X(response_unasked, "RDMAP-122", WITH_DDP,					\
 	TRIPLET(0, 2, 6), ANY, response_unasked, 0)				\
-X(no_octet_at_all, "RDMAP-115 Q10", NO_COPIES,					\
+X(no_byte_at_all, "RDMAP-115 Q10", NO_COPIES,					\
 	TRIPLET(0, 2, 7), ANY, untagged_runt, 0)				\
-X(one_octet, "RDMAP-115 Q10", NO_COPIES, TRIPLET(0, 2, 7), ANY, tagged_runt, 1)	\
+X(one_byte, "RDMAP-115 Q10", NO_COPIES, TRIPLET(0, 2, 7), ANY, tagged_runt, 1)	\
 X(tagged_header_cut, "RDMAP-115 Q10", NO_COPIES,					\
 	TRIPLET(0, 2, 7), ANY, tagged_runt, TAGGED_HDR - 1)			\
 X(untagged_header_cut, "RDMAP-115 Q10", NO_COPIES,					\

@@ -164,7 +164,7 @@ X(response_other_stag, "RDMAP-122", WITH_DDP,					\
 X(write_below, "RDMAP-125", WITH_DDP, TRIPLET(1, 1, 1), ANY, write_outside, -1u) \
 X(write_past_end, "RDMAP-125", WITH_DDP,					\
 	TRIPLET(1, 1, 1), ANY, write_outside, MR_LEN - 7)			\
-X(write_behind_end, "RDMAP-125", WITH_DDP,					\
+X(write_after_end, "RDMAP-125", WITH_DDP,					\
 	TRIPLET(1, 1, 1), ANY, write_outside, MR_LEN)				\
 X(response_other_place, "RDMAP-122", WITH_DDP,					\
 	TRIPLET(1, 1, 1), ANY, response_to, FAR_TO)				\
@@ -227,14 +227,14 @@ static void each_code_is_counted(void)
 /* a Write long enough to have a marker in it, wherever it starts */
 static void must_copy_nothing(const struct fpdu_fault *fault, int triplet)
 {
-	uint8_t ulpdu[MR_LEN], wire[2 * MR_LEN], octets[1024];
+	uint8_t ulpdu[MR_LEN], wire[2 * MR_LEN], bytes[1024];
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(MR_LEN, "lw");
 	size_t n;
 
 	must(!fault->marker_xor || s.p->tx_markers, "the device asks for no markers");
-	pattern(octets, sizeof(octets), 4);
-	n = seg_write(s.p, mr.rkey, mr.va, octets, sizeof(octets), true, ulpdu);
+	pattern(bytes, sizeof(bytes), 4);
+	n = seg_write(s.p, mr.rkey, mr.va, bytes, sizeof(bytes), true, ulpdu);
 	n = fpdu_build(s.p, ulpdu, n, fault, wire);
 	peer_send(s.p, wire, n);
 	must_get_terminate_for(s.p, triplet, ANY, NULL, 0);
@@ -284,10 +284,10 @@ static const struct conform_test tests[] = {
 	OFFENCES(X)
 #undef X
 	{ "term_ddp__bad_crc", "RDMAP-115 RDMAP-027",
-	  "an error of the LLP is told with its code, without length and headers",
+	  "an error of the LLP is reported with its code, without length and headers",
 	  EITHER, 0, bad_crc },
 	{ "term_ddp__bad_marker", "RDMAP-115 RDMAP-027",
-	  "an error of the LLP is told with its code, without length and headers",
+	  "an error of the LLP is reported with its code, without length and headers",
 	  EITHER, NEED_SET, bad_marker },
 	{ "term_ddp__too_many_reads", "RDMAP-113 RDMAP-031",
 	  "a Read Request that finds no slot is refused with DDP's code and header",

@@ -15,19 +15,19 @@
 
 /* several FPDUs, sent in one piece */
 struct batch {
-	uint8_t octets[8 * ROOM];
+	uint8_t bytes[8 * ROOM];
 	size_t len;
 };
 
 static void batch_add(struct batch *b, struct peer *p, const void *ulpdu, uint32_t len,
 		      const struct fpdu_fault *fault)
 {
-	b->len += fpdu_build(p, ulpdu, len, fault, b->octets + b->len);
+	b->len += fpdu_build(p, ulpdu, len, fault, b->bytes + b->len);
 }
 
 static void batch_send(struct batch *b, struct peer *p)
 {
-	peer_send(p, b->octets, b->len);
+	peer_send(p, b->bytes, b->len);
 	b->len = 0;
 }
 
@@ -180,16 +180,16 @@ static void reads_on_and_ends_with_fin(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
-	uint8_t bad[ROOM], out[ROOM], octets[FLOOD_LEN];
+	uint8_t bad[ROOM], out[ROOM], bytes[FLOOD_LEN];
 	uint32_t len;
 	int i;
 
-	pattern(octets, sizeof(octets), 5);
+	pattern(bytes, sizeof(bytes), 5);
 	len = seg_wild_write(s.p, bad);
 	peer_send_fpdu(s.p, bad, len);
 	for (i = 0; i < FLOOD_FPDUS; i++)
-		peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, octets,
-						   sizeof(octets), true, out));
+		peer_send_fpdu(s.p, out, seg_write(s.p, mr.rkey, mr.va, bytes,
+						   sizeof(bytes), true, out));
 	must_get_terminate_for(s.p, WILD, NO_TRIPLET, bad, len);
 	must_fin_silently(s.p);
 	must_be_untouched(&mr);
@@ -270,12 +270,12 @@ static void short_receive_is_told(void)
 	};
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "l");
-	uint8_t octets[65];
+	uint8_t bytes[65];
 
-	pattern(octets, sizeof(octets), 6);
+	pattern(bytes, sizeof(bytes), 6);
 	agent_recv(s.conn, 1, &mr, 0, 64);
 	agent_recv(s.conn, 2, &mr, 1024, 128);
-	send_send(s.p, octets, sizeof(octets));
+	send_send(s.p, bytes, sizeof(bytes));
 	must_get_terminate(s.p, 1, 2, 5, false, NULL);
 	must_get_wcs(want);
 	must_be_untouched(&mr);
@@ -442,19 +442,19 @@ static void copied_read_has_moved_on(void)
 
 static const struct conform_test tests[] = {
 	{ "term_end__first_fault_wins", "RDMAP-124",
-	  "of two bad segments the first is told, and no second Terminate follows",
+	  "of two bad segments the first is reported, and no second Terminate follows",
 	  EITHER, 0, first_fault_wins },
 	{ "term_end__first_fault_wins_turned", "RDMAP-124",
-	  "of two bad segments the first is told, and no second Terminate follows",
+	  "of two bad segments the first is reported, and no second Terminate follows",
 	  RESPONDER, 0, first_fault_wins_turned },
 	{ "term_end__lowest_layer_wins", "RDMAP-124 RDMAP-125",
 	  "an FPDU with a bad CRC is not looked at any further",
 	  RESPONDER, 0, lowest_layer_wins },
 	{ "term_end__ddp_before_rdmap", "RDMAP-124 RDMAP-125",
-	  "a segment is judged by DDP before RDMAP sees it",
+	  "a segment is checked by DDP before RDMAP sees it",
 	  RESPONDER, 0, ddp_before_rdmap },
 	{ "term_end__nothing_follows", "RDMAP-085 DDP-010 DDP-092 DDP-094 DDP-095",
-	  "behind the first fault nothing is placed, delivered or answered, and nothing is sent after the Terminate",
+	  "after the first fault nothing is placed, delivered or answered, and nothing is sent after the Terminate",
 	  EITHER, 0, nothing_follows },
 	{ "term_end__late_messages_dropped", "RDMAP-085 DDP-094",
 	  "messages that arrive after the Terminate was sent change nothing",

@@ -287,17 +287,17 @@ static void answered_read_is_good(void)
 	struct waiting w = start_waiting();
 	struct open_read second;
 	struct agent_wc wc;
-	uint8_t octets[64];
+	uint8_t bytes[64];
 
-	pattern(octets, sizeof(octets), 7);
+	pattern(bytes, sizeof(bytes), 7);
 	second = read_more(&w);
-	send_read_resp(w.s.p, w.read.stag, w.read.to, octets, sizeof(octets));
+	send_read_resp(w.s.p, w.read.stag, w.read.to, bytes, sizeof(bytes));
 	send_terminate_for(w.s.p, TRIPLET(0, 1, 2), &second);
 	must_get_no_answer(w.s.p);
 	agent_must_get_wc(READ_ID, "SUCCESS", &wc);
 	must_get_wcs((const struct want_wc []) {
 		  { SECOND_ID, "REM_ACCESS_ERR" }, { RECV_ID, "WR_FLUSH_ERR" }, {} });
-	must_have_memory(&w.mr, 64, octets, sizeof(octets));
+	must_have_memory(&w.mr, 64, bytes, sizeof(bytes));
 }
 
 /* the DDP header alone (R=0) names the Read, by its QN and MSN */
@@ -432,7 +432,7 @@ static void answers_nothing_more(void)
 /* ---- wrong Terminates ---- */
 
 /* header bits without enough bytes: a bit counts as far as the bytes go */
-static void bits_without_octets(void)
+static void bits_without_bytes(void)
 {
 	static const struct {
 		uint8_t hdrct;
@@ -564,7 +564,7 @@ static const struct conform_test tests[] = {
 	  "a Terminate raises an error event of the QP, also where nothing was posted",
 	  EITHER, 0, is_told },
 	{ "term_recv__each_triplet_is_kept", "RDMAP-082 Q17",
-	  "whatever triplet comes, the one who looks for it can see it",
+	  "the state of the connection shows the triplet that came, known or not",
 	  RESPONDER, NEED_STATE, each_triplet_is_kept },
 	{ "term_recv__is_counted", "RDMAP-082 Q17",
 	  "a Terminate received is counted", EITHER, 0, is_counted },
@@ -608,11 +608,11 @@ static const struct conform_test tests[] = {
 	  "a second Terminate changes nothing and is not answered",
 	  EITHER, 0, second_one_is_dropped },
 	{ "term_recv__answers_nothing_more", "RDMAP-083 RDMAP-086",
-	  "a Read Request behind a Terminate is not answered",
+	  "a Read Request after a Terminate is not answered",
 	  EITHER, 0, answers_nothing_more },
-	{ "term_recv__bits_without_octets", "RDMAP-083 RDMAP-029 RDMAP-125",
-	  "M, D and R are believed as far as there are octets",
-	  RESPONDER, 0, bits_without_octets },
+	{ "term_recv__bits_without_bytes", "RDMAP-083 RDMAP-029 RDMAP-125",
+	  "M, D and R are believed as far as there are bytes",
+	  RESPONDER, 0, bits_without_bytes },
 	{ "term_recv__reserved_bits_are_ignored", "RDMAP-028",
 	  "the 13 reserved bits of a Terminate are ignored",
 	  EITHER, 0, reserved_bits_are_ignored },

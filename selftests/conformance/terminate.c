@@ -63,9 +63,9 @@ void recv_terminate(struct peer *p, bool skip_others, struct terminate *t)
 		must_get_fpdu(p, &f);
 	while (skip_others && (seg_tagged(&f.seg) || seg_op(&f.seg) != OP_TERMINATE));
 	must(!seg_tagged(&f.seg) && seg_op(&f.seg) == OP_TERMINATE,
-	     "octets 0 and 1 are %02x %02x: no Terminate", f.seg.ctrl, f.seg.rdmap);
+	     "bytes 0 and 1 are %02x %02x: no Terminate", f.seg.ctrl, f.seg.rdmap);
 	must(f.seg.ulpdu_len >= TERM_MIN && f.seg.ulpdu_len <= TERM_MAX,
-	     "the Terminate's DDP segment has %u octets", f.seg.ulpdu_len);
+	     "the Terminate's DDP segment has %u bytes", f.seg.ulpdu_len);
 	memcpy(t->ulpdu, f.seg.ulpdu, f.seg.ulpdu_len);
 	t->len = f.seg.ulpdu_len;
 	t->triplet = f.seg.data[0] << 8 | f.seg.data[1];

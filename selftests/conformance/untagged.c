@@ -60,7 +60,7 @@ static void untagged__msn_is_used_once(void)
 	scene_refuse_placed(sc, &seg, DU_MSN);
 }
 
-static void untagged__msn_changes_only_behind_l(void)
+static void untagged__msn_changes_only_after_l(void)
 {
 	struct scene *sc = scene_start();
 	struct seg seg = scene_send(sc, 8);
@@ -228,7 +228,7 @@ static void untagged__fills_the_buffer(void)
 	must_have_memory(&sc->recv, 0, sc->data, SCENE_RECV_LEN);
 }
 
-static void untagged__one_octet_over(void)
+static void untagged__one_byte_over(void)
 {
 	struct scene *sc = scene_start();
 	struct seg seg = scene_send(sc, SCENE_RECV_LEN + 1);
@@ -419,9 +419,9 @@ static const struct conform_test tests[] = {
 	ROW("untagged__msn_is_used_once", "DDP-086 DDP-059",
 	    "the number of a message that was delivered is refused", RESPONDER,
 	    untagged__msn_is_used_once),
-	ROW("untagged__msn_changes_only_behind_l", "DDP-086 DDP-041",
+	ROW("untagged__msn_changes_only_after_l", "DDP-086 DDP-041",
 	    "a message ends before the next one on its queue starts", RESPONDER,
-	    untagged__msn_changes_only_behind_l),
+	    untagged__msn_changes_only_after_l),
 	ROW("untagged__queues_count_apart", "DDP-039 RDMAP-002",
 	    "each queue has numbers of its own, from 1", EITHER,
 	    untagged__queues_count_apart),
@@ -458,17 +458,17 @@ static const struct conform_test tests[] = {
 	ROW("untagged__fills_the_buffer", "DDP-085 DDP-062",
 	    "a message may be as long as the buffer", RESPONDER,
 	    untagged__fills_the_buffer),
-	ROW("untagged__one_octet_over", "DDP-085 DDP-096 RDMAP-068 RDMAP-071",
-	    "a message one octet longer than the buffer is refused", EITHER,
-	    untagged__one_octet_over),
+	ROW("untagged__one_byte_over", "DDP-085 DDP-096 RDMAP-068 RDMAP-071",
+	    "a message one byte longer than the buffer is refused", EITHER,
+	    untagged__one_byte_over),
 	ROW("untagged__second_segment_over", "DDP-085 DDP-092",
-	    "nothing is written behind the receive's last octet", RESPONDER,
+	    "nothing is written after the receive's last byte", RESPONDER,
 	    untagged__second_segment_over),
 	ROW("untagged__next_buffer_is_not_used_up", "DDP-085 RDMAP-068",
 	    "a message too long does not go on in the next buffer", RESPONDER,
 	    untagged__next_buffer_is_not_used_up),
 	ROW("untagged__all_segments_are_placed", "DDP-047 DDP-061 DDP-062",
-	    "the segments of a message are placed one behind the other", EITHER,
+	    "the segments of a message are placed one after the other", EITHER,
 	    untagged__all_segments_are_placed),
 	ROW("untagged__nothing_is_delivered_before_l", "DDP-020 DDP-061",
 	    "a message is delivered when its L segment is there, not before",
@@ -487,7 +487,7 @@ static const struct conform_test tests[] = {
 	    "messages of other queues between two segments of a Send do no harm",
 	    RESPONDER, untagged__a_tagged_message_may_come_between),
 	ROW("untagged__opcode_changes_in_mid_message", "DDP-036 Q10",
-	    "RDMAP's octets that change inside a message are refused, or those of one segment are used",
+	    "RDMAP's bytes that change inside a message are refused, or those of one segment are used",
 	    RESPONDER, untagged__opcode_changes_in_mid_message),
 	ROW("untagged__unused_field_changes_in_mid_message", "DDP-036 RDMAP-017",
 	    "a plain Send's Invalidate STag may be anything in each segment",

@@ -51,16 +51,16 @@ static void must_end(struct peer *p, int triplet)
 /* @p writes the whole window and reads it back */
 static void must_be_open(struct two *t, struct peer *p)
 {
-	uint8_t octets[LEN];
+	uint8_t bytes[LEN];
 	struct fpdu f;
 
-	pattern(octets, LEN, t->stag);
-	send_write(p, t->stag, start_of(t), octets, LEN);
+	pattern(bytes, LEN, t->stag);
+	send_write(p, t->stag, start_of(t), bytes, LEN);
 	send_read_req(p, SINK, 0, LEN, t->stag, start_of(t));
 	must_get_op(p, &f, OP_READ_RESP);
 	must_eq(f.seg.len, LEN, "length of the Response");
-	must_bytes(f.seg.data, octets, LEN, "the Response");
-	must_have_memory(&t->mr, AT, octets, LEN);
+	must_bytes(f.seg.data, bytes, LEN, "the Response");
+	must_have_memory(&t->mr, AT, bytes, LEN);
 }
 
 static void send_invalidate(struct session *s, uint32_t stag)
@@ -218,13 +218,13 @@ static const struct conform_test tests[] = {
 	  "a window for its protection domain can be used on each stream of it",
 	  RESPONDER, 0, type1_is_for_all_streams },
 	{ "window__bounds", "RDMAP-139 DDP-097 DDP-110",
-	  "no octet of the memory next to a window can be reached", RESPONDER, 0,
+	  "no byte of the memory next to a window can be reached", RESPONDER, 0,
 	  bounds },
 	{ "window__rights", "RDMAP-141 DDP-112",
 	  "a window gives its own rights, not those of its memory", RESPONDER, 0,
 	  rights },
 	{ "window__invalidated", "RDMAP-078 RDMAP-140 DDP-035",
-	  "what the peer invalidates is told to the program, and unknown from then on",
+	  "what the peer invalidates is reported to the program, and unknown from then on",
 	  EITHER, 0, invalidated },
 	{ "window__type1_is_not_invalidated", "RDMAP-143",
 	  "a window that is good for several streams cannot be invalidated by a peer",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The layouts of MPA, DDP and RDMAP as the RFCs draw them (RFC 5044 4 and 7.1.1,
- * RFC 5041 4, RFC 5040 4, RFC 6581 6), written and read octet by octet. On purpose this
+ * RFC 5041 4, RFC 5040 4, RFC 6581 6), written and read byte by byte. On purpose this
  * shares nothing with drivers/tern/core: a mistake passes only if both make it.
  */
 #ifndef WIRE_H
@@ -43,10 +43,10 @@ extern const char mpa_request_key[17], mpa_reply_key[17];
 
 /**
  * struct mpa_frame - a Request or Reply
- * @key: octets 0 to 15
- * @flags: octet 16
- * @rev: octet 17
- * @pd_len: octets 18, 19
+ * @key: bytes 0 to 15
+ * @flags: byte 16
+ * @rev: byte 17
+ * @pd_len: bytes 18, 19
  * @pd: private data, the enhanced words included
  */
 struct mpa_frame {
@@ -94,9 +94,9 @@ enum rdmap_op {
 
 /**
  * struct seg - a decoded DDP segment
- * @ctrl: octet 0
- * @rdmap: octet 1
- * @stag: tagged: the STag; untagged: octets 2 to 5, Invalidate STag
+ * @ctrl: byte 0
+ * @rdmap: byte 1
+ * @stag: tagged: the STag; untagged: bytes 2 to 5, Invalidate STag
  * @to: tagged
  * @qn, @msn, @mo: untagged
  * @data: what follows the DDP header

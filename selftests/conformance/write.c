@@ -140,7 +140,7 @@ static void write__is_not_delivered(void)
 	scene_must_receive(SCENE_RECV_ID, 3);
 }
 
-static void write__first_and_last_octet(void)
+static void write__first_and_last_byte(void)
 {
 	struct scene *sc = scene_start();
 	struct seg seg = scene_write(sc, 0, 1);
@@ -177,22 +177,22 @@ static void outside(int64_t at, uint32_t len)
 	scene_refuse(sc, &seg, DT_BOUNDS);
 }
 
-static void write__one_octet_below(void)
+static void write__one_byte_below(void)
 {
 	outside(-1, 1);
 }
 
-static void write__one_octet_above(void)
+static void write__one_byte_above(void)
 {
 	outside(SCENE_SINK_LEN, 1);
 }
 
-static void write__from_one_octet_below(void)
+static void write__from_one_byte_below(void)
 {
 	outside(-1, 100);
 }
 
-static void write__to_one_octet_above(void)
+static void write__to_one_byte_above(void)
 {
 	outside(SCENE_SINK_LEN - 99, 100);
 }
@@ -383,24 +383,24 @@ static const struct conform_test tests[] = {
 	ROW("write__is_not_delivered", "RDMAP-034",
 	    "a Write completes nothing at its target and takes no receive", EITHER,
 	    write__is_not_delivered),
-	ROW("write__first_and_last_octet", "DDP-097 DDP-089 DDP-090",
-	    "the first and the last octet of a buffer may be written", RESPONDER,
-	    write__first_and_last_octet),
+	ROW("write__first_and_last_byte", "DDP-097 DDP-089 DDP-090",
+	    "the first and the last byte of a buffer may be written", RESPONDER,
+	    write__first_and_last_byte),
 	ROW("write__fills_the_region", "DDP-097 DDP-090",
 	    "a Write may be as long as the buffer", RESPONDER,
 	    write__fills_the_region),
-	ROW("write__one_octet_below", "DDP-089 DDP-097 DDP-096 DDP-110",
-	    "a Write to the octet below the buffer is refused", EITHER,
-	    write__one_octet_below),
-	ROW("write__one_octet_above", "DDP-089 DDP-097 DDP-110",
-	    "a Write to the octet above the buffer is refused", RESPONDER,
-	    write__one_octet_above),
-	ROW("write__from_one_octet_below", "DDP-089 DDP-097",
+	ROW("write__one_byte_below", "DDP-089 DDP-097 DDP-096 DDP-110",
+	    "a Write to the byte below the buffer is refused", EITHER,
+	    write__one_byte_below),
+	ROW("write__one_byte_above", "DDP-089 DDP-097 DDP-110",
+	    "a Write to the byte above the buffer is refused", RESPONDER,
+	    write__one_byte_above),
+	ROW("write__from_one_byte_below", "DDP-089 DDP-097",
 	    "a Write that starts below the buffer is refused whole", RESPONDER,
-	    write__from_one_octet_below),
-	ROW("write__to_one_octet_above", "DDP-090 DDP-092 DDP-097",
+	    write__from_one_byte_below),
+	ROW("write__to_one_byte_above", "DDP-090 DDP-092 DDP-097",
 	    "a Write that ends above the buffer is refused whole", RESPONDER,
-	    write__to_one_octet_above),
+	    write__to_one_byte_above),
 	ROW("write__over_all_of_it", "DDP-089 DDP-090 DDP-092",
 	    "a Write that holds the buffer and more is refused whole", RESPONDER,
 	    write__over_all_of_it),

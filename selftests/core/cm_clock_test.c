@@ -23,7 +23,7 @@ TEST(clock__a_peer_that_stands_still_has_one_span, "DDP-067")
 	expect_eq(c.due, START + SPAN);
 }
 
-TEST(clock__time_counts_from_the_last_octet, "DDP-067 RDMAP-118")
+TEST(clock__time_counts_from_the_last_byte, "DDP-067 RDMAP-118")
 {
 	struct tern_cm_clock c = begin(1);
 
@@ -44,7 +44,7 @@ TEST(clock__count_may_wrap, "DDP-067")
 	expect_eq(c.due, START + 3000);
 }
 
-TEST(clock__octets_do_not_make_it_shorter, "DDP-067")
+TEST(clock__bytes_do_not_make_it_shorter, "DDP-067")
 {
 	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
 

@@ -54,7 +54,7 @@ TEST(mem_check__read_source_codes_in_order,
 	expect_eq(tern_mem_check(&v, TERN_USE_READ_SRC, 0x1000, 0x100), TERN_TERM_NONE);
 }
 
-TEST(mem_check__bounds_to_the_octet, "DDP-089 DDP-090 DDP-097 RDMAP-139")
+TEST(mem_check__bounds_to_the_byte, "DDP-089 DDP-090 DDP-097 RDMAP-139")
 {
 	struct tern_mem_view v = good_view(all_rights, 1000, 10);
 

@@ -211,7 +211,7 @@ TEST(fpdu_rx__largest_ulpdu_at_any_phase, "MPA-008 MPA-032 MPA-072")
 			round_trip(dir(true, true, pos), n, 1448);
 }
 
-TEST(fpdu_rx_verify__octet_by_octet, "MPA-034 MPA-063 DDP-004")
+TEST(fpdu_rx_verify__byte_by_byte, "MPA-034 MPA-063 DDP-004")
 {
 	for (u64 pos = 0; pos < 512; pos += 4)
 		for (u32 n = 480; n < 484; n++)
@@ -228,12 +228,12 @@ TEST(fpdu_rx__position_survives_4gib, "MPA-026 MPA-028")
 	}
 }
 
-/* Return: byte @octet is of ULPDU_Length; a flip there may also ask for more data */
-static bool length_was_hit(u32 octet, u64 pos)
+/* Return: byte @byte is of ULPDU_Length; a flip there may also ask for more data */
+static bool length_was_hit(u32 byte, u64 pos)
 {
 	u32 front = pos % 512 ? 0 : 4;
 
-	return octet == front || octet == front + 1;
+	return byte == front || byte == front + 1;
 }
 
 TEST(fpdu_rx_finish__any_flipped_bit, "MPA-050 MPA-066 DDP-007 R4")
@@ -347,7 +347,7 @@ TEST(fpdu_rx_finish__each_of_many_markers, "MPA-032 MPA-065 R5")
 	expect_eq(receive(&rx, wire, len, len, &f), TERN_TERM_NONE);
 }
 
-TEST(fpdu_rx_finish__crc_is_judged_before_markers, "R4 R5 3.9")
+TEST(fpdu_rx_finish__crc_is_checked_before_markers, "R4 R5 3.9")
 {
 	struct tern_fpdu_rx rx;
 	struct tern_fpdu f;

@@ -109,7 +109,7 @@ TEST(fpdu_tx__figure6_marker_inside, "MPA-019 MPA-022 MPA-027 MPA-047 1.7")
 	expect_eq(tx.pos, 32);
 }
 
-TEST(fpdu_tx__figure6_behind_a_first_of_492, "MPA-026 1.7")
+TEST(fpdu_tx__figure6_after_a_first_of_492, "MPA-026 1.7")
 {
 	struct tern_fpdu_tx tx = tx_at(true, true, 1460, 0);
 	struct tern_tx_msg first = send_msg(1, 482 - 18);
@@ -190,7 +190,7 @@ TEST(fpdu_tx__terminate_vectors, "RDMAP-024 RDMAP-025 1.8")
 		    "1BD2BABE");
 }
 
-static u32 crc_behind_first_marker(struct tern_tx_msg msg)
+static u32 crc_after_first_marker(struct tern_tx_msg msg)
 {
 	struct tern_fpdu_tx tx = tx_at(true, true, 1460, 0);
 	u32 len = send_fpdu(&tx, &msg, NULL, wire);
@@ -203,11 +203,11 @@ TEST(fpdu_tx__rtr_vectors_with_marker, "MPA-030 MPA-048 1.8")
 {
 	struct tern_tx_msg msg = send_msg(1, 0);
 
-	expect_eq(crc_behind_first_marker(msg), 0x88c1d6fc);
+	expect_eq(crc_after_first_marker(msg), 0x88c1d6fc);
 	tern_rdmap_build_write(&msg, 1, 0, 0, 0);
-	expect_eq(crc_behind_first_marker(msg), 0x77c9c755);
+	expect_eq(crc_after_first_marker(msg), 0x77c9c755);
 	tern_rdmap_build_read_req(&msg, 1, 1, 0, 0, 0, 0, 0);
-	expect_eq(crc_behind_first_marker(msg), 0x8176377e);
+	expect_eq(crc_after_first_marker(msg), 0x8176377e);
 }
 
 /* compare the core's FPDU with that of ref.c at stream position @pos */

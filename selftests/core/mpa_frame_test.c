@@ -4,7 +4,7 @@
 #include "util.h"
 #include "mpa_wish.h"
 
-TEST(build__request_octets, "MPA-081 MPA-163 MPA-166 vector 1.2/1")
+TEST(build__request_bytes, "MPA-081 MPA-163 MPA-166 vector 1.2/1")
 {
 	struct tern_mpa_wish wish = default_wish();
 	u8 out[TERN_MPA_FRAME_MAX], want[64];
@@ -17,7 +17,7 @@ TEST(build__request_octets, "MPA-081 MPA-163 MPA-166 vector 1.2/1")
 	expect_bytes(out, want, len);
 }
 
-TEST(build__reply_octets, "MPA-083 MPA-095 MPA-158")
+TEST(build__reply_bytes, "MPA-083 MPA-095 MPA-158")
 {
 	struct tern_mpa_msg reply = {
 		.rev = 1,
@@ -84,7 +84,7 @@ TEST(build__private_data_limits, "MPA-095 MPA-098 MPA-165: 511, 512, 508, 509")
 	}
 }
 
-TEST(parse__wrong_key, "K1 MPA-082 MPA-084: each of the 16 octets, at once")
+TEST(parse__wrong_key, "K1 MPA-082 MPA-084: each of the 16 bytes, at once")
 {
 	struct tern_mpa_msg msg;
 	u8 buf[64];
@@ -127,7 +127,7 @@ TEST(parse__length_over_512, "K3 MPA-096: not waiting for the data")
 	expect_eq(need, 532);
 }
 
-TEST(parse__octet_by_octet, "K5 K6: MORE at each prefix, and how much")
+TEST(parse__byte_by_byte, "K5 K6: MORE at each prefix, and how much")
 {
 	struct tern_mpa_msg msg;
 	u8 buf[64];

@@ -104,7 +104,7 @@ TEST(settle__markers_at_revision_2, "M7 to M10, M12 to M15, M17 to M20, M22 to M
 			check_m_row(i, 2);
 }
 
-TEST(request__of_an_rdmac_initiator, "MPA-139: Rev 0, M=1, C=1 whatever is wished")
+TEST(request__of_an_rdmac_initiator, "MPA-139: Rev 0, M=1, C=1 whatever the options say")
 {
 	struct tern_mpa_wish wish = default_wish();
 	struct tern_mpa_msg req;
@@ -119,7 +119,7 @@ TEST(request__of_an_rdmac_initiator, "MPA-139: Rev 0, M=1, C=1 whatever is wishe
 	expect(!tern_mpa_may_retry(&wish));
 }
 
-TEST(meet__rdmac_behind_a_plain_retry,
+TEST(meet__rdmac_after_a_plain_retry,
 	"H14 H16 M6 M11 M16 M21: an enhanced Request first")
 {
 	static const struct {

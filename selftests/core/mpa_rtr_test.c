@@ -176,7 +176,7 @@ TEST(accept__plain, "O19 MPA-220: the RTR Read of a peer that cannot negotiate")
 	expect_eq(params.ird, wish.ird);
 }
 
-TEST(request__client_server, "MPA-191 MPA-192: no flags without the wish")
+TEST(request__client_server, "MPA-191 MPA-192: no flags unless asked for")
 {
 	struct tern_mpa_wish wish = default_wish();
 	struct tern_mpa_msg req;

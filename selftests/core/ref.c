@@ -22,13 +22,13 @@ struct enc {
 	bool markers;
 };
 
-static void put_raw(struct enc *e, uint8_t octet)
+static void put_raw(struct enc *e, uint8_t byte)
 {
-	e->out[e->n++] = octet;
+	e->out[e->n++] = byte;
 	e->pos++;
 }
 
-static void put(struct enc *e, uint8_t octet)
+static void put(struct enc *e, uint8_t byte)
 {
 	if (e->markers && e->pos % 512 == 0) {
 		uint64_t ptr = e->len_pos == UINT64_MAX ?
@@ -41,7 +41,7 @@ static void put(struct enc *e, uint8_t octet)
 	}
 	if (e->len_pos == UINT64_MAX)
 		e->len_pos = e->pos;
-	put_raw(e, octet);
+	put_raw(e, byte);
 }
 
 /* RFC 5044 4.4: a marker directly before the CRC field is covered by the CRC */
@@ -100,14 +100,14 @@ static int get_raw(struct dec *d)
 static int get_marker(struct dec *d)
 {
 	uint64_t want = d->len_pos == UINT64_MAX ? 0 : d->pos - d->len_pos;
-	int octet = 0;
+	int byte = 0;
 	uint32_t v = 0;
 
 	for (int i = 0; i < 4; i++) {
-		octet = get_raw(d);
-		if (octet < 0)
+		byte = get_raw(d);
+		if (byte < 0)
 			return -1;
-		v = v << 8 | (uint32_t)octet;
+		v = v << 8 | (uint32_t)byte;
 	}
 	if ((v & 0xfffc) != want)
 		d->marker_bad = true;
@@ -128,13 +128,13 @@ static bool get_crc(struct dec *d, uint32_t *got, uint32_t *end)
 {
 	*got = 0;
 	for (int i = 0; i < 4; i++) {
-		int octet = get(d);
+		int byte = get(d);
 
-		if (octet < 0)
+		if (byte < 0)
 			return false;
 		if (!i)
 			*end = d->at - 1;
-		*got |= (uint32_t)octet << (8 * i);
+		*got |= (uint32_t)byte << (8 * i);
 	}
 	return true;
 }
@@ -156,12 +156,12 @@ enum ref_verdict ref_decode(struct ref_dir *dir, const uint8_t *in,
 	if (n > 64768)
 		return REF_LENGTH;
 	for (uint32_t i = 0; i < n || (i + 2) % 4; i++) {
-		int octet = get(&d);
+		int byte = get(&d);
 
-		if (octet < 0)
+		if (byte < 0)
 			return REF_MORE;
 		if (i < n)
-			ulpdu[i] = (uint8_t)octet;
+			ulpdu[i] = (uint8_t)byte;
 	}
 	if (!get_crc(&d, &crc, &end))
 		return REF_MORE;

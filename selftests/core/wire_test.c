@@ -70,7 +70,7 @@ TEST(fpdu_wire_len__agrees_with_a_walk, "MPA-026 MPA-029 1.4")
 		}
 }
 
-TEST(markers_upto__each_octet, "MPA-026 MPA-027 1.4")
+TEST(markers_upto__each_byte, "MPA-026 MPA-027 1.4")
 {
 	for (u32 pos = 0; pos < 512; pos += 4)
 		for (u32 body = 0; body < 1600; body++)

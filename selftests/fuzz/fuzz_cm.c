@@ -126,7 +126,7 @@ static void got_reply(struct end *e, const struct tern_mpa_msg *reply)
 }
 
 /* @n bytes arrive; Return: how many of them were consumed */
-static u32 octets(struct end *e, const u8 *p, u32 n)
+static u32 bytes(struct end *e, const u8 *p, u32 n)
 {
 	bool active = e->w.state == CM_REPLY_WAIT;
 	enum tern_mpa_parse verdict;
@@ -198,7 +198,7 @@ static u32 operate(struct end *e, const u8 *p, u32 n)
 
 	switch (p[0] & 7) {
 	case 0:
-		return 1 + octets(e, p + 1, arg < n - 1 ? arg : n - 1);
+		return 1 + bytes(e, p + 1, arg < n - 1 ? arg : n - 1);
 	case 1:
 		fin(e);
 		break;

@@ -327,7 +327,7 @@ FAULT(gap_in_a_message, TERN_TERM_DU_MO, "DDP-084 S7 Q9")
 	put_unaligned_be32(21, p->ulpdu + 14);
 }
 
-FAULT(one_octet_too_long, TERN_TERM_DU_TOO_LONG, "DDP-085 RDMAP-068 S8")
+FAULT(one_byte_too_long, TERN_TERM_DU_TOO_LONG, "DDP-085 RDMAP-068 S8")
 {
 	send_seg(p, 64);
 	p->len++;

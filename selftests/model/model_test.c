@@ -63,7 +63,7 @@ static bool traffic(u64 seed)
 	return settle(w, seed);
 }
 
-TEST(model__random_traffic_arrives_as_meant,
+TEST(model__random_traffic_arrives_intact,
 	"DDP-004 DDP-014 DDP-015 DDP-018 DDP-020 DDP-032 DDP-035 DDP-040 "
 	"DDP-046 DDP-047 DDP-055 DDP-056 DDP-059 DDP-060 DDP-061 "
 	"RDMAP-022 RDMAP-036 RDMAP-037 RDMAP-049 RDMAP-053 RDMAP-056 "

@@ -8,19 +8,20 @@ set -euo pipefail
 
 . "$(dirname "$0")/lib.sh"
 cd "${1:-$(dirname "$0")/../..}"
-# requirements.rst has the words of the RFCs, faults.list lines of the sources; the texts of
-# some files of the lab are keys of its caches
+# requirements, and what is generated from it, have the words of the RFCs, faults.list lines
+# of the sources; the texts of some files of the lab are keys of its caches
 converted=(CONTRIBUTING.rst README.md Documentation
-	:!Documentation/requirements.rst
-	:!Documentation/netlink userspace-provider tools
-	selftests/{lab,runner,style,bench,ulp,kernel,net,verbs} :!selftests/verbs/faults.list
-	:!selftests/style/{includes.sh,layers,faults.list}
+	:!Documentation/requirements.rst :!selftests/conformance/requirements
+	:!Documentation/netlink userspace-provider tools drivers/tern/core selftests/test.h
+	selftests/{lab,runner,style,bench,ulp,kernel,net,verbs,core,model,fuzz,conformance}
+	:!selftests/verbs/faults.list :!selftests/style/{includes.sh,layers,faults.list}
 	:!selftests/lab/{build-module,payload,tree,uml-make,uml.config})
-# a setting, a field of a frame, the byte of an RFC's layout
+# a setting, a field of a frame, the byte of an RFC's layout, the name of a struct and its
+# variables
 self=selftests/style/words.sh
 allowed='early[-_\\]+octets|EARLY_OCTETS|[Oo]ctets? [0-9]|[0-9] octets|low octet|tern_qp_wishes'
 # shellcheck disable=SC2016 # the quotes are those of rst
-allowed+='|``wishes``|__[a-z_]*behind'
+allowed+='|[*&@]wish|wish(->|;|\.[a-z]| = )|\(.*\bwish\b.*\)|``wishes``|__[a-z_]*behind'
 
 # pattern: what to say instead
 words()
