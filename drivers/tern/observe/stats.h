@@ -12,12 +12,12 @@
 
 #define TERN_STATS(X)							\
 	X(TX_FPDU, "tx_fpdu", "FPDU handed to TCP")			\
-	X(TX_BYTES, "tx_bytes", "octets of FPDUs handed to TCP")	\
+	X(TX_BYTES, "tx_bytes", "byte of FPDUs handed to TCP")		\
 	X(TX_BURST, "tx_burst", "sendmsg call of the send engine")	\
 	X(TX_FULL, "tx_full", "send engine stopped by a full socket")	\
 	X(TX_TERMINATE, "tx_terminate", "Terminate sent")		\
 	X(RX_FPDU, "rx_fpdu", "FPDU received and found valid")		\
-	X(RX_BYTES, "rx_bytes", "octets of valid FPDUs")		\
+	X(RX_BYTES, "rx_bytes", "byte of valid FPDUs")			\
 	X(RX_CRC_ERR, "rx_crc_err", "FPDU with a bad CRC")		\
 	X(RX_MARKER_ERR, "rx_marker_err", "FPDU with a bad marker or length") \
 	X(RX_DDP_ERR, "rx_ddp_err", "segment refused by DDP rules")	\
@@ -25,14 +25,14 @@
 	X(RX_NO_BUFFER, "rx_no_buffer", "Send that found no receive entry") \
 	X(RX_TERMINATE, "rx_terminate", "Terminate received")		\
 	X(RX_URGENT, "rx_urgent", "urgent data (TCP's URG) received")	\
-	X(RX_LATE, "rx_late", "octets discarded after an error or close") \
+	X(RX_LATE, "rx_late", "byte discarded after an error or close")	\
 	X(SQ_BAD_ENTRY, "sq_bad_entry", "malformed send queue entry")	\
 	X(RQ_BAD_ENTRY, "rq_bad_entry", "malformed receive queue entry") \
 	X(CQ_OVERFLOW, "cq_overflow", "completion lost to a full CQ")	\
-	X(FLUSH_MORE, "flush_more", "flush of a deep queue that goes on in another turn") \
+	X(FLUSH_MORE, "flush_more", "flush of a deep queue that continues in another turn") \
 	X(MW_BIND, "mw_bind", "memory window bound or unbound")	\
 	X(DOORBELL, "doorbell", "doorbell system call")			\
-	X(DOORBELL_LATER, "doorbell_later", "doorbell left to the timer, as one of many") \
+	X(DOORBELL_LATER, "doorbell_later", "doorbell left to the timer while batching") \
 	X(GRACE_EXPEDITED, "grace_expedited", "grace period of RCU that interrupted other CPUs") \
 	X(GRACE_WAITED, "grace_waited", "grace period of RCU at its own pace") \
 	X(CM_CONNECT, "cm_connect", "connection attempt started")	\
@@ -40,16 +40,16 @@
 	X(CM_REJECT_TX, "cm_reject_tx", "connection request rejected")	\
 	X(CM_REJECT_RX, "cm_reject_rx", "reject received")		\
 	X(CM_ESTABLISHED, "cm_established", "connection established")	\
-	X(CM_TIMEOUT, "cm_timeout", "startup or close timer ran out")	\
+	X(CM_TIMEOUT, "cm_timeout", "startup or close timer expired")	\
 	X(CM_BAD_FRAME, "cm_bad_frame", "malformed MPA Request or Reply") \
 	X(CM_FALLBACK, "cm_fallback", "retry with MPA revision 1")	\
 	X(CM_DENIED, "cm_denied", "connect or accept with another's QP, or from another netns") \
 	X(CM_HALF_OPEN, "cm_half_open", "connection without a QP dropped or rejected: too many") \
 	X(CM_PD_TOO_LONG, "cm_pd_too_long", "private data over what rdma_cm can carry") \
 	X(CM_ABORT, "cm_abort", "connection aborted by RST, either way") \
-	X(CM_CLOSE_LOST, "cm_close_lost", "close cut off with octets that were not acknowledged") \
-	X(CM_CLOSE_SLOW, "cm_close_slow", "close cut off after 150 times close-ms, octets moving") \
-	X(TERM_WITHHELD, "term_withheld", "error found where no Terminate may go out")
+	X(CM_CLOSE_LOST, "cm_close_lost", "close cut off with data that was not acknowledged") \
+	X(CM_CLOSE_SLOW, "cm_close_slow", "close cut off after 150 times close-ms, with progress") \
+	X(TERM_WITHHELD, "term_withheld", "error found where no Terminate may be sent")
 
 /* Terminates to be sent, by code: TERN_TERM_*, tail of the counter's name */
 #define TERN_TERM_STATS(X)		\

@@ -29,7 +29,7 @@ enum tern_rnic_type {
 };
 
 /*
- * What to do with octets behind a Reply, before our first FPDU.
+ * What to do with bytes after a Reply, before our first FPDU.
  */
 enum tern_early_octets {
 	TERN_EARLY_OCTETS_REFUSE,
