@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Words that made comments hard to read, and what to say instead. They may not come
-# back into what has been rewritten: the list of folders only grows.
+# back into what has been rewritten: the list of folders only grows. C tests check in the
+# words of selftests/test.h, and define no others.
 #
 #	words.sh [TOP]
 set -euo pipefail
@@ -50,5 +51,14 @@ found()
 	done < <(words)
 }
 
+# one vocabulary of checks in C
+dialects()
+{
+	local dialect='(expect|must|skip|check|need|die|fail|assert|EXPECT|MUST|CHECK|ASSERT)[A-Za-z_]*'
+
+	git grep -nE "^#define[[:space:]]+$dialect\(" -- 'selftests/*.[ch]' :!selftests/test.h || true
+}
+
 verdict are_plain found
+verdict of_c_tests_are_those_of_test_h dialects
 finish
