@@ -40,12 +40,12 @@ static void private_data(void)
 		must(!end_connect(&a, &wa));
 		must(!end_request(&listener, &b));
 		expect_eq(b.got_len, wa.pdata_len);
-		expect(!memcmp(b.got, data_a, wa.pdata_len));
+		expect_bytes(b.got, data_a, wa.pdata_len);
 		must(!end_build(&b, &wb));
 		must(!end_accept(&b, &wb));
 		must(!end_expect(&a, RDMA_CM_EVENT_ESTABLISHED));
 		expect_eq(a.got_len, wb.pdata_len);
-		expect(!memcmp(a.got, data_b, wb.pdata_len));
+		expect_bytes(a.got, data_b, wb.pdata_len);
 		must(!end_expect(&b, RDMA_CM_EVENT_ESTABLISHED));
 		end_free(&listener);
 		must(!enter_netns(NULL));

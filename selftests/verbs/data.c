@@ -211,7 +211,7 @@ static void lists(enum ibv_wr_opcode op)
 		post_rdma(&a, &b, IBV_WR_RDMA_READ, 1, 0, 0, 0,
 			  IBV_SEND_SIGNALED);
 		expect_wc(a.scq, 1, IBV_WC_SUCCESS);
-		expect(!memcmp(b.buf, flat, len));
+		expect_bytes(b.buf, flat, len);
 	}
 	pair_down();
 }

@@ -164,9 +164,9 @@ static void remote(void)
 	up();
 	mr = reg(ALL_RIGHTS);
 	expect_reach(&a, mr->rkey, IOVA + 5, 3 * PAGE);
-	expect(!memcmp(mem + 5, a.buf, 3 * PAGE));
+	expect_bytes(mem + 5, a.buf, 3 * PAGE);
 	expect_reach(&a, mr->rkey, IOVA, LEN);
-	expect(!memcmp(mem, a.buf, LEN));
+	expect_bytes(mem, a.buf, LEN);
 	fill(a.buf, LEN, 7);
 	sge = (struct ibv_sge){ IOVA + 1, LEN - 1, mr->lkey };
 	wr.wr.rdma.remote_addr = (uintptr_t)a.buf;
@@ -190,7 +190,7 @@ static void part(void)
 	mr = ibv_reg_dmabuf_mr(b.pd, FROM, PART, iova, dmabuf, ALL_RIGHTS);
 	must(mr);
 	expect_reach(&a, mr->rkey, iova, PART);
-	expect(!memcmp(mem + FROM, a.buf, PART));
+	expect_bytes(mem + FROM, a.buf, PART);
 	expect(mem[FROM - 1] == 0x55 && mem[FROM + PART] == 0x55);
 	expect_no_write(&a, mr->rkey, iova + PART - 7, TERM(1, 1, 1));
 	another();
@@ -338,7 +338,7 @@ static void heap(void)
 	must(p != MAP_FAILED);
 	mr = reg(ALL_RIGHTS);
 	expect_reach(&a, mr->rkey, IOVA + 3, LEN - 3);
-	expect(!memcmp(p + 3, a.buf, LEN - 3));
+	expect_bytes(p + 3, a.buf, LEN - 3);
 	drop(mr);
 	munmap(p, LEN);
 	close(dmabuf);
@@ -373,7 +373,7 @@ static void huge_pages(void)
 	mr = ibv_reg_dmabuf_mr(b.pd, 0, LEN, IOVA, dmabuf, ALL_RIGHTS);
 	if (mr) {
 		expect_reach(&a, mr->rkey, IOVA, LEN);
-		expect(!memcmp(p, a.buf, LEN));
+		expect_bytes(p, a.buf, LEN);
 		drop(mr);
 	} else {
 		expect_eq(errno, EOPNOTSUPP);
@@ -423,7 +423,7 @@ static void outlives_its_fd(void)
 	second = reg(ALL_RIGHTS);
 	close(dmabuf);
 	expect_reach(&a, mr->rkey, IOVA + 9, LEN - 9);
-	expect(!memcmp(mem + 9, a.buf, LEN - 9));
+	expect_bytes(mem + 9, a.buf, LEN - 9);
 	expect(!all_given_back());
 	drop(mr);
 	expect_reach(&a, second->rkey, IOVA, LEN);

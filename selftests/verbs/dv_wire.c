@@ -95,7 +95,7 @@ static struct mpa_frame read_frame(int fd, const char *key)
 	struct mpa_frame f = {};
 
 	get(fd, raw, FRAME_LEN);
-	must(!memcmp(raw, key, KEY_LEN));
+	must_bytes(raw, key, KEY_LEN);
 	f.flags = raw[16];
 	f.rev = raw[17];
 	f.pd_len = raw[18] << 8 | raw[19];

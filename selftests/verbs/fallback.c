@@ -70,7 +70,7 @@ static int request(int listener, int rev, int *port)
 	must(fd >= 0);
 	*port = ntohs(from.sin_port);
 	take(fd, &f, sizeof(f));
-	expect(!memcmp(f.key, "MPA ID Req Frame", sizeof(f.key)));
+	expect_bytes(f.key, "MPA ID Req Frame", sizeof(f.key));
 	expect_eq(f.rev, rev);
 	must(ntohs(f.pd_len) <= sizeof(pd));
 	if (f.pd_len)

@@ -236,7 +236,7 @@ static void rereg_read_only(void)
 	must(!ibv_rereg_mr(mr, ACCESS, NULL, NULL, 0, ALL_RIGHTS));
 	expect_reach(&a2, mr->rkey, at(ro), LEN);
 	/* the MR has the program's own pages: it sees what the peer wrote */
-	expect(!memcmp(ro, a2.buf, LEN));
+	expect_bytes(ro, a2.buf, LEN);
 	drop(mr);
 	another_down();
 }
@@ -289,7 +289,7 @@ static void rereg_under_fire(void)
 	post_writes(&a, 23, LEN, key, at(old));
 	expect_no_write(&a, key, at(old), TERM(1, 1, 0));
 	expect_async(&b, IBV_EVENT_QP_ACCESS_ERR);
-	expect(!memcmp(seen, old, LEN));
+	expect_bytes(seen, old, LEN);
 	expect_reach(&a2, mr->rkey, at(b.buf), 4096);
 	drop(mr);
 	another_down();
@@ -308,7 +308,7 @@ static void zero_based(void)
 			ALL_RIGHTS | IBV_ACCESS_ZERO_BASED);
 	must(mr);
 	expect_reach(&a, mr->rkey, 0, 5000);
-	expect(!memcmp(b.buf + 1234, a.buf, 5000));
+	expect_bytes(b.buf + 1234, a.buf, 5000);
 	sge = (struct ibv_sge){ 100, 8, mr->lkey };
 	post_recv_sge(&b, 1, &sge, 1);
 	fill(a.buf, 8, 3);
@@ -330,7 +330,7 @@ static void rereg_zero_based(void)
 	mr = reg(ALL_RIGHTS | IBV_ACCESS_ZERO_BASED);
 	must(!ibv_rereg_mr(mr, TRANS, NULL, b.buf + 4097, 4096, 0));
 	expect_reach(&a, mr->rkey, 0, 4096);
-	expect(!memcmp(b.buf + 4097, a.buf, 4096));
+	expect_bytes(b.buf + 4097, a.buf, 4096);
 	must(!ibv_rereg_mr(mr, ACCESS, NULL, NULL, 0, ALL_RIGHTS));
 	expect_reach(&a, mr->rkey, at(b.buf + 4097), 4096);
 	must(!ibv_rereg_mr(mr, ACCESS, NULL, NULL, 0,
@@ -351,7 +351,7 @@ static void rereg_iova(void)
 	must(mr);
 	must(!ibv_rereg_mr(mr, ACCESS, NULL, NULL, 0, ALL_RIGHTS));
 	expect_reach(&a, mr->rkey, 0x123456789010ull, 8192);
-	expect(!memcmp(b.buf + 16, a.buf, 8192));
+	expect_bytes(b.buf + 16, a.buf, 8192);
 	drop(mr);
 	pair_down();
 }

@@ -193,7 +193,7 @@ static void type1_range(void)
 	mw = window(IBV_MW_TYPE_1);
 	key = bind1(&b, mw, range(OFF, LEN, BOTH));
 	expect_reach(&a, key, at(OFF), LEN);
-	expect(!memcmp(b.buf + OFF, a.buf, LEN));
+	expect_bytes(b.buf + OFF, a.buf, LEN);
 	expect_reach(&a, key, at(OFF + LEN - 8), 8);
 	for (i = 0; i < ARRAY_LEN(out); i++) {
 		another();
@@ -216,7 +216,7 @@ static void several_mib(void)
 	mw = window(IBV_MW_TYPE_1);
 	key = bind1(&b, mw, range(OFF, len, BOTH));
 	expect_reach(&a, key, at(OFF), len);
-	expect(!memcmp(b.buf + OFF, a.buf, len));
+	expect_bytes(b.buf + OFF, a.buf, len);
 	expect_no_write(&a, key, at(OFF + len - 7), TERM(1, 1, 1));
 	drop(mw);
 	pair_down();

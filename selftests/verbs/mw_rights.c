@@ -99,7 +99,7 @@ static void zero_based(void)
 	mw = window(IBV_MW_TYPE_2);
 	key = bind2(&b, mw, range(OFF, LEN, BOTH | IBV_ACCESS_ZERO_BASED));
 	expect_reach(&a, key, 0, LEN);
-	expect(!memcmp(b.buf + OFF, a.buf, LEN));
+	expect_bytes(b.buf + OFF, a.buf, LEN);
 	expect_no_read(&a, key, at(OFF), TERM(0, 1, 1));
 	drop(mw);
 	pair_down();
@@ -122,12 +122,12 @@ static void offsets_of_the_region(void)
 	info = (struct ibv_mw_bind_info){ zero, 5000, 4000, BOTH };
 	bind1(&b, mw, info);
 	expect_reach(&a, mw->rkey, 5000, 4000);
-	expect(!memcmp(b.buf + 5777, a.buf, 4000));
+	expect_bytes(b.buf + 5777, a.buf, 4000);
 	info = (struct ibv_mw_bind_info){ iova, 0xabcdef0010 + 4500, 4500,
 					  BOTH };
 	bind1(&b, mw, info);
 	expect_reach(&a, mw->rkey, info.addr, 4500);
-	expect(!memcmp(b.buf + 16 + 4500, a.buf, 4500));
+	expect_bytes(b.buf + 16 + 4500, a.buf, 4500);
 	drop(mw);
 	must(!ibv_dereg_mr(zero));
 	must(!ibv_dereg_mr(iova));

@@ -28,13 +28,13 @@ static void poll__maps_every_opcode(void)
 		cqe.opcode = rows[i].from;
 		complete(cq, &cqe);
 	}
-	expect(tern_cq_poll(&cq->vcq.cq, 8, wc) == 8);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 8, wc), 8);
 	for (i = 0; i < ARRAY_LEN(rows); i++)
-		expect(wc[i].opcode == rows[i].to);
+		expect_eq(wc[i].opcode, rows[i].to);
 	for (op = 0; op < 256; op++) {
 		cqe.opcode = op;
 		complete(cq, &cqe);
-		expect(tern_cq_poll(&cq->vcq.cq, 1, wc) == 1);
+		expect_eq(tern_cq_poll(&cq->vcq.cq, 1, wc), 1);
 	}
 	free_cq(cq);
 }
@@ -52,10 +52,10 @@ static void poll__copies_every_field(void)
 
 	memset(&wc, 0xff, sizeof(wc));
 	complete(cq, &cqe);
-	expect(tern_cq_poll(&cq->vcq.cq, 1, &wc) == 1);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 1, &wc), 1);
 	expect(wc.wr_id == cqe.wr_id && wc.qp_num == 17);
 	expect(wc.status == IBV_WC_SUCCESS && wc.byte_len == 4096);
-	expect(wc.wc_flags == IBV_WC_WITH_INV);
+	expect_eq(wc.wc_flags, IBV_WC_WITH_INV);
 	expect(wc.invalidated_rkey == 0xabcdef01 && wc.vendor_err == 0);
 	expect(!wc.src_qp && !wc.pkey_index && !wc.slid && !wc.sl);
 
@@ -64,8 +64,8 @@ static void poll__copies_every_field(void)
 	for (status = 0; status <= IBV_WC_GENERAL_ERR; status++) {
 		cqe.status = status;
 		complete(cq, &cqe);
-		expect(tern_cq_poll(&cq->vcq.cq, 1, &wc) == 1);
-		expect(wc.status == (enum ibv_wc_status)status);
+		expect_eq(tern_cq_poll(&cq->vcq.cq, 1, &wc), 1);
+		expect_eq(wc.status, (enum ibv_wc_status)status);
 		expect(wc.vendor_err == 0x1203 && wc.wc_flags == 0);
 	}
 	free_cq(cq);
@@ -78,16 +78,16 @@ static void poll__takes_up_to_count_and_frees_their_entries(void)
 	struct ibv_wc wc[4];
 	int i;
 
-	expect(tern_cq_poll(&cq->vcq.cq, 4, wc) == 0);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 4, wc), 0);
 	for (i = 0; i < 4; i++) {
 		cqe.wr_id = i;
 		complete(cq, &cqe);
 	}
-	expect(tern_cq_poll(&cq->vcq.cq, 0, wc) == 0);
-	expect(tern_cq_poll(&cq->vcq.cq, 3, wc) == 3);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 0, wc), 0);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 3, wc), 3);
 	expect(wc[0].wr_id == 0 && wc[2].wr_id == 2);
-	expect(cq->ring.hdr->cons == 1);
-	expect(tern_cq_poll(&cq->vcq.cq, 3, wc) == 1);
+	expect_eq(cq->ring.hdr->cons, 1);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 3, wc), 1);
 	expect(wc[0].wr_id == 3 && cq->ring.hdr->cons == 2);
 	free_cq(cq);
 }
@@ -99,10 +99,10 @@ static void poll__a_broken_ring_is_an_error_and_not_a_crash(void)
 	struct ibv_wc wc[8];
 
 	cq->ring.hdr->prod = 1005;
-	expect(tern_cq_poll(&cq->vcq.cq, 8, wc) == -EIO);
-	expect(ibv_start_poll(&cq->vcq.cq_ex, &attr) == EIO);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 8, wc), -EIO);
+	expect_eq(ibv_start_poll(&cq->vcq.cq_ex, &attr), EIO);
 	memset(cq->ring.hdr, 0, sizeof(*cq->ring.hdr));
-	expect(tern_cq_poll(&cq->vcq.cq, 8, wc) == -EIO);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 8, wc), -EIO);
 	expect(!cq_is_locked(cq));
 	free_cq(cq);
 }
@@ -127,7 +127,7 @@ static void arm__solicited_does_not_replace_next(void)
 	for (i = 0; i < ARRAY_LEN(rows); i++) {
 		cq->ring.hdr->flags = rows[i].before;
 		expect(!tern_cq_arm(&cq->vcq.cq, rows[i].solicited));
-		expect(cq->ring.hdr->flags == rows[i].after);
+		expect_eq(cq->ring.hdr->flags, rows[i].after);
 	}
 	expect(!cq_is_locked(cq));
 	free_cq(cq);
@@ -151,13 +151,13 @@ static void poll_ex__holds_the_lock_from_start_to_end(void)
 	expect(!ibv_start_poll(ex, &attr) && cq_is_locked(cq));
 	expect(ex->wr_id == 1 && ex->status == IBV_WC_SUCCESS);
 	/* the current entry is not released yet */
-	expect(cq->ring.hdr->cons == UINT32_MAX);
+	expect_eq(cq->ring.hdr->cons, UINT32_MAX);
 	expect(!ibv_next_poll(ex));
 	expect(ex->wr_id == 2 && ex->status == IBV_WC_WR_FLUSH_ERR);
-	expect(cq->ring.hdr->cons == 0);
-	expect(ibv_next_poll(ex) == ENOENT);
-	expect(ibv_next_poll(ex) == ENOENT);
-	expect(cq->ring.hdr->cons == 1);
+	expect_eq(cq->ring.hdr->cons, 0);
+	expect_eq(ibv_next_poll(ex), ENOENT);
+	expect_eq(ibv_next_poll(ex), ENOENT);
+	expect_eq(cq->ring.hdr->cons, 1);
 	ibv_end_poll(ex);
 	expect(!cq_is_locked(cq) && cq->ring.hdr->cons == 1);
 
@@ -181,13 +181,13 @@ static void poll_ex__reads_every_field(void)
 
 	complete(cq, &cqe);
 	expect(!ibv_start_poll(ex, &attr));
-	expect(ibv_wc_read_opcode(ex) == IBV_WC_RECV);
-	expect(ibv_wc_read_wc_flags(ex) == IBV_WC_WITH_INV);
-	expect(ibv_wc_read_qp_num(ex) == 9);
-	expect(ibv_wc_read_byte_len(ex) == 100);
-	expect(ibv_wc_read_vendor_err(ex) == 7);
-	expect(ibv_wc_read_invalidated_rkey(ex) == 0x55);
-	expect(ibv_wc_read_completion_ts(ex) == 123456789012345);
+	expect_eq(ibv_wc_read_opcode(ex), IBV_WC_RECV);
+	expect_eq(ibv_wc_read_wc_flags(ex), IBV_WC_WITH_INV);
+	expect_eq(ibv_wc_read_qp_num(ex), 9);
+	expect_eq(ibv_wc_read_byte_len(ex), 100);
+	expect_eq(ibv_wc_read_vendor_err(ex), 7);
+	expect_eq(ibv_wc_read_invalidated_rkey(ex), 0x55);
+	expect_eq(ibv_wc_read_completion_ts(ex), 123456789012345);
 	expect(ibv_wc_read_completion_wallclock_ns(ex) > 123456789012345);
 	expect(!ibv_wc_read_src_qp(ex) && !ibv_wc_read_slid(ex));
 	expect(!ibv_wc_read_sl(ex) && !ibv_wc_read_dlid_path_bits(ex));

@@ -35,8 +35,8 @@ static struct {
 static void take_options(const struct ib_uverbs_attr *attrs)
 {
 	expect(attrs[0].attr_id == TERN_ATTR_DV_WISH_QP && !attrs[0].len);
-	expect(attrs[1].attr_id == TERN_ATTR_DV_WISH_IN);
-	expect(attrs[1].len == sizeof(kernel.options));
+	expect_eq(attrs[1].attr_id, TERN_ATTR_DV_WISH_IN);
+	expect_eq(attrs[1].len, sizeof(kernel.options));
 	kernel.qp_handle = attrs[0].data;
 	memcpy(&kernel.options, (void *)(uintptr_t)attrs[1].data,
 	       sizeof(kernel.options));
@@ -53,7 +53,7 @@ int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd)
 {
 	const struct ib_uverbs_attr *attrs = cmd->hdr.attrs;
 
-	expect(cmd->hdr.object_id == TERN_OBJECT_DV);
+	expect_eq(cmd->hdr.object_id, TERN_OBJECT_DV);
 	kernel.calls++;
 	if (kernel.answer)
 		return kernel.answer;
@@ -62,12 +62,12 @@ int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd)
 		take_options(attrs);
 		break;
 	case TERN_METHOD_DV_REPORT:
-		expect(attrs[0].attr_id == TERN_ATTR_DV_REPORT_QP);
+		expect_eq(attrs[0].attr_id, TERN_ATTR_DV_REPORT_QP);
 		give(attrs + 1, TERN_ATTR_DV_REPORT_OUT, &kernel.report,
 		     sizeof(kernel.report));
 		break;
 	default:
-		expect(cmd->hdr.method_id == TERN_METHOD_DV_DEVICE);
+		expect_eq(cmd->hdr.method_id, TERN_METHOD_DV_DEVICE);
 		give(attrs, TERN_ATTR_DV_DEVICE_OUT, &kernel.device,
 		     sizeof(kernel.device));
 	}
@@ -154,14 +154,14 @@ static void modify__each_option_reaches_its_field(void)
 {
 	fresh();
 	expect(!terndv_modify_qp(&qp, &all));
-	expect(kernel.qp_handle == 7);
-	expect(kernel.options.mask == 0xff);
+	expect_eq(kernel.qp_handle, 7);
+	expect_eq(kernel.options.mask, 0xff);
 	expect(kernel.options.markers == 1 && kernel.options.crc == 0);
 	expect(kernel.options.p2p == 1 && kernel.options.enhanced == 0);
 	expect(kernel.options.version == 1 && kernel.options.mpa_rev == 2);
 	expect(kernel.options.rtr[0] == 3 && kernel.options.rtr[1] == 1);
-	expect(kernel.options.rtr[2] == 0);
-	expect(kernel.options.rtr_ms == 0x12345678);
+	expect_eq(kernel.options.rtr[2], 0);
+	expect_eq(kernel.options.rtr_ms, 0x12345678);
 	expect(!kernel.options.reserved0[0] && !kernel.options.reserved1[2]);
 }
 
@@ -170,9 +170,9 @@ static void modify__refuses_unknown_bits(void)
 	struct terndv_qp_init_attr attr = { .comp_mask = 1ull << 32 };
 
 	fresh();
-	expect(terndv_modify_qp(&qp, &attr) == EOPNOTSUPP);
+	expect_eq(terndv_modify_qp(&qp, &attr), EOPNOTSUPP);
 	attr.comp_mask = 1 << 8;
-	expect(terndv_modify_qp(&qp, &attr) == EOPNOTSUPP);
+	expect_eq(terndv_modify_qp(&qp, &attr), EOPNOTSUPP);
 	expect(!kernel.calls);
 }
 
@@ -185,11 +185,11 @@ static void modify__returns_the_kernels_error(void)
 	fresh();
 	for (i = 0; i < ARRAY_LEN(errors); i++) {
 		kernel.answer = errors[i];
-		expect(terndv_modify_qp(&qp, &all) == errors[i]);
+		expect_eq(terndv_modify_qp(&qp, &all), errors[i]);
 	}
 	/* a module without the methods */
 	kernel.answer = EPROTONOSUPPORT;
-	expect(terndv_modify_qp(&qp, &all) == EOPNOTSUPP);
+	expect_eq(terndv_modify_qp(&qp, &all), EOPNOTSUPP);
 }
 
 static void create__sets_the_options(void)
@@ -212,7 +212,7 @@ static void create__fails_when_the_kernel_refuses_the_options(void)
 	kernel.answer = TERNDV_ERR_MARKERS;
 	errno = 0;
 	expect(!terndv_create_qp(&ctx.vctx.context, &attr, &all));
-	expect(errno == TERNDV_ERR_MARKERS);
+	expect_eq(errno, TERNDV_ERR_MARKERS);
 	expect(!kernel.qps && attr.cap.max_send_wr == 4);
 }
 
@@ -255,15 +255,15 @@ static void query_qp__copies_each_flag(void)
 	for (bit = 1; bit <= TERN_REPORT_P2P; bit <<= 1) {
 		kernel.report.flags = bit;
 		expect(!terndv_query_qp(&qp, &a, sizeof(a)));
-		expect(a.connected == (bit == TERN_REPORT_CONNECTED));
-		expect(a.initiator == (bit == TERN_REPORT_INITIATOR));
-		expect(a.retried == (bit == TERN_REPORT_RETRIED));
-		expect(a.term_sent == (bit == TERN_REPORT_TERM_TX));
-		expect(a.term_received == (bit == TERN_REPORT_TERM_RX));
-		expect(a.crc == (bit == TERN_REPORT_CRC));
-		expect(a.tx_markers == (bit == TERN_REPORT_TX_MARKERS));
-		expect(a.rx_markers == (bit == TERN_REPORT_RX_MARKERS));
-		expect(a.p2p == (bit == TERN_REPORT_P2P));
+		expect_eq(a.connected, bit == TERN_REPORT_CONNECTED);
+		expect_eq(a.initiator, bit == TERN_REPORT_INITIATOR);
+		expect_eq(a.retried, bit == TERN_REPORT_RETRIED);
+		expect_eq(a.term_sent, bit == TERN_REPORT_TERM_TX);
+		expect_eq(a.term_received, bit == TERN_REPORT_TERM_RX);
+		expect_eq(a.crc, bit == TERN_REPORT_CRC);
+		expect_eq(a.tx_markers, bit == TERN_REPORT_TX_MARKERS);
+		expect_eq(a.rx_markers, bit == TERN_REPORT_RX_MARKERS);
+		expect_eq(a.p2p, (bit == TERN_REPORT_P2P));
 	}
 }
 
@@ -276,7 +276,7 @@ static void query__a_shorter_struct_is_not_overrun(void)
 	kernel.device.settings.mpa_rev = 2;
 	/* ASan watches the memory after it */
 	expect(!terndv_query_device(&ctx.vctx.context, (void *)settings, half));
-	expect(settings->mpa_rev == 2);
+	expect_eq(settings->mpa_rev, 2);
 	free(settings);
 }
 
@@ -292,7 +292,7 @@ static void query__a_longer_struct_ends_with_zeros(void)
 	kernel.device.max_pd = 512;
 	memset(&a, 0x5a, sizeof(a));
 	expect(!terndv_query_device(&ctx.vctx.context, &a.attr, sizeof(a)));
-	expect(a.attr.max_pd == 512);
+	expect_eq(a.attr.max_pd, 512);
 	for (i = 0; i < sizeof(a.more); i++)
 		expect(!a.more[i]);
 }
@@ -310,9 +310,9 @@ static void foreign_device__is_refused_without_a_call(void)
 	expect(terndv_query_device(&ctx.vctx.context, &device,
 				   sizeof(device)) == EOPNOTSUPP);
 	expect(!terndv_create_qp(&ctx.vctx.context, &attr, &all));
-	expect(errno == EOPNOTSUPP);
-	expect(terndv_modify_qp(&qp, &all) == EOPNOTSUPP);
-	expect(terndv_query_qp(&qp, &got, sizeof(got)) == EOPNOTSUPP);
+	expect_eq(errno, EOPNOTSUPP);
+	expect_eq(terndv_modify_qp(&qp, &all), EOPNOTSUPP);
+	expect_eq(terndv_query_qp(&qp, &got, sizeof(got)), EOPNOTSUPP);
 	expect(!kernel.calls && !kernel.qps);
 }
 

@@ -75,7 +75,7 @@ int ibv_cmd_get_context(struct verbs_context *context,
 			struct ib_uverbs_get_context_resp *resp,
 			size_t resp_size)
 {
-	expect(resp_size == sizeof(*resp) + sizeof(struct tern_uresp_ucontext));
+	expect_eq(resp_size, sizeof(*resp) + sizeof(struct tern_uresp_ucontext));
 	return make_context(resp);
 }
 
@@ -88,9 +88,9 @@ int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd)
 		return EPROTONOSUPPORT;
 
 	err = create(DOORBELL);
-	expect(cmd->hdr.method_id == TERN_METHOD_DOORBELL_ALLOC);
-	expect(cmd->next_attr - cmd->hdr.attrs == 1);
-	expect(cmd->hdr.attrs[0].attr_id == TERN_ATTR_DOORBELL_ALLOC_FD);
+	expect_eq(cmd->hdr.method_id, TERN_METHOD_DOORBELL_ALLOC);
+	expect_eq(cmd->next_attr - cmd->hdr.attrs, 1);
+	expect_eq(cmd->hdr.attrs[0].attr_id, TERN_ATTR_DOORBELL_ALLOC_FD);
 	if (err)
 		return err;
 	kernel.doorbell_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -146,7 +146,7 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context,
 {
 	struct tern_cmd_create_cq_resp *ours = (void *)resp;
 
-	expect(resp_size == sizeof(*ours));
+	expect_eq(resp_size, sizeof(*ours));
 	ours->drv_payload.ring = kernel.ring;
 	kernel.wc_flags = attr->wc_flags;
 	cq->cq.context = context;
@@ -193,7 +193,7 @@ int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp,
 {
 	struct tern_cmd_create_qp_resp *ours = (void *)resp;
 
-	expect(resp_size == sizeof(*ours));
+	expect_eq(resp_size, sizeof(*ours));
 	ours->drv_payload.sq = kernel.ring;
 	ours->drv_payload.rq = kernel.rq;
 	ours->drv_payload.qpn = 5;
@@ -280,13 +280,13 @@ static struct ibv_qp_init_attr qp_attr(void)
 static void match__by_private_driver_id_then_by_name(void)
 {
 	expect(!strcmp(driver->name, "tern"));
-	expect(driver->match_table[0].kind == VERBS_MATCH_DRIVER_ID);
-	expect(driver->match_table[0].u.driver_id == TERN_DRIVER_ID);
+	expect_eq(driver->match_table[0].kind, VERBS_MATCH_DRIVER_ID);
+	expect_eq(driver->match_table[0].u.driver_id, TERN_DRIVER_ID);
 	expect(!strcmp(driver->match_table[1].u.modalias,
 		       "rdma_device:*Ntern*"));
-	expect(driver->match_table[2].kind == VERBS_MATCH_SENTINEL);
-	expect(driver->match_min_abi_version == TERN_ABI_VERSION);
-	expect(driver->match_max_abi_version == TERN_ABI_VERSION);
+	expect_eq(driver->match_table[2].kind, VERBS_MATCH_SENTINEL);
+	expect_eq(driver->match_min_abi_version, TERN_ABI_VERSION);
+	expect_eq(driver->match_max_abi_version, TERN_ABI_VERSION);
 }
 
 static void context__opens_and_closes_its_doorbell(void)
@@ -305,17 +305,17 @@ static void context__a_failure_sets_errno(void)
 	kernel.abi_version = TERN_ABI_VERSION;
 	kernel.fail[CONTEXT] = EMFILE;
 	expect(!driver->alloc_context(&device.device, fd, NULL));
-	expect(errno == EMFILE);
+	expect_eq(errno, EMFILE);
 
 	fd = open("/dev/null", O_RDWR);
 	kernel.fail[DOORBELL] = EOPNOTSUPP;
 	expect(!driver->alloc_context(&device.device, fd, NULL));
-	expect(errno == EOPNOTSUPP);
+	expect_eq(errno, EOPNOTSUPP);
 
 	fd = open("/dev/null", O_RDWR);
 	kernel.abi_version = TERN_ABI_VERSION + 1;
 	expect(!driver->alloc_context(&device.device, fd, NULL));
-	expect(errno == EPROTO);
+	expect_eq(errno, EPROTO);
 	memset(kernel.alive, 0, sizeof(kernel.alive));
 }
 
@@ -337,7 +337,7 @@ static void cq__a_failure_at_any_step_undoes_the_others(void)
 	cq = tern_cq_create(ctx, 8, NULL, 0);
 	expect(cq && kernel.alive[CQ] == 1);
 	kernel.fail_destroy = EBUSY;
-	expect(tern_cq_destroy(cq) == EBUSY);
+	expect_eq(tern_cq_destroy(cq), EBUSY);
 	expect(to_tern_cq(cq)->ring.hdr);
 	expect(!tern_cq_destroy(cq));
 	close_context(ctx);
@@ -382,11 +382,11 @@ static void cq__resize_moves_to_the_new_ring_at_its_consumer_index(void)
 
 	/* the provider refuses impossible sizes without calling the kernel */
 	kernel.fail[CQ] = EPROTO;
-	expect(tern_cq_resize(cq, 0) == EINVAL);
-	expect(tern_cq_resize(cq, -1) == EINVAL);
+	expect_eq(tern_cq_resize(cq, 0), EINVAL);
+	expect_eq(tern_cq_resize(cq, -1), EINVAL);
 	kernel.fail[CQ] = EINVAL;
-	expect(tern_cq_resize(cq, 1) == EINVAL);
-	expect(to_tern_cq(cq)->ring.hdr == old);
+	expect_eq(tern_cq_resize(cq, 1), EINVAL);
+	expect_eq(to_tern_cq(cq)->ring.hdr, old);
 	kernel.fail[CQ] = 0;
 
 	kernel.ring = ring_at(2);
@@ -394,8 +394,8 @@ static void cq__resize_moves_to_the_new_ring_at_its_consumer_index(void)
 	expect(pwrite(ctx->cmd_fd, &cons, sizeof(cons), kernel.ring.key +
 		      offsetof(struct tern_ring_hdr, cons)) == sizeof(cons));
 	expect(!tern_cq_resize(cq, 4));
-	expect(to_tern_cq(cq)->ring.index == 123);
-	expect(to_tern_cq(cq)->ring.mask == 3);
+	expect_eq(to_tern_cq(cq)->ring.index, 123);
+	expect_eq(to_tern_cq(cq)->ring.mask, 3);
 	expect(!pthread_spin_trylock(&to_tern_cq(cq)->lock.spin));
 	pthread_spin_unlock(&to_tern_cq(cq)->lock.spin);
 	expect(!tern_cq_destroy(cq));
@@ -420,7 +420,7 @@ static void srq__a_failure_at_any_step_undoes_the_others(void)
 	srq = tern_srq_create(pd, &attr);
 	expect(srq && to_tern_srq(srq)->rq.max_sge == 4);
 	srq->context = ctx;
-	expect(tern_srq_modify(srq, &limits, IBV_SRQ_MAX_WR) == EOPNOTSUPP);
+	expect_eq(tern_srq_modify(srq, &limits, IBV_SRQ_MAX_WR), EOPNOTSUPP);
 	expect(tern_srq_modify(srq, &limits, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT) ==
 	       EOPNOTSUPP);
 	expect(!tern_srq_destroy(srq));
@@ -449,7 +449,7 @@ static void qp__a_failure_at_any_step_undoes_the_others(void)
 
 	attr.qp_type = IBV_QPT_UD;
 	expect(!tern_qp_create(pd, &attr) && errno == EOPNOTSUPP);
-	expect(attr.cap.max_send_wr == 4);
+	expect_eq(attr.cap.max_send_wr, 4);
 	expect(!tern_pd_dealloc(pd));
 	close_context(ctx);
 	expect(nothing_left());
@@ -465,13 +465,13 @@ static void qp__returns_the_granted_capacities(void)
 	attr.sq_sig_all = 1;
 	qp = tern_qp_create(pd, &attr);
 	expect(qp && attr.cap.max_send_wr == 7);
-	expect(to_tern_qp(qp)->sq.ring.limit == 7);
-	expect(to_tern_qp(qp)->rq.ring.limit == 4);
+	expect_eq(to_tern_qp(qp)->sq.ring.limit, 7);
+	expect_eq(to_tern_qp(qp)->rq.ring.limit, 4);
 	expect(to_tern_qp(qp)->qpn == 5 && to_tern_qp(qp)->max_inline == 256);
-	expect(to_tern_qp(qp)->always == TERN_WR_SIGNALED);
+	expect_eq(to_tern_qp(qp)->always, TERN_WR_SIGNALED);
 	expect(!ibv_qp_to_qp_ex(qp));
 	kernel.fail_destroy = EBUSY;
-	expect(tern_qp_destroy(qp) == EBUSY);
+	expect_eq(tern_qp_destroy(qp), EBUSY);
 	expect(!tern_qp_destroy(qp));
 	expect(!tern_pd_dealloc(pd));
 	close_context(ctx);
@@ -539,7 +539,7 @@ static void pd__queues_of_a_thread_domain_take_no_locks(void)
 
 	parent = tern_pd_alloc_parent(ctx, &attr);
 	expect(parent && parent->handle == pd->handle);
-	expect(parent->context == ctx);
+	expect_eq(parent->context, ctx);
 	qp = tern_qp_create(parent, &init);
 	expect(qp && !to_tern_qp(qp)->sq.lock.needed);
 	expect(!to_tern_qp(qp)->rq.lock.needed);
@@ -548,9 +548,9 @@ static void pd__queues_of_a_thread_domain_take_no_locks(void)
 	expect(qp && to_tern_qp(qp)->sq.lock.needed);
 	expect(!tern_qp_destroy(qp));
 
-	expect(tern_td_dealloc(td) == EBUSY);
-	expect(tern_pd_dealloc(pd) == EBUSY);
-	expect(kernel.alive[PD] == 1);
+	expect_eq(tern_td_dealloc(td), EBUSY);
+	expect_eq(tern_pd_dealloc(pd), EBUSY);
+	expect_eq(kernel.alive[PD], 1);
 	expect(!tern_pd_dealloc(parent));
 	expect(!tern_td_dealloc(td));
 	expect(!tern_pd_dealloc(pd));
@@ -577,7 +577,7 @@ static void pd__a_parent_domain_refuses_what_it_cannot_do(void)
 	expect(!tern_pd_alloc_parent(ctx, &attr) && errno == EINVAL);
 	expect(!tern_pd_dealloc(parent));
 	kernel.fail_destroy = EBUSY;
-	expect(tern_pd_dealloc(pd) == EBUSY);
+	expect_eq(tern_pd_dealloc(pd), EBUSY);
 	expect(!tern_pd_dealloc(pd));
 	kernel.fail[PD] = ENOMEM;
 	expect(!tern_pd_alloc(ctx) && errno == ENOMEM);
@@ -593,11 +593,11 @@ static void mr__registers_and_deregisters_a_dmabuf(void)
 
 	kernel.fail[MR] = EBADF;
 	expect(!tern_mr_reg_dmabuf(pd, 4097, 3, 1, 99, IBV_ACCESS_REMOTE_READ));
-	expect(errno == EBADF);
+	expect_eq(errno, EBADF);
 	mr = tern_mr_reg_dmabuf(pd, 4097, 3, 1, 99, IBV_ACCESS_REMOTE_READ);
 	expect(mr && kernel.alive[MR] == 1);
 	kernel.fail_destroy = EBUSY;
-	expect(tern_mr_dereg(verbs_get_mr(mr)) == EBUSY);
+	expect_eq(tern_mr_dereg(verbs_get_mr(mr)), EBUSY);
 	expect(!tern_mr_dereg(verbs_get_mr(mr)));
 	expect(!tern_pd_dealloc(pd));
 	close_context(ctx);

@@ -21,7 +21,7 @@ static void expect_entry(struct tern_qp *qp, uint32_t rkey, uint32_t flags)
 	expect(sqe->opcode == TERN_WR_BIND_MW && sqe->wr_id == 7);
 	expect(sqe->rkey == rkey && sqe->ex == mr.lkey);
 	expect(sqe->remote_addr == good.addr && sqe->length == good.length);
-	expect(sqe->access == good.mw_access_flags);
+	expect_eq(sqe->access, good.mw_access_flags);
 	expect(sqe->flags == flags && !sqe->num_sge && !sqe->inline_len);
 	taken(&qp->sq.ring);
 }
@@ -40,7 +40,7 @@ static void bind_mw__fills_an_entry_and_changes_the_key(void)
 	/* the low byte of the key wraps, its index is unchanged */
 	mw1.rkey = KEY | 0xff;
 	expect(!tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind));
-	expect(mw1.rkey == (KEY & ~0xffU));
+	expect_eq(mw1.rkey, (KEY & ~0xffU));
 	free_qp(qp);
 }
 
@@ -66,22 +66,22 @@ static void bind_mw__what_is_refused_changes_nothing(void)
 
 	mw1.rkey = KEY;
 	mw2.rkey = KEY;
-	expect(tern_qp_bind_mw(&qp->vqp.qp, &mw2, &bind) == EINVAL);
+	expect_eq(tern_qp_bind_mw(&qp->vqp.qp, &mw2, &bind), EINVAL);
 	bind.send_flags = IBV_SEND_IP_CSUM;
-	expect(tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind) == EINVAL);
+	expect_eq(tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind), EINVAL);
 	bind.send_flags = 0;
 	bind.bind_info.mw_access_flags |= IBV_ACCESS_LOCAL_WRITE;
-	expect(tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind) == EINVAL);
+	expect_eq(tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind), EINVAL);
 	bind.bind_info = good;
 	bind.bind_info.mr = NULL;
-	expect(tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind) == EINVAL);
+	expect_eq(tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind), EINVAL);
 	expect(mw1.rkey == KEY && mw2.rkey == KEY);
 	expect(!take(&qp->sq.ring) && !bell.rings);
 	bind.bind_info = good;
 	for (i = 0; i < SQ_ENTRIES; i++)
 		expect(!tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind));
-	expect(tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind) == ENOMEM);
-	expect(mw1.rkey == KEY + SQ_ENTRIES);
+	expect_eq(tern_qp_bind_mw(&qp->vqp.qp, &mw1, &bind), ENOMEM);
+	expect_eq(mw1.rkey, KEY + SQ_ENTRIES);
 	free_qp(qp);
 }
 
@@ -104,7 +104,7 @@ static void send__a_bind_fills_its_fields(void)
 	expect(!post(qp, &wr));
 	expect_entry(qp, KEY + 9, TERN_WR_SIGNALED);
 	/* the provider leaves the program's key unchanged */
-	expect(mw2.rkey == KEY);
+	expect_eq(mw2.rkey, KEY);
 	free_qp(qp);
 }
 
@@ -125,7 +125,7 @@ static void send__bad_binds_are_refused(void)
 	wrs[4].bind_mw.bind_info.mw_access_flags = IBV_ACCESS_MW_BIND;
 	wrs[5].send_flags = IBV_SEND_INLINE;
 	for (i = 0; i < ARRAY_LEN(wrs); i++)
-		expect(post(qp, &wrs[i]) == EINVAL);
+		expect_eq(post(qp, &wrs[i]), EINVAL);
 	expect(!take(&qp->sq.ring) && !bell.rings);
 	free_qp(qp);
 }
@@ -155,7 +155,7 @@ static void wr__a_bad_bind_drops_the_batch(void)
 	ex->wr_flags = 0;
 	ibv_wr_local_inv(ex, KEY);
 	ibv_wr_bind_mw(ex, &mw2, KEY + 0x100, &good);
-	expect(ibv_wr_complete(ex) == EINVAL);
+	expect_eq(ibv_wr_complete(ex), EINVAL);
 	expect(!take(&qp->sq.ring) && !bell.rings);
 	free_qp(qp);
 }

@@ -20,7 +20,7 @@ static void *drain(void *arg)
 again:
 		__atomic_store_n(&hdr->flags, TERN_RING_BUSY, __ATOMIC_RELAXED);
 		while ((sqe = take(&qp->sq.ring))) {
-			expect(sqe->wr_id == got);
+			expect_eq(sqe->wr_id, got);
 			got++;
 			taken(&qp->sq.ring);
 		}
@@ -136,7 +136,7 @@ static void race__no_completion_is_lost_between_poll_and_arm(void)
 	while (got < RACE_MESSAGES) {
 		n = tern_cq_poll(cq, 5, wc);
 		for (i = 0; i < n; i++)
-			expect(wc[i].wr_id == got++);
+			expect_eq(wc[i].wr_id, got++);
 		expect(n >= 0);
 		if (n)
 			continue;
@@ -187,7 +187,7 @@ static void race__two_threads_may_post_to_one_queue(void)
 	}
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-	expect(sum == (uint64_t)(RACE_MESSAGES / 4) * (RACE_MESSAGES / 4 - 1));
+	expect_eq(sum, (uint64_t)(RACE_MESSAGES / 4) * (RACE_MESSAGES / 4 - 1));
 	expect(!take(&qp->rq.ring));
 	free_qp(qp);
 }

@@ -25,12 +25,12 @@ static void ring__refuses_impossible_sizes(void)
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
 		expect(tern_ring_attach(&ring, memory, &bad[i], 128, 8) ==
 		       EPROTO);
-		expect(tern_ring_map(&ring, -1, &bad[i], 128, 8) == EPROTO);
+		expect_eq(tern_ring_map(&ring, -1, &bad[i], 128, 8), EPROTO);
 	}
 	expect(!tern_ring_attach(&ring, memory, &good, 128, 100));
-	expect(ring.limit == 8);
+	expect_eq(ring.limit, 8);
 	expect(!tern_ring_attach(&ring, memory, &good, 128, 5));
-	expect(ring.limit == 5);
+	expect_eq(ring.limit, 5);
 }
 
 static void ring__entries_follow_the_control_words(void)
@@ -42,8 +42,8 @@ static void ring__entries_follow_the_control_words(void)
 	for (i = 0; i < 4; i++)
 		expect((uint8_t *)tern_ring_entry(&ring, i) ==
 		       (uint8_t *)ring.hdr + 256 + i * 128);
-	expect(tern_ring_entry(&ring, 4) == tern_ring_entry(&ring, 0));
-	expect(tern_ring_entry(&ring, UINT32_MAX) == tern_ring_entry(&ring, 3));
+	expect_eq(tern_ring_entry(&ring, 4), tern_ring_entry(&ring, 0));
+	expect_eq(tern_ring_entry(&ring, UINT32_MAX), tern_ring_entry(&ring, 3));
 	free(ring.hdr);
 }
 
@@ -71,14 +71,14 @@ static void ring__is_mapped_at_its_key_and_not_inherited_by_fork(void)
 	pid = fork();
 	if (!pid)
 		_exit(mincore(ring.hdr, page, &vec) || !guarded ? 0 : 1);
-	expect(waitpid(pid, &status, 0) == pid);
+	expect_eq(waitpid(pid, &status, 0), pid);
 	expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	expect(ring.hdr->prod == 7);
+	expect_eq(ring.hdr->prod, 7);
 
 	tern_ring_unmap(&ring);
 	expect(!ring.hdr);
 	tern_ring_unmap(&ring);
-	expect(tern_ring_map(&ring, -1, &uring, 64, 8) == EBADF);
+	expect_eq(tern_ring_map(&ring, -1, &uring, 64, 8), EBADF);
 	close(fd);
 }
 
@@ -106,11 +106,11 @@ static void recv__an_entry_holds_the_list_without_a_doorbell(void)
 		sge[i] = (struct ibv_sge){ ~0ULL - i, i, i + 7 };
 	for (i = 0; i < SQ_ENTRIES; i++)
 		expect(!post_recv(qp, &wr));
-	expect(post_recv(qp, &wr) == ENOMEM);
+	expect_eq(post_recv(qp, &wr), ENOMEM);
 	for (i = 0; (rqe = take(&qp->rq.ring)); i++) {
 		expect(rqe->wr_id == wr.wr_id && rqe->reserved == 0);
-		expect(rqe->num_sge == TERN_MAX_SGE);
-		expect(!memcmp(rqe->sge, sge, sizeof(sge)));
+		expect_eq(rqe->num_sge, TERN_MAX_SGE);
+		expect_bytes(rqe->sge, sge, sizeof(sge));
 		taken(&qp->rq.ring);
 	}
 	expect(i == SQ_ENTRIES && bell.rings == 0);
@@ -127,7 +127,7 @@ static void recv__the_doorbell_rings_only_when_the_kernel_asks(void)
 	qp->rq.ring.hdr->flags = TERN_RING_KICK;
 	expect(!post_recv(qp, &wr) && bell.rings == 1 && bell.qpn == QPN);
 	bell.answer = EIO;
-	expect(post_recv(qp, &wr) == EIO);
+	expect_eq(post_recv(qp, &wr), EIO);
 	free_qp(qp);
 }
 
@@ -140,10 +140,10 @@ static void recv__requests_before_a_bad_one_are_posted(void)
 	}, *bad = NULL;
 	struct tern_qp *qp = make_qp();
 
-	expect(tern_qp_post_recv(&qp->vqp.qp, wrs, &bad) == EINVAL);
+	expect_eq(tern_qp_post_recv(&qp->vqp.qp, wrs, &bad), EINVAL);
 	expect(bad == &wrs[1] && qp->rq.ring.hdr->prod == 1);
 	wrs[1].num_sge = -1;
-	expect(post_recv(qp, &wrs[1]) == EINVAL);
+	expect_eq(post_recv(qp, &wrs[1]), EINVAL);
 	free_qp(qp);
 }
 
@@ -154,7 +154,7 @@ static void recv__a_qp_with_an_srq_takes_no_receives(void)
 	struct ibv_recv_wr wr = {};
 
 	qp->vqp.qp.srq = &srq.srq;
-	expect(post_recv(qp, &wr) == EINVAL);
+	expect_eq(post_recv(qp, &wr), EINVAL);
 	free_qp(qp);
 }
 
@@ -173,7 +173,7 @@ static void srq__receives_never_ring(void)
 	expect(tern_srq_post_recv(&srq.srq, &wr, &bad) == ENOMEM && bad == &wr);
 	rqe = take(&srq.rq.ring);
 	expect(rqe->wr_id == 42 && rqe->num_sge == 0);
-	expect(bell.rings == 0);
+	expect_eq(bell.rings, 0);
 	tern_lock_destroy(&srq.rq.lock);
 	free(srq.rq.ring.hdr);
 }

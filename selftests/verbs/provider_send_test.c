@@ -36,17 +36,17 @@ static void send__every_opcode_fills_its_fields(void)
 
 		expect(!post(qp, &wr));
 		sqe = take(&qp->sq.ring);
-		expect(sqe->opcode == rows[i].to);
-		expect(sqe->wr_id == wr.wr_id);
+		expect_eq(sqe->opcode, rows[i].to);
+		expect_eq(sqe->wr_id, wr.wr_id);
 		expect(sqe->flags == 0 && sqe->reserved0 == 0);
 		expect(sqe->inline_len == 0 && sqe->access == 0);
-		expect(!memcmp(sqe->imm, "\0\0\0\0\0\0\0\0", 8));
-		expect(sqe->num_sge == (rows[i].data ? 2 : 0));
+		expect_bytes(sqe->imm, "\0\0\0\0\0\0\0\0", 8);
+		expect_eq(sqe->num_sge, (rows[i].data ? 2 : 0));
 		expect(!rows[i].data || !memcmp(sqe->sge, sge, sizeof(sge)));
 		expect(sqe->remote_addr ==
 		       (rows[i].remote ? wr.wr.rdma.remote_addr : 0));
-		expect(sqe->rkey == (rows[i].remote ? 0x77 : 0));
-		expect(sqe->ex == (rows[i].key ? 0x99 : 0));
+		expect_eq(sqe->rkey, (rows[i].remote ? 0x77 : 0));
+		expect_eq(sqe->ex, (rows[i].key ? 0x99 : 0));
 		taken(&qp->sq.ring);
 	}
 	expect(bell.rings == ARRAY_LEN(rows) && bell.qpn == QPN);
@@ -79,7 +79,7 @@ static void send__flags_are_translated_one_by_one(void)
 
 		expect(!post(qp, &wr));
 		sqe = take(&qp->sq.ring);
-		expect(sqe->flags == rows[i].to);
+		expect_eq(sqe->flags, rows[i].to);
 		taken(&qp->sq.ring);
 	}
 	free_qp(qp);
@@ -94,7 +94,7 @@ static void send__sq_sig_all_signals_each_entry(void)
 	qp->always = TERN_WR_SIGNALED;
 	expect(!post(qp, &wr));
 	sqe = take(&qp->sq.ring);
-	expect(sqe->flags == TERN_WR_SIGNALED);
+	expect_eq(sqe->flags, TERN_WR_SIGNALED);
 	free_qp(qp);
 }
 
@@ -112,7 +112,7 @@ static void send__write_read_and_invalidate_ignore_solicited(void)
 
 		expect(!post(qp, &wr));
 		sqe = take(&qp->sq.ring);
-		expect(sqe->flags == 0);
+		expect_eq(sqe->flags, 0);
 		taken(&qp->sq.ring);
 	}
 	free_qp(qp);
@@ -131,12 +131,12 @@ static void send__opcodes_not_offered_are_refused(void)
 
 	for (i = 0; i < ARRAY_LEN(known); i++) {
 		wr.opcode = known[i];
-		expect(post(qp, &wr) == EOPNOTSUPP);
+		expect_eq(post(qp, &wr), EOPNOTSUPP);
 	}
 	wr.opcode = IBV_WR_ATOMIC_WRITE + 1;
-	expect(post(qp, &wr) == EINVAL);
+	expect_eq(post(qp, &wr), EINVAL);
 	wr.opcode = (enum ibv_wr_opcode)-1;
-	expect(post(qp, &wr) == EINVAL);
+	expect_eq(post(qp, &wr), EINVAL);
 	expect(!take(&qp->sq.ring) && !bell.rings);
 	free_qp(qp);
 }
@@ -160,11 +160,11 @@ static void send__bad_flags_and_lists_are_refused(void)
 
 	for (i = 0; i < ARRAY_LEN(wrs); i++) {
 		wrs[i].sg_list = sge;
-		expect(post(qp, &wrs[i]) == EINVAL);
+		expect_eq(post(qp, &wrs[i]), EINVAL);
 	}
 	qp->sq.max_sge = 1;
 	wrs[2].num_sge = 2;
-	expect(post(qp, &wrs[2]) == EINVAL);
+	expect_eq(post(qp, &wrs[2]), EINVAL);
 	expect(!take(&qp->sq.ring) && !bell.rings);
 	free_qp(qp);
 }
@@ -183,8 +183,8 @@ static void send__sixteen_elements_fill_an_entry_to_its_end(void)
 	for (i = 0; i < SQ_ENTRIES; i++)
 		expect(!post(qp, &wr));
 	sqe = tern_ring_entry(&qp->sq.ring, SQ_ENTRIES - 1);
-	expect(sqe->num_sge == TERN_MAX_SGE);
-	expect(!memcmp(sqe->sge, sge, sizeof(sge)));
+	expect_eq(sqe->num_sge, TERN_MAX_SGE);
+	expect_bytes(sqe->sge, sge, sizeof(sge));
 	free_qp(qp);
 }
 
@@ -204,8 +204,8 @@ static void send__inline_gathers_its_buffers_into_the_entry(void)
 	expect(!post(qp, &wr));
 	sqe = take(&qp->sq.ring);
 	expect(sqe->flags == TERN_WR_INLINE && sqe->num_sge == 0);
-	expect(sqe->inline_len == 15);
-	expect(!memcmp(sqe->sge, "one long buffer", 15));
+	expect_eq(sqe->inline_len, 15);
+	expect_bytes(sqe->sge, "one long buffer", 15);
 	free_qp(qp);
 }
 
@@ -220,15 +220,15 @@ static void send__inline_ends_at_the_limit_of_the_queue(void)
 
 	expect(!post(qp, &wr));
 	wr.num_sge = 2;
-	expect(post(qp, &wr) == EINVAL);
+	expect_eq(post(qp, &wr), EINVAL);
 	sge[1].length = UINT32_MAX;
-	expect(post(qp, &wr) == EINVAL);
+	expect_eq(post(qp, &wr), EINVAL);
 	qp->max_inline = 0;
 	wr.num_sge = 1;
-	expect(post(qp, &wr) == EINVAL);
+	expect_eq(post(qp, &wr), EINVAL);
 	wr.num_sge = 0;
 	expect(!post(qp, &wr));
-	expect(qp->sq.ring.hdr->prod == 2);
+	expect_eq(qp->sq.ring.hdr->prod, 2);
 	free_qp(qp);
 }
 
@@ -246,7 +246,7 @@ static void send__a_list_rings_the_doorbell_once_after_publishing(void)
 	expect(!tern_qp_post_send(&qp->vqp.qp, wrs, &bad));
 	expect(!bad);
 	expect(bell.rings == 1 && bell.qpn == QPN);
-	expect(bell.prod_then == 3);
+	expect_eq(bell.prod_then, 3);
 	expect(!bell.locked_then);
 	for (i = 0; i < 3; i++) {
 		expect(((struct tern_sqe *)take(&qp->sq.ring))->wr_id ==
@@ -265,7 +265,7 @@ static void send__requests_before_a_bad_one_are_posted_and_rung(void)
 	wrs[1] = (struct ibv_send_wr){ .next = &wrs[2],
 				       .opcode = IBV_WR_SEND_WITH_IMM };
 	wrs[2].opcode = IBV_WR_SEND;
-	expect(tern_qp_post_send(&qp->vqp.qp, wrs, &bad) == EOPNOTSUPP);
+	expect_eq(tern_qp_post_send(&qp->vqp.qp, wrs, &bad), EOPNOTSUPP);
 	expect(bad == &wrs[1]);
 	expect(qp->sq.ring.hdr->prod == 1 && bell.rings == 1);
 	free_qp(qp);
@@ -281,7 +281,7 @@ static void send__no_doorbell_while_a_drain_is_running(void)
 	expect(bell.rings == 0 && qp->sq.ring.hdr->prod == 1);
 	qp->sq.ring.hdr->flags = TERN_RING_KICK;
 	expect(!post(qp, &wr));
-	expect(bell.rings == 1);
+	expect_eq(bell.rings, 1);
 	free_qp(qp);
 }
 
@@ -293,12 +293,12 @@ static void send__a_full_queue_says_enomem_until_the_kernel_takes_one(void)
 
 	for (i = 0; i < SQ_ENTRIES; i++)
 		expect(!post(qp, &wr));
-	expect(post(qp, &wr) == ENOMEM);
-	expect(bell.rings == SQ_ENTRIES);
-	expect(qp->sq.ring.hdr->prod == SQ_ENTRIES);
+	expect_eq(post(qp, &wr), ENOMEM);
+	expect_eq(bell.rings, SQ_ENTRIES);
+	expect_eq(qp->sq.ring.hdr->prod, SQ_ENTRIES);
 	taken(&qp->sq.ring);
 	expect(!post(qp, &wr));
-	expect(post(qp, &wr) == ENOMEM);
+	expect_eq(post(qp, &wr), ENOMEM);
 	free_qp(qp);
 }
 
@@ -310,11 +310,11 @@ static void send__a_larger_ring_is_full_at_the_granted_depth(void)
 
 	for (i = 0; i < 5; i++)
 		expect(!post(qp, &wr));
-	expect(post(qp, &wr) == ENOMEM);
+	expect_eq(post(qp, &wr), ENOMEM);
 	free_qp(qp);
 
 	qp = make_qp_at(0, 0);
-	expect(post(qp, &wr) == ENOMEM);
+	expect_eq(post(qp, &wr), ENOMEM);
 	free_qp(qp);
 }
 
@@ -330,9 +330,9 @@ static void send__indices_wrap_at_32_bits(void)
 		expect(!post(qp, &wr));
 		if (i < SQ_ENTRIES - 1)
 			continue;
-		expect(post(qp, &wr) == ENOMEM);
+		expect_eq(post(qp, &wr), ENOMEM);
 		sqe = take(&qp->sq.ring);
-		expect(sqe->wr_id == i - (SQ_ENTRIES - 1));
+		expect_eq(sqe->wr_id, i - (SQ_ENTRIES - 1));
 		taken(&qp->sq.ring);
 	}
 	free_qp(qp);
@@ -344,7 +344,7 @@ static void send__a_failed_doorbell_fails_the_post(void)
 	struct tern_qp *qp = make_qp();
 
 	bell.answer = EIO;
-	expect(post(qp, &wr) == EIO);
+	expect_eq(post(qp, &wr), EIO);
 	free_qp(qp);
 }
 
@@ -358,7 +358,7 @@ static void send__a_zeroed_mapping_looks_full(void)
 	bell.answer = EIO;
 	memset(qp->sq.ring.hdr, 0, sizeof(*qp->sq.ring.hdr));
 	for (i = 0; i < 2 * SQ_ENTRIES; i++)
-		expect(post(qp, &wr) == (i < SQ_ENTRIES ? EIO : ENOMEM));
+		expect_eq(post(qp, &wr), (i < SQ_ENTRIES ? EIO : ENOMEM));
 	free_qp(qp);
 }
 

@@ -27,13 +27,13 @@ static void wr__a_batch_is_published_whole_by_complete(void)
 	sqe = take(&qp->sq.ring);
 	expect(sqe->opcode == TERN_WR_SEND && sqe->wr_id == 10);
 	expect(sqe->flags == TERN_WR_SIGNALED && sqe->num_sge == 1);
-	expect(!memcmp(sqe->sge, list, sizeof(list[0])));
+	expect_bytes(sqe->sge, list, sizeof(list[0]));
 	taken(&qp->sq.ring);
 	sqe = take(&qp->sq.ring);
 	expect(sqe->opcode == TERN_WR_RDMA_READ && sqe->wr_id == 11);
 	expect(sqe->flags == 0 && sqe->num_sge == 2);
 	expect(sqe->rkey == 0x77 && sqe->remote_addr == 0xfeed);
-	expect(!memcmp(sqe->sge, list, sizeof(list)));
+	expect_bytes(sqe->sge, list, sizeof(list));
 	free_qp(qp);
 }
 
@@ -56,7 +56,7 @@ static void wr__invalidations_and_inline_data_fill_their_fields(void)
 	sqe = take(&qp->sq.ring);
 	expect(sqe->opcode == TERN_WR_SEND_WITH_INV && sqe->ex == 0x99);
 	expect(sqe->flags == TERN_WR_INLINE && sqe->inline_len == 5);
-	expect(!memcmp(sqe->sge, "abcde", 5));
+	expect_bytes(sqe->sge, "abcde", 5);
 	taken(&qp->sq.ring);
 	sqe = take(&qp->sq.ring);
 	expect(sqe->opcode == TERN_WR_LOCAL_INV && sqe->ex == 0x88);
@@ -79,8 +79,8 @@ static void wr__abort_leaves_no_trace(void)
 	ibv_wr_abort(ex);
 	expect(qp->sq.ring.hdr->prod == 0 && bell.rings == 0);
 	expect(!post(qp, &wr));
-	expect(qp->sq.ring.hdr->prod == 1);
-	expect(((struct tern_sqe *)take(&qp->sq.ring))->wr_id == 5);
+	expect_eq(qp->sq.ring.hdr->prod, 1);
+	expect_eq(((struct tern_sqe *)take(&qp->sq.ring))->wr_id, 5);
 
 	ibv_wr_start(ex);
 	expect(!ibv_wr_complete(ex));
@@ -118,15 +118,15 @@ static void wr__one_error_drops_the_whole_batch(void)
 			ibv_wr_set_sge_list(ex, SIZE_MAX, list);
 		ibv_wr_set_sge(ex, 1, 2, 3);
 		err = ibv_wr_complete(ex);
-		expect(err == (step == 5 ? ENOMEM : EINVAL));
+		expect_eq(err, (step == 5 ? ENOMEM : EINVAL));
 		expect(qp->sq.ring.hdr->prod == 0 && bell.rings == 0);
 	}
 	ibv_wr_start(ex);
 	ibv_wr_set_sge(ex, 1, 2, 3);
-	expect(ibv_wr_complete(ex) == EINVAL);
+	expect_eq(ibv_wr_complete(ex), EINVAL);
 	ibv_wr_start(ex);
 	ibv_wr_set_inline_data_list(ex, 0, NULL);
-	expect(ibv_wr_complete(ex) == EINVAL);
+	expect_eq(ibv_wr_complete(ex), EINVAL);
 	free_qp(qp);
 }
 

@@ -263,7 +263,7 @@ static void write_in_two(uint32_t first, uint32_t second, enum ibv_wc_status sta
 	post(&a, &wr);
 	expect_wc(a.scq, 1, status);
 	expect_error_state(&b);
-	expect(!memcmp(b.buf, "\x55\x55\x55\x55\x55\x55\x55\x55", 8));
+	expect_bytes(b.buf, "\x55\x55\x55\x55\x55\x55\x55\x55", 8);
 	pair_down();
 }
 

@@ -210,7 +210,7 @@ static void own_pd(void)
 	post_send(&a, 1, 0, 8, IBV_SEND_SIGNALED);
 	expect_wc(a.scq, 1, IBV_WC_SUCCESS);
 	expect_recv(&b, 0, 8);
-	expect(!memcmp(base.buf, a.buf, 8));
+	expect_bytes(base.buf, a.buf, 8);
 	srq_post(srq, &b, 1);
 	post_send(&a, 2, 0, 8, 0);
 	expect_wc(b.rcq, 1, IBV_WC_LOC_PROT_ERR);

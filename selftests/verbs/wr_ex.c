@@ -207,7 +207,7 @@ static void bad_in_the_middle(void)
 		expect_eq(ibv_wr_complete(ex), errors[i]);
 	}
 	expect(no_wc(a.scq));
-	expect(!memcmp(b.buf, "\0\0\0\0\0\0\0\0", 8));
+	expect_bytes(b.buf, "\0\0\0\0\0\0\0\0", 8);
 	expect_eq(state_of(&a), IBV_QPS_RTS);
 	pair_down();
 }
