@@ -6,26 +6,11 @@
 #	locks.sh [TOP]
 set -euo pipefail
 
+. "$(dirname "$0")/lib.sh"
 cd "${1:-$(dirname "$0")/../..}"
 doc=Documentation/locking.rst
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-failed=0 n=0
-
-# verdict NAME: what is on stdin breaks the rule NAME
-verdict()
-{
-	local found
-
-	n=$((n + 1))
-	found=$(cat)
-	if [ -n "$found" ]; then
-		printf '%s\n' "$found" | sed 's/^/# /'
-		echo -n 'not '
-		failed=1
-	fi
-	echo "ok $n - locks__$1"
-}
 
 # ---- the code -----------------------------------------------------------------
 
@@ -107,17 +92,30 @@ differ()
 	comm -3 "$1" "$2" | sed "s|^\t\(.*\)|\1 is not in the code|; t; s|\$| is not in $doc|"
 }
 
-definitions >"$dir/definitions"
+locks()
+{
+	differ <(of_type lock) <(rows 'Each lock')
+}
 
-echo "TAP version 13"
-echo "1..4"
-verdict each_lock_is_in_the_table < <(
-	differ <(of_type lock) <(rows 'Each lock'))
-verdict each_counter_is_in_the_table_of_references < <(
-	differ <(of_type reference) <(rows References | grep -F .))
-verdict each_bool_is_in_the_tables_of_flags < <(
-	differ <(of_type flag) <(flag_rows))
-verdict other_members_that_say_yes_or_no_exist < <(
+counters()
+{
+	differ <(of_type reference) <(rows References | grep -F .)
+}
+
+flags()
+{
+	differ <(of_type flag) <(flag_rows)
+}
+
+other_members()
+{
 	comm -13 <(cut -d' ' -f2 "$dir/definitions" | sort -u) \
-		<(rows 'Other members that say yes or no') | sed 's/$/ is not in the code/')
-exit "$failed"
+		<(rows 'Other members that say yes or no') | sed 's/$/ is not in the code/'
+}
+
+definitions >"$dir/definitions"
+verdict each_lock_is_in_the_table locks
+verdict each_counter_is_in_the_table_of_references counters
+verdict each_bool_is_in_the_tables_of_flags flags
+verdict other_members_that_say_yes_or_no_exist other_members
+finish
