@@ -495,7 +495,7 @@ static bool look_frame(struct tern_cep *cep)
 		bad_frame(cep);
 		return true;
 	}
-		/* receive only the frame: what follows belongs to the stream */
+	/* receive only the frame: what follows belongs to the stream */
 	while ((verdict = tern_mpa_parse(kind, cep->frame, cep->frame_len,
 					 &need, msg)) == TERN_MPA_MORE) {
 		n = tern_sock_recv(cep->sock, cep->frame + cep->frame_len,

@@ -44,7 +44,7 @@ struct tern_stream_ops {
  * @recv_scope: keys that its receive entries may name: those of an SRQ are of the SRQ's
  *	PD
  * @qpn: its number, the QP's
- * @ref: references of iw_cm, of doorbells in flight and of work; destroy waits
+ * @ref: references of iw_cm, of the endpoint and of doorbells in flight; destroy waits
  *	until the last is dropped
  * @lock: the stream lock before there is a socket, see tern_stream_lock(); changes of
  *	@setup and @access are made under it, always; BH-safe, taken inside the
