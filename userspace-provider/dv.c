@@ -11,7 +11,7 @@
 #include "terndv.h"
 
 #define SAME(abi, bit) \
-	static_assert((int)TERN_WISH_##abi == (int)TERNDV_QP_##bit, #bit)
+	static_assert((int)TERN_OPTION_##abi == (int)TERNDV_QP_##bit, #bit)
 SAME(MARKERS, MARKERS);
 SAME(CRC, CRC);
 SAME(VERSION, VERSION);
@@ -23,14 +23,14 @@ SAME(RTR_MS, RTR_TIMEOUT);
 static_assert((int)TERN_ABI_RTR_WRITE == (int)TERNDV_RTR_WRITE &&
 	      (int)TERN_ABI_RTR_READ == (int)TERNDV_RTR_READ &&
 	      (int)TERN_ABI_RTR_SEND == (int)TERNDV_RTR_SEND, "RTR types");
-static_assert((int)TERN_WISH_RTR_TYPES == (int)TERNDV_RTR_TYPES, "RTR list");
+static_assert((int)TERN_OPTION_RTR_TYPES == (int)TERNDV_RTR_TYPES, "RTR list");
 
 /* ---- the two kinds of structs ---------------------------------------------- */
 
 static void options_to_kernel(const struct terndv_qp_init_attr *from,
-			      struct tern_qp_wishes *to)
+			      struct tern_qp_options *to)
 {
-	*to = (struct tern_qp_wishes){
+	*to = (struct tern_qp_options){
 		.mask = from->comp_mask,
 		.markers = from->markers,
 		.crc = from->crc,
@@ -43,7 +43,7 @@ static void options_to_kernel(const struct terndv_qp_init_attr *from,
 	memcpy(to->rtr, from->rtr, sizeof(to->rtr));
 }
 
-static void options_from_kernel(const struct tern_qp_wishes *from,
+static void options_from_kernel(const struct tern_qp_options *from,
 				struct terndv_qp_init_attr *to)
 {
 	*to = (struct terndv_qp_init_attr){
@@ -119,14 +119,14 @@ static int run(struct ibv_context *ctx, struct ibv_command_buffer *cmd)
 static int set_options(struct ibv_qp *qp,
 		       const struct terndv_qp_init_attr *options)
 {
-	DECLARE_COMMAND_BUFFER(cmd, TERN_OBJECT_DV, TERN_METHOD_DV_WISH, 2);
-	struct tern_qp_wishes w;
+	DECLARE_COMMAND_BUFFER(cmd, TERN_OBJECT_DV, TERN_METHOD_DV_SET_OPTIONS, 2);
+	struct tern_qp_options w;
 
-	if (!check_comp_mask(options->comp_mask, TERN_WISH_ALL))
+	if (!check_comp_mask(options->comp_mask, TERN_OPTION_ALL))
 		return EOPNOTSUPP;
 	options_to_kernel(options, &w);
-	fill_attr_in_obj(cmd, TERN_ATTR_DV_WISH_QP, qp->handle);
-	fill_attr_in_ptr(cmd, TERN_ATTR_DV_WISH_IN, &w);
+	fill_attr_in_obj(cmd, TERN_ATTR_DV_OPTIONS_QP, qp->handle);
+	fill_attr_in_ptr(cmd, TERN_ATTR_DV_OPTIONS_IN, &w);
 	return run(qp->context, cmd);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Negotiation of IRD and ORD (RFC 6581 9.1): rows O1 to O19 of `requirements`. */
 #include "tap.h"
-#include "mpa_wish.h"
+#include "mpa_options.h"
 
 TEST(accept__depths, "O1 to O5, O7 to O9 MPA-173 to MPA-176 MPA-185 MPA-187")
 {
@@ -30,16 +30,16 @@ TEST(accept__depths, "O1 to O5, O7 to O9 MPA-173 to MPA-176 MPA-185 MPA-187")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		struct tern_mpa_params params;
 		struct tern_mpa_msg reply, req =
 			enhanced(rows[i].q_ird | (rows[i].a ? A : 0),
 				 rows[i].q_ord | (rows[i].a ? D : 0));
 		unsigned int before = test_failures;
 
-		wish.ird = rows[i].own_ird;
-		wish.ord = rows[i].own_ord;
-		tern_mpa_accept(&wish, &req, &reply, &params);
+		opt.ird = rows[i].own_ird;
+		opt.ord = rows[i].own_ord;
+		tern_mpa_accept(&opt, &req, &reply, &params);
 		expect_eq(reply.ird & TERN_MPA_DEPTH_MASK, rows[i].p_ird);
 		expect_eq(reply.ord & TERN_MPA_DEPTH_MASK, rows[i].p_ord);
 		expect_eq(params.ird, rows[i].ird);
@@ -72,14 +72,14 @@ TEST(settle__depths, "O10 to O15 MPA-181 to MPA-183 MPA-186 MPA-188")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		struct tern_mpa_params params;
 		struct tern_mpa_msg reply = enhanced(rows[i].p_ird | A, rows[i].p_ord | C);
 		unsigned int before = test_failures;
 
-		wish.ird = rows[i].own_ird;
-		wish.ord = rows[i].own_ord;
-		expect_eq(tern_mpa_settle(&wish, &reply, &params), rows[i].term);
+		opt.ird = rows[i].own_ird;
+		opt.ord = rows[i].own_ord;
+		expect_eq(tern_mpa_settle(&opt, &reply, &params), rows[i].term);
 		expect_eq(params.ird, rows[i].ird);
 		expect_eq(params.ord, rows[i].ord);
 		if (test_failures != before)
@@ -89,18 +89,18 @@ TEST(settle__depths, "O10 to O15 MPA-181 to MPA-183 MPA-186 MPA-188")
 
 TEST(settle__plain, "O19 H1: nothing negotiated, the ULP's values stand")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg msg, plain = { .rev = 1 };
 	struct tern_mpa_params params;
 
-	wish.ird = 3;
-	wish.ord = 5;
-	tern_mpa_accept(&wish, &plain, &msg, &params);
+	opt.ird = 3;
+	opt.ord = 5;
+	tern_mpa_accept(&opt, &plain, &msg, &params);
 	expect_eq(params.ird, 3);
 	expect_eq(params.ord, 5);
 	expect(!params.p2p && !msg.enhanced);
-	tern_mpa_fall_back(&wish);
-	expect_eq(tern_mpa_settle(&wish, &plain, &params), TERN_TERM_NONE);
+	tern_mpa_fall_back(&opt);
+	expect_eq(tern_mpa_settle(&opt, &plain, &params), TERN_TERM_NONE);
 	expect_eq(params.ird, 3);
 	expect_eq(params.ord, 5);
 	expect_eq(params.rtr, TERN_MPA_RTR_NONE);
@@ -108,12 +108,12 @@ TEST(settle__plain, "O19 H1: nothing negotiated, the ULP's values stand")
 
 TEST(request__real_depths_stay_real, "MPA-222 Q24: 0x3FFF is clamped")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg req;
 
-	wish.ird = X;
-	wish.ord = 0xffff;
-	tern_mpa_request(&wish, &req);
+	opt.ird = X;
+	opt.ord = 0xffff;
+	tern_mpa_request(&opt, &req);
 	expect_eq(req.ird & TERN_MPA_DEPTH_MASK, TERN_MPA_DEPTH_MAX);
 	expect_eq(req.ord & TERN_MPA_DEPTH_MASK, TERN_MPA_DEPTH_MAX);
 }

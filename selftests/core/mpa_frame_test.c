@@ -2,16 +2,16 @@
 /* Building and parsing MPA frames: RFC 5044 7.1.1, RFC 6581 6 and 9. */
 #include "tap.h"
 #include "util.h"
-#include "mpa_wish.h"
+#include "mpa_options.h"
 
 TEST(build__request_bytes, "MPA-081 MPA-163 MPA-166 vector 1.2/1")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	u8 out[TERN_MPA_FRAME_MAX], want[64];
 	struct tern_mpa_msg req;
 	u32 len;
 
-	tern_mpa_request(&wish, &req);
+	tern_mpa_request(&opt, &req);
 	len = from_hex(want, "4D50412049442052657120467261 6D65 50 02 0004 C010C010");
 	expect_eq(tern_mpa_build(TERN_MPA_REQUEST, &req, out), len);
 	expect_bytes(out, want, len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Versions, markers and CRC: rows M1 to M25 and C1 to C5 of `requirements`. */
 #include "tap.h"
-#include "mpa_wish.h"
+#include "mpa_options.h"
 
 /* ---- versions and markers: RFC 5044 4.3, appendix C --------------------------- */
 
@@ -17,7 +17,7 @@ struct end {
 static bool meet(struct end ini, struct end rsp, u8 rev,
 		 struct tern_mpa_params *ip, struct tern_mpa_params *rp)
 {
-	struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+	struct tern_mpa_options iw = default_options(), rw = default_options();
 	struct tern_mpa_msg req, reply;
 
 	iw.type = ini.type;
@@ -106,17 +106,17 @@ TEST(settle__markers_at_revision_2, "M7 to M10, M12 to M15, M17 to M20, M22 to M
 
 TEST(request__of_an_rdmac_initiator, "MPA-139: Rev 0, M=1, C=1 whatever the options say")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg req;
 
-	wish.type = RDMAC;
-	wish.crc = false;
-	tern_mpa_request(&wish, &req);
+	opt.type = RDMAC;
+	opt.crc = false;
+	tern_mpa_request(&opt, &req);
 	expect_eq(req.rev, 0);
 	expect_eq(req.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC);
 	expect(!req.enhanced);
 	/* an RDMAC type cannot retry: its Request is the plainest */
-	expect(!tern_mpa_may_retry(&wish));
+	expect(!tern_mpa_may_retry(&opt));
 }
 
 TEST(meet__rdmac_after_a_plain_retry,
@@ -130,7 +130,7 @@ TEST(meet__rdmac_after_a_plain_retry,
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+		struct tern_mpa_options iw = default_options(), rw = default_options();
 		struct tern_mpa_params ip, rp;
 		struct tern_mpa_msg req;
 		struct end ini = { rows[i].type, rows[i].m };
@@ -156,8 +156,8 @@ TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 Q21")
 {
 	for (int q = 0; q < 2; q++) {
 		for (int own = 0; own < 2; own++) {
-			struct tern_mpa_wish iw = default_wish();
-			struct tern_mpa_wish rw = default_wish();
+			struct tern_mpa_options iw = default_options();
+			struct tern_mpa_options rw = default_options();
 			struct tern_mpa_params ip, rp;
 			struct tern_mpa_msg req, reply;
 
@@ -179,17 +179,17 @@ TEST(settle__crc, "C1 to C4 MPA-039 MPA-087 MPA-088 Q21")
 
 TEST(settle__crc_of_revision_0, "C5: on, whatever the frames say")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg reply, req = { .rev = 0 };
 	struct tern_mpa_params params;
 
-	wish.type = P;
-	wish.crc = false;
-	tern_mpa_accept(&wish, &req, &reply, &params);
+	opt.type = P;
+	opt.crc = false;
+	tern_mpa_accept(&opt, &req, &reply, &params);
 	expect(params.crc);
 	reply = (struct tern_mpa_msg) { .rev = 0 };
-	wish.rev = 1;
-	wish.enhanced = false;
-	tern_mpa_settle(&wish, &reply, &params);
+	opt.rev = 1;
+	opt.enhanced = false;
+	tern_mpa_settle(&opt, &reply, &params);
 	expect(params.crc && params.tx_markers && params.rx_markers);
 }

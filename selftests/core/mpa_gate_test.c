@@ -4,7 +4,7 @@
  * and P of `requirements`.
  */
 #include "tap.h"
-#include "mpa_wish.h"
+#include "mpa_options.h"
 
 #define U	1	/* supports only revision 1 */
 #define E	2
@@ -46,16 +46,16 @@ TEST(gate_request__table, "G1 to G14 MPA-093 MPA-162 MPA-209 MPA-211")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		struct tern_mpa_msg req = {
 			.rev = rows[i].rev,
 			.flags = rows[i].s ? TERN_MPA_F_ENHANCED : 0,
 			.enhanced = rows[i].rev == 2 && rows[i].s,
 		};
 
-		wish.type = rows[i].type;
-		wish.rev = rows[i].knows;
-		if (!expect_eq(tern_mpa_gate_request(&wish, &req), rows[i].want))
+		opt.type = rows[i].type;
+		opt.rev = rows[i].knows;
+		if (!expect_eq(tern_mpa_gate_request(&opt, &req), rows[i].want))
 			printf("# row %s\n", rows[i].id);
 	}
 }
@@ -78,7 +78,7 @@ TEST(accept__revision_and_s_of_the_reply,
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		struct tern_mpa_msg reply, req = {
 			.rev = rows[i].req,
 			.flags = rows[i].s ? TERN_MPA_F_ENHANCED : 0,
@@ -86,8 +86,8 @@ TEST(accept__revision_and_s_of_the_reply,
 		};
 		struct tern_mpa_params params;
 
-		wish.type = rows[i].type;
-		tern_mpa_accept(&wish, &req, &reply, &params);
+		opt.type = rows[i].type;
+		tern_mpa_accept(&opt, &req, &reply, &params);
 		expect_eq(reply.rev, rows[i].rev);
 		expect_eq(reply.enhanced, rows[i].enhanced);
 		expect_eq(!!(reply.flags & TERN_MPA_F_ENHANCED), rows[i].enhanced);
@@ -103,14 +103,14 @@ TEST(refuse__reply, "G3 G14 MPA-142 MPA-143 Q1: Rev 1 or 2, R=1, S=0")
 	static const struct { u8 req, rev; } rows[] = {
 		{ 0, 1 }, { 3, 2 }, { 255, 2 },
 	};
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg reply;
 
-	wish.markers = true;
+	opt.markers = true;
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tern_mpa_msg req = { .rev = rows[i].req };
 
-		tern_mpa_refuse(&wish, &req, &reply);
+		tern_mpa_refuse(&opt, &req, &reply);
 		expect_eq(reply.rev, rows[i].rev);
 		expect_eq(reply.flags, TERN_MPA_F_MARKERS | TERN_MPA_F_CRC |
 				       TERN_MPA_F_REJECT);
@@ -121,7 +121,7 @@ TEST(refuse__reply, "G3 G14 MPA-142 MPA-143 Q1: Rev 1 or 2, R=1, S=0")
 
 TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 Q21 Q25")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg reply, req = {
 		.rev = 2,
 		.flags = TERN_MPA_F_ENHANCED,
@@ -130,15 +130,15 @@ TEST(reject__reply, "MPA-090 MPA-103 MPA-177 MPA-207 O6 Q21 Q25")
 		.ord = X,
 	};
 
-	wish.ord = 9;
-	tern_mpa_reject(&wish, &req, &reply);
+	opt.ord = 9;
+	tern_mpa_reject(&opt, &req, &reply);
 	expect_eq(reply.rev, 2);
 	expect_eq(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC |
 			       TERN_MPA_F_ENHANCED);
 	expect_eq(reply.ird, A | B | X);
 	expect_eq(reply.ord, C | D | 2);
 	req = (struct tern_mpa_msg) { .rev = 1 };
-	tern_mpa_reject(&wish, &req, &reply);
+	tern_mpa_reject(&opt, &req, &reply);
 	expect_eq(reply.rev, 1);
 	expect_eq(reply.flags, TERN_MPA_F_REJECT | TERN_MPA_F_CRC);
 	expect(!reply.enhanced);
@@ -161,12 +161,12 @@ TEST(reject__words_of_an_accept, "MPA-175 MPA-176 MPA-177 O1 O2 O4 O5 O8 Q25")
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tern_mpa_msg reply, req =
 			enhanced(A | rows[i].q_ird, D | rows[i].q_ord);
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		unsigned int before = test_failures;
 
-		wish.ird = rows[i].own_ird;
-		wish.ord = rows[i].own_ord;
-		tern_mpa_reject(&wish, &req, &reply);
+		opt.ird = rows[i].own_ird;
+		opt.ord = rows[i].own_ord;
+		tern_mpa_reject(&opt, &req, &reply);
 		expect_eq(reply.ird, A | rows[i].p_ird);
 		expect_eq(reply.ord, D | rows[i].p_ord);
 		if (test_failures != before)
@@ -223,7 +223,7 @@ TEST(gate_reply__table, "H1 to H17 MPA-144 MPA-224")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		struct tern_mpa_msg reply = {
 			.rev = rows[i].rev,
 			.flags = (u8)((rows[i].s ? TERN_MPA_F_ENHANCED : 0) |
@@ -231,23 +231,23 @@ TEST(gate_reply__table, "H1 to H17 MPA-144 MPA-224")
 			.enhanced = rows[i].rev == 2 && rows[i].s,
 		};
 
-		wish.type = rows[i].type;
-		wish.rev = rows[i].sent;
-		wish.enhanced = rows[i].sent_s;
-		if (!expect_eq(tern_mpa_gate_reply(&wish, &reply), rows[i].want))
+		opt.type = rows[i].type;
+		opt.rev = rows[i].sent;
+		opt.enhanced = rows[i].sent_s;
+		if (!expect_eq(tern_mpa_gate_reply(&opt, &reply), rows[i].want))
 			printf("# row %s (%u)\n", rows[i].id, i);
 	}
 }
 
 TEST(fall_back__asks_plainly, "H9 H13 H16 H18 MPA-161 MPA-210 MPA-212")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg req;
 
-	expect(tern_mpa_may_retry(&wish));
-	tern_mpa_fall_back(&wish);
-	expect(!tern_mpa_may_retry(&wish));
-	tern_mpa_request(&wish, &req);
+	expect(tern_mpa_may_retry(&opt));
+	tern_mpa_fall_back(&opt);
+	expect(!tern_mpa_may_retry(&opt));
+	tern_mpa_request(&opt, &req);
 	expect_eq(req.rev, 1);
 	expect_eq(req.flags, TERN_MPA_F_CRC);
 	expect(!req.enhanced);
@@ -272,7 +272,7 @@ TEST(path__summary, "P1 to P8")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+		struct tern_mpa_options iw = default_options(), rw = default_options();
 		struct tern_mpa_params ip, rp;
 		struct tern_mpa_msg req, reply;
 

@@ -4,24 +4,24 @@
  * `requirements`.
  */
 #include "tap.h"
-#include "mpa_wish.h"
+#include "mpa_options.h"
 
 #define RTR_B	1
 #define RTR_C	2
 #define RTR_D	4
 
 /* set the accepted RTR types, in tern's order of preference */
-static void take(struct tern_mpa_wish *wish, u32 types)
+static void take(struct tern_mpa_options *opt, u32 types)
 {
 	u32 n = 0;
 
-	memset(wish->rtr, 0, sizeof(wish->rtr));
+	memset(opt->rtr, 0, sizeof(opt->rtr));
 	if (types & RTR_C)
-		wish->rtr[n++] = TERN_MPA_RTR_WRITE;
+		opt->rtr[n++] = TERN_MPA_RTR_WRITE;
 	if (types & RTR_D)
-		wish->rtr[n++] = TERN_MPA_RTR_READ;
+		opt->rtr[n++] = TERN_MPA_RTR_READ;
 	if (types & RTR_B)
-		wish->rtr[n++] = TERN_MPA_RTR_SEND;
+		opt->rtr[n++] = TERN_MPA_RTR_SEND;
 }
 
 static u16 ird_flags(bool a, u32 types)
@@ -52,7 +52,7 @@ static u8 expected_rtr(u32 shared)
 /* rows F3 to F58: all values of the Request's B, C, D and of the responder's, 1 to 7 */
 static void check_f_row(u32 offered, u32 taken)
 {
-	struct tern_mpa_wish iw = default_wish(), rw = default_wish();
+	struct tern_mpa_options iw = default_options(), rw = default_options();
 	struct tern_mpa_params ip, rp;
 	struct tern_mpa_msg req, reply;
 	u8 want = expected_rtr(offered & taken);
@@ -113,12 +113,12 @@ TEST(settle__rows_by_name, "F10 F16 F26 F30 F37 F42 F44 F49 F51 F55 F58")
 TEST(accept__read_alone, "F16 MPA-197: a Read offered alone is all that is listed")
 {
 	struct tern_mpa_msg reply, req = enhanced(A | 0x20, D | 0x20);
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_params params;
 
-	wish.ird = 0;
-	wish.ord = 1;
-	tern_mpa_accept(&wish, &req, &reply, &params);
+	opt.ird = 0;
+	opt.ord = 1;
+	tern_mpa_accept(&opt, &req, &reply, &params);
 	expect_eq(reply.ird, A | 0x20);
 	expect_eq(reply.ord, D | 1);
 	expect_eq(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
@@ -131,11 +131,11 @@ TEST(reject__lists_what_an_accept_would, "MPA-195 MPA-197 MPA-200 Q25")
 			struct tern_mpa_msg reply, req =
 				enhanced(ird_flags(true, offered) | 4,
 					 ord_flags(offered) | 4);
-			struct tern_mpa_wish wish = default_wish();
+			struct tern_mpa_options opt = default_options();
 			u32 list = expected_list(offered, taken);
 
-			take(&wish, taken);
-			tern_mpa_reject(&wish, &req, &reply);
+			take(&opt, taken);
+			tern_mpa_reject(&opt, &req, &reply);
 			expect_eq(reply.ird & ~TERN_MPA_DEPTH_MASK,
 				  ird_flags(true, list));
 			expect_eq(reply.ord & ~TERN_MPA_DEPTH_MASK, ord_flags(list));
@@ -150,13 +150,13 @@ TEST(accept__client_server, "F1 F2 MPA-191 MPA-193 MPA-196: A=0, B C D ignored")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		struct tern_mpa_msg reply, req =
 			enhanced(rows[i].ird | 4,
 				 rows[i].ord | 4);
 		struct tern_mpa_params params;
 
-		tern_mpa_accept(&wish, &req, &reply, &params);
+		tern_mpa_accept(&opt, &req, &reply, &params);
 		expect_eq(reply.ird & ~TERN_MPA_DEPTH_MASK, 0);
 		expect_eq(reply.ord & ~TERN_MPA_DEPTH_MASK, 0);
 		expect(!params.p2p);
@@ -166,23 +166,23 @@ TEST(accept__client_server, "F1 F2 MPA-191 MPA-193 MPA-196: A=0, B C D ignored")
 
 TEST(accept__plain, "O19 MPA-220: the RTR Read of a peer that cannot negotiate")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg reply, req = { .rev = 1, .flags = TERN_MPA_F_CRC };
 	struct tern_mpa_params params;
 
-	tern_mpa_accept(&wish, &req, &reply, &params);
+	tern_mpa_accept(&opt, &req, &reply, &params);
 	expect(!params.p2p);
 	expect_eq(params.rtr_accept, BIT(TERN_MPA_RTR_READ));
-	expect_eq(params.ird, wish.ird);
+	expect_eq(params.ird, opt.ird);
 }
 
 TEST(request__client_server, "MPA-191 MPA-192: no flags unless asked for")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg req;
 
-	wish.p2p = false;
-	tern_mpa_request(&wish, &req);
+	opt.p2p = false;
+	tern_mpa_request(&opt, &req);
 	expect_eq(req.ird, 16);
 	expect_eq(req.ord, 16);
 }
@@ -208,12 +208,12 @@ TEST(settle__faulty_replies, "F59 to F62 Q23")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		struct tern_mpa_params params;
 		struct tern_mpa_msg reply = enhanced(rows[i].ird, rows[i].ord);
 
-		wish.p2p = rows[i].p2p;
-		if (!expect_eq(tern_mpa_settle(&wish, &reply, &params), rows[i].term) ||
+		opt.p2p = rows[i].p2p;
+		if (!expect_eq(tern_mpa_settle(&opt, &reply, &params), rows[i].term) ||
 		    !expect_eq(params.rtr, rows[i].rtr))
 			printf("# row %s (%u)\n", rows[i].id, i);
 	}
@@ -221,7 +221,7 @@ TEST(settle__faulty_replies, "F59 to F62 Q23")
 
 TEST(gate_reply__reject_carries_no_rtr, "F63 O16 MPA-180: values as they came")
 {
-	struct tern_mpa_wish wish = default_wish();
+	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg msg;
 	u8 buf[32];
 
@@ -229,7 +229,7 @@ TEST(gate_reply__reject_carries_no_rtr, "F63 O16 MPA-180: values as they came")
 	put_unaligned_be16(A | 3, buf + 20);
 	put_unaligned_be16(C | 900, buf + 22);
 	expect_eq(parse(TERN_MPA_REPLY, buf, 24, &msg), TERN_MPA_WHOLE);
-	expect_eq(tern_mpa_gate_reply(&wish, &msg), TERN_MPA_REJECTED);
+	expect_eq(tern_mpa_gate_reply(&opt, &msg), TERN_MPA_REJECTED);
 	expect_eq(msg.ird, A | 3);
 	expect_eq(msg.ord, C | 900);
 }
@@ -254,14 +254,14 @@ TEST(settle__read_rtr_needs_a_slot, "O17 O18 F10 MPA-176 Q7")
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tern_mpa_wish wish = default_wish();
+		struct tern_mpa_options opt = default_options();
 		struct tern_mpa_params params;
 		struct tern_mpa_msg reply =
 			enhanced(rows[i].p_ird | ird_flags(true, rows[i].taken),
 				 1 | ord_flags(rows[i].taken));
 
-		wish.ord = rows[i].own_ord;
-		if (!expect_eq(tern_mpa_settle(&wish, &reply, &params), rows[i].term) ||
+		opt.ord = rows[i].own_ord;
+		if (!expect_eq(tern_mpa_settle(&opt, &reply, &params), rows[i].term) ||
 		    !expect_eq(params.rtr, rows[i].rtr))
 			printf("# row %s (%u)\n", rows[i].id, i);
 		if (!rows[i].own_ord)

@@ -16,14 +16,14 @@
 #include "fuzz.h"
 
 #include "cm_world.h"
-#include "fuzz_wish.h"
+#include "fuzz_options.h"
 
 #define HEAD	9
 
 /**
  * struct end - the endpoint
  * @w: state, and iw_cm's view
- * @wish: our options
+ * @opt: our options
  * @frame: the peer's frame so far
  * @len: bytes in @frame
  * @pending: BIT() of recorded events
@@ -33,7 +33,7 @@
  */
 struct end {
 	struct world w;
-	struct tern_mpa_wish wish;
+	struct tern_mpa_options opt;
 	u8 frame[TERN_MPA_FRAME_MAX];
 	u32 len;
 	u32 pending;
@@ -85,7 +85,7 @@ static void note(struct end *e, enum tern_cm_event event)
 
 static void got_request(struct end *e, const struct tern_mpa_msg *req)
 {
-	switch (tern_mpa_gate_request(&e->wish, req)) {
+	switch (tern_mpa_gate_request(&e->opt, req)) {
 	case TERN_MPA_GO:
 		return step(e, CM_EV_REQUEST);
 	case TERN_MPA_REFUSE:
@@ -100,8 +100,8 @@ static void retry(struct end *e)
 	must(!e->retried);
 	e->retried = true;
 	e->len = 0;
-	tern_mpa_fall_back(&e->wish);
-	must(!tern_mpa_may_retry(&e->wish));
+	tern_mpa_fall_back(&e->opt);
+	must(!tern_mpa_may_retry(&e->opt));
 	step(e, CM_EV_RETRY);
 }
 
@@ -109,15 +109,15 @@ static void got_reply(struct end *e, const struct tern_mpa_msg *reply)
 {
 	struct tern_mpa_params params;
 
-	switch (tern_mpa_gate_reply(&e->wish, reply)) {
+	switch (tern_mpa_gate_reply(&e->opt, reply)) {
 	case TERN_MPA_GO:
-		if (tern_mpa_settle(&e->wish, reply, &params) == TERN_TERM_NONE)
+		if (tern_mpa_settle(&e->opt, reply, &params) == TERN_TERM_NONE)
 			return step(e, CM_EV_REPLY);
 		return step(e, CM_EV_BAD);
 	case TERN_MPA_REJECTED:
 		return step(e, CM_EV_REJECTED);
 	case TERN_MPA_RETRY:
-		if (tern_mpa_may_retry(&e->wish))
+		if (tern_mpa_may_retry(&e->opt))
 			return retry(e);
 		return step(e, CM_EV_BAD);
 	default:
@@ -159,7 +159,7 @@ static u32 bytes(struct end *e, const u8 *p, u32 n)
 static void fin(struct end *e)
 {
 	if (e->w.state == CM_REPLY_WAIT && !e->len &&
-	    tern_mpa_may_retry(&e->wish))
+	    tern_mpa_may_retry(&e->opt))
 		retry(e);
 	else if (e->w.state == CM_REPLY_WAIT ||
 		 e->w.state == CM_REQUEST_WAIT)
@@ -247,7 +247,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size < HEAD || size > 4096)
 		return 0;
 	e.w = begin(data[0] & 1);
-	e.wish = read_wish(data + 1);
+	e.opt = read_options(data + 1);
 	e.timed = true;
 	while (at < size)
 		at += operate(&e, data + at, (u32)size - at);

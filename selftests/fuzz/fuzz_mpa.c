@@ -11,7 +11,7 @@
 
 #include "mpa.h"
 #include "fuzz.h"
-#include "fuzz_wish.h"
+#include "fuzz_options.h"
 #include "util.h"
 
 #define HEAD	17
@@ -56,36 +56,36 @@ static struct verdict read_frame(enum tern_mpa_kind kind, const u8 *p, u32 len,
 	}
 }
 
-static void check_params(const struct tern_mpa_wish *wish,
+static void check_params(const struct tern_mpa_options *opt,
 			 const struct tern_mpa_params *p)
 {
-	must(p->ird <= 128 && p->ord <= wish->ord);
-	must(p->ird >= wish->ird);
+	must(p->ird <= 128 && p->ord <= opt->ord);
+	must(p->ird >= opt->ird);
 	must(p->version <= 1);
 	if (!p->version)
 		must(p->crc && p->tx_markers && p->rx_markers);
-	if (wish->crc)
+	if (opt->crc)
 		must(p->crc);
 	if (p->version)
-		must(p->rx_markers == wish->markers);
+		must(p->rx_markers == opt->markers);
 	/* RFC 5044 appendix C: the versions of each type of RNIC */
-	if (wish->type == TERN_MPA_RDMAC)
+	if (opt->type == TERN_MPA_RDMAC)
 		must(!p->version);
-	if (wish->type == TERN_MPA_NONPERMISSIVE)
+	if (opt->type == TERN_MPA_NONPERMISSIVE)
 		must(p->version);
 }
 
 /* check the initiator's result for any Reply */
-static void judge_reply(const struct tern_mpa_wish *wish,
+static void judge_reply(const struct tern_mpa_options *opt,
 			const struct tern_mpa_msg *reply)
 {
 	struct tern_mpa_params params;
 	int term;
 
-	if (tern_mpa_gate_reply(wish, reply) != TERN_MPA_GO)
+	if (tern_mpa_gate_reply(opt, reply) != TERN_MPA_GO)
 		return;
-	term = tern_mpa_settle(wish, reply, &params);
-	check_params(wish, &params);
+	term = tern_mpa_settle(opt, reply, &params);
+	check_params(opt, &params);
 	must(params.initiator);
 	if (term != TERN_TERM_NONE) {
 		must(term == TERN_TERM_MPA_IRD || term == TERN_TERM_MPA_RTR);
@@ -112,27 +112,27 @@ static void check_reply(const struct tern_mpa_msg *req,
 }
 
 /* check the responder's results for any Request */
-static void judge_request(const struct tern_mpa_wish *wish,
+static void judge_request(const struct tern_mpa_options *opt,
 			  const struct tern_mpa_msg *req)
 {
 	struct tern_mpa_params params;
 	struct tern_mpa_msg reply;
 
-	switch (tern_mpa_gate_request(wish, req)) {
+	switch (tern_mpa_gate_request(opt, req)) {
 	case TERN_MPA_GO:
-		tern_mpa_accept(wish, req, &reply, &params);
-		check_params(wish, &params);
+		tern_mpa_accept(opt, req, &reply, &params);
+		check_params(opt, &params);
 		check_reply(req, &reply);
 		must(!(reply.flags & TERN_MPA_F_REJECT) && !params.rtr);
 		if (reply.enhanced && (req->ird & TERN_MPA_DEPTH_MASK) !=
 				      TERN_MPA_DEPTH_NONE)
 			must(params.ord <= (req->ird & TERN_MPA_DEPTH_MASK));
-		tern_mpa_reject(wish, req, &reply);
+		tern_mpa_reject(opt, req, &reply);
 		check_reply(req, &reply);
 		must(reply.flags & TERN_MPA_F_REJECT);
 		break;
 	case TERN_MPA_REFUSE:
-		tern_mpa_refuse(wish, req, &reply);
+		tern_mpa_refuse(opt, req, &reply);
 		check_reply(req, &reply);
 		must(reply.flags & TERN_MPA_F_REJECT && !reply.enhanced);
 		break;
@@ -160,8 +160,8 @@ static void compare(const struct tern_mpa_msg *req,
  * One attempt to connect. Return: what the initiator does next; a close without a Reply
  * is TERN_MPA_RETRY.
  */
-static enum tern_mpa_gate attempt(const struct tern_mpa_wish *iw,
-				  const struct tern_mpa_wish *rw)
+static enum tern_mpa_gate attempt(const struct tern_mpa_options *iw,
+				  const struct tern_mpa_options *rw)
 {
 	struct tern_mpa_params ip, rp;
 	struct tern_mpa_msg req, reply;
@@ -184,16 +184,16 @@ static enum tern_mpa_gate attempt(const struct tern_mpa_wish *iw,
 	return TERN_MPA_GO;
 }
 
-static bool is_rdmac(const struct tern_mpa_wish *wish)
+static bool is_rdmac(const struct tern_mpa_options *opt)
 {
-	return wish->type == TERN_MPA_RDMAC;
+	return opt->type == TERN_MPA_RDMAC;
 }
 
 /*
  * Connect two ends of ours, with the retry. RFC 5044 appendix C, figures 15 to 17: that
  * succeeds unless one is RDMAC and the other Non-permissive.
  */
-static void meet(struct tern_mpa_wish iw, const struct tern_mpa_wish *rw)
+static void meet(struct tern_mpa_options iw, const struct tern_mpa_options *rw)
 {
 	bool strict = iw.type == TERN_MPA_NONPERMISSIVE ||
 		      rw->type == TERN_MPA_NONPERMISSIVE;
@@ -211,7 +211,7 @@ static void meet(struct tern_mpa_wish iw, const struct tern_mpa_wish *rw)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct tern_mpa_wish ours, theirs;
+	struct tern_mpa_options ours, theirs;
 	enum tern_mpa_kind kind;
 	struct verdict v, w;
 	u32 len;
@@ -219,8 +219,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size < HEAD || size > 2 * TERN_MPA_FRAME_MAX)
 		return 0;
 	kind = data[0] & 1;
-	ours = read_wish(data + 1);
-	theirs = read_wish(data + 9);
+	ours = read_options(data + 1);
+	theirs = read_options(data + 9);
 	len = (u32)size - HEAD;
 
 	meet(ours, &theirs);

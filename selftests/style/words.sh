@@ -20,9 +20,9 @@ converted=(CONTRIBUTING.rst README.md Documentation
 # a setting, a field of a frame, the byte of an RFC's layout, the name of a struct and its
 # variables
 self=selftests/style/words.sh
-allowed='early[-_\\]+octets|EARLY_OCTETS|[Oo]ctets? [0-9]|[0-9] octets|low octet|tern_qp_wishes'
+allowed='early[-_\\]+octets|EARLY_OCTETS|[Oo]ctets? [0-9]|[0-9] octets|low octet'
 # shellcheck disable=SC2016 # the quotes are those of rst
-allowed+='|[*&@]wish|wish(->|;|\.[a-z]| = )|\(.*\bwish\b.*\)|``wishes``|__[a-z_]*behind'
+allowed+='|__[a-z_]*behind'
 
 # pattern: what to say instead
 words()

@@ -54,13 +54,13 @@ static int call(void)
 
 static int set_options_at(uint64_t handle, const void *data, uint16_t len)
 {
-	begin(TERN_METHOD_DV_WISH);
-	add(TERN_ATTR_DV_WISH_QP, 0, handle);
-	add(TERN_ATTR_DV_WISH_IN, len, (uintptr_t)data);
+	begin(TERN_METHOD_DV_SET_OPTIONS);
+	add(TERN_ATTR_DV_OPTIONS_QP, 0, handle);
+	add(TERN_ATTR_DV_OPTIONS_IN, len, (uintptr_t)data);
 	return call();
 }
 
-static int set_options(struct tern_qp_wishes w)
+static int set_options(struct tern_qp_options w)
 {
 	return set_options_at(a.qp->handle, &w, sizeof(w));
 }
@@ -73,7 +73,7 @@ static int report_at(uint64_t handle, void *to, uint16_t len)
 	return call();
 }
 
-#define W(bits, ...) ((struct tern_qp_wishes){ .mask = (bits), ##__VA_ARGS__ })
+#define W(bits, ...) ((struct tern_qp_options){ .mask = (bits), ##__VA_ARGS__ })
 
 /* ---- sizes and memory -------------------------------------------------------------------- */
 
@@ -86,9 +86,9 @@ static void sizes_in(void)
 	solo_up(NULL);
 	for (i = 0; i < ARRAY_LEN(shorter); i++)
 		expect_eq(set_options_at(a.qp->handle, longer, shorter[i]), EINVAL);
-	for (i = sizeof(struct tern_qp_wishes); i <= sizeof(longer); i += 37)
+	for (i = sizeof(struct tern_qp_options); i <= sizeof(longer); i += 37)
 		expect_eq(set_options_at(a.qp->handle, longer, i), 0);
-	for (i = sizeof(struct tern_qp_wishes); i < sizeof(longer); i += 31) {
+	for (i = sizeof(struct tern_qp_options); i < sizeof(longer); i += 31) {
 		longer[i] = 1;
 		expect_eq(set_options_at(a.qp->handle, longer, sizeof(longer)),
 			  EOPNOTSUPP);
@@ -120,7 +120,7 @@ static void sizes_out(void)
 
 static void bad_memory(void)
 {
-	const uint16_t in = sizeof(struct tern_qp_wishes);
+	const uint16_t in = sizeof(struct tern_qp_options);
 	const uint16_t out = sizeof(struct tern_qp_report);
 	void *kernel = (void *)0xffff888000000000ul;
 
@@ -134,24 +134,24 @@ static void bad_memory(void)
 
 static void bad_attributes(void)
 {
-	struct tern_qp_wishes w = {};
+	struct tern_qp_options w = {};
 
 	solo_up(NULL);
-	begin(TERN_METHOD_DV_WISH);
-	add(TERN_ATTR_DV_WISH_QP, 0, a.qp->handle);
+	begin(TERN_METHOD_DV_SET_OPTIONS);
+	add(TERN_ATTR_DV_OPTIONS_QP, 0, a.qp->handle);
 	expect_eq(call(), EINVAL);
-	begin(TERN_METHOD_DV_WISH);
-	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
+	begin(TERN_METHOD_DV_SET_OPTIONS);
+	add(TERN_ATTR_DV_OPTIONS_IN, sizeof(w), (uintptr_t)&w);
 	expect_eq(call(), EINVAL);
-	begin(TERN_METHOD_DV_WISH);
-	add(TERN_ATTR_DV_WISH_QP, 0, a.qp->handle);
-	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
-	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
+	begin(TERN_METHOD_DV_SET_OPTIONS);
+	add(TERN_ATTR_DV_OPTIONS_QP, 0, a.qp->handle);
+	add(TERN_ATTR_DV_OPTIONS_IN, sizeof(w), (uintptr_t)&w);
+	add(TERN_ATTR_DV_OPTIONS_IN, sizeof(w), (uintptr_t)&w);
 	expect_eq(call(), EINVAL);
-	begin(TERN_METHOD_DV_WISH);
-	add(TERN_ATTR_DV_WISH_QP, 0, a.qp->handle);
-	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
-	add(TERN_ATTR_DV_WISH_IN + 1, sizeof(w), (uintptr_t)&w);
+	begin(TERN_METHOD_DV_SET_OPTIONS);
+	add(TERN_ATTR_DV_OPTIONS_QP, 0, a.qp->handle);
+	add(TERN_ATTR_DV_OPTIONS_IN, sizeof(w), (uintptr_t)&w);
+	add(TERN_ATTR_DV_OPTIONS_IN + 1, sizeof(w), (uintptr_t)&w);
 	expect_eq(call(), EPROTONOSUPPORT);
 	begin(TERN_METHOD_DV_REPORT + 1);
 	expect_eq(call(), EPROTONOSUPPORT);
@@ -176,24 +176,24 @@ static void unknown_bits(void)
 
 static void values(void)
 {
-	static const struct tern_qp_wishes bad[] = {
-		W(TERN_WISH_MARKERS, .markers = 2),
-		W(TERN_WISH_CRC, .crc = 255),
-		W(TERN_WISH_ENHANCED, .enhanced = 2),
-		W(TERN_WISH_P2P, .p2p = 128),
-		W(TERN_WISH_RTR, .rtr = {}),
-		W(TERN_WISH_RTR, .rtr = { 1, 1 }),
-		W(TERN_WISH_RTR, .rtr = { 1, 2, 1 }),
-		W(TERN_WISH_RTR, .rtr = { 1, 0, 2 }),
-		W(TERN_WISH_RTR, .rtr = { 0, 1 }),
-		W(TERN_WISH_RTR, .rtr = { 4 }),
-		W(TERN_WISH_RTR, .rtr = { 255, 255, 255 }),
-		W(TERN_WISH_RTR_MS, .rtr_ms = 0),
-		W(TERN_WISH_RTR_MS, .rtr_ms = TERN_WISH_MAX_MS + 1),
-		W(TERN_WISH_RTR_MS, .rtr_ms = -1),
-		W(TERN_WISH_P2P | TERN_WISH_ENHANCED, .p2p = 1),
-		W(TERN_WISH_P2P | TERN_WISH_MPA_REV, .p2p = 1, .mpa_rev = 1),
-		W(TERN_WISH_ENHANCED | TERN_WISH_MPA_REV, .enhanced = 1,
+	static const struct tern_qp_options bad[] = {
+		W(TERN_OPTION_MARKERS, .markers = 2),
+		W(TERN_OPTION_CRC, .crc = 255),
+		W(TERN_OPTION_ENHANCED, .enhanced = 2),
+		W(TERN_OPTION_P2P, .p2p = 128),
+		W(TERN_OPTION_RTR, .rtr = {}),
+		W(TERN_OPTION_RTR, .rtr = { 1, 1 }),
+		W(TERN_OPTION_RTR, .rtr = { 1, 2, 1 }),
+		W(TERN_OPTION_RTR, .rtr = { 1, 0, 2 }),
+		W(TERN_OPTION_RTR, .rtr = { 0, 1 }),
+		W(TERN_OPTION_RTR, .rtr = { 4 }),
+		W(TERN_OPTION_RTR, .rtr = { 255, 255, 255 }),
+		W(TERN_OPTION_RTR_MS, .rtr_ms = 0),
+		W(TERN_OPTION_RTR_MS, .rtr_ms = TERN_OPTION_MAX_MS + 1),
+		W(TERN_OPTION_RTR_MS, .rtr_ms = -1),
+		W(TERN_OPTION_P2P | TERN_OPTION_ENHANCED, .p2p = 1),
+		W(TERN_OPTION_P2P | TERN_OPTION_MPA_REV, .p2p = 1, .mpa_rev = 1),
+		W(TERN_OPTION_ENHANCED | TERN_OPTION_MPA_REV, .enhanced = 1,
 		  .mpa_rev = 1),
 	};
 	unsigned int i;
@@ -201,8 +201,8 @@ static void values(void)
 	solo_up(NULL);
 	for (i = 0; i < ARRAY_LEN(bad); i++)
 		expect_eq(set_options(bad[i]), EINVAL);
-	expect_eq(set_options(W(TERN_WISH_RTR_MS, .rtr_ms = 1)), 0);
-	expect_eq(set_options(W(TERN_WISH_RTR_MS, .rtr_ms = TERN_WISH_MAX_MS)), 0);
+	expect_eq(set_options(W(TERN_OPTION_RTR_MS, .rtr_ms = 1)), 0);
+	expect_eq(set_options(W(TERN_OPTION_RTR_MS, .rtr_ms = TERN_OPTION_MAX_MS)), 0);
 	pair_down();
 }
 
@@ -210,12 +210,12 @@ static void values(void)
 
 static void version_not_supported(void)
 {
-	static const struct tern_qp_wishes bad[] = {
-		W(TERN_WISH_VERSION, .version = 0),
-		W(TERN_WISH_VERSION, .version = 2),
-		W(TERN_WISH_VERSION, .version = 255),
-		W(TERN_WISH_MPA_REV, .mpa_rev = 0),
-		W(TERN_WISH_MPA_REV, .mpa_rev = 3),
+	static const struct tern_qp_options bad[] = {
+		W(TERN_OPTION_VERSION, .version = 0),
+		W(TERN_OPTION_VERSION, .version = 2),
+		W(TERN_OPTION_VERSION, .version = 255),
+		W(TERN_OPTION_MPA_REV, .mpa_rev = 0),
+		W(TERN_OPTION_MPA_REV, .mpa_rev = 3),
 	};
 	unsigned int i;
 
@@ -223,25 +223,25 @@ static void version_not_supported(void)
 	solo_up(NULL);
 	for (i = 0; i < ARRAY_LEN(bad); i++)
 		expect_eq(set_options(bad[i]), EPFNOSUPPORT);
-	expect_eq(set_options(W(TERN_WISH_VERSION, .version = 1)), 0);
+	expect_eq(set_options(W(TERN_OPTION_VERSION, .version = 1)), 0);
 	pair_down();
 }
 
 static void permissive(void)
 {
-	const uint32_t v = TERN_WISH_VERSION;
+	const uint32_t v = TERN_OPTION_VERSION;
 
 	set_device("a", "rnic permissive");
 	solo_up(NULL);
 	expect_eq(set_options(W(v, .version = 0)), 0);
-	expect_eq(set_options(W(v | TERN_WISH_MARKERS)), ENOPROTOOPT);
-	expect_eq(set_options(W(v | TERN_WISH_MARKERS, .markers = 1)), 0);
-	expect_eq(set_options(W(v | TERN_WISH_MPA_REV, .mpa_rev = 1)), EPFNOSUPPORT);
-	expect_eq(set_options(W(v | TERN_WISH_P2P, .p2p = 1)), EPFNOSUPPORT);
-	expect_eq(set_options(W(v | TERN_WISH_P2P, .p2p = 0)), 0);
-	expect_eq(set_options(W(v | TERN_WISH_ENHANCED, .enhanced = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(v | TERN_OPTION_MARKERS)), ENOPROTOOPT);
+	expect_eq(set_options(W(v | TERN_OPTION_MARKERS, .markers = 1)), 0);
+	expect_eq(set_options(W(v | TERN_OPTION_MPA_REV, .mpa_rev = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(v | TERN_OPTION_P2P, .p2p = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(v | TERN_OPTION_P2P, .p2p = 0)), 0);
+	expect_eq(set_options(W(v | TERN_OPTION_ENHANCED, .enhanced = 1)), EPFNOSUPPORT);
 	expect_eq(set_options(W(v, .version = 1)), 0);
-	expect_eq(set_options(W(TERN_WISH_MARKERS)), 0);
+	expect_eq(set_options(W(TERN_OPTION_MARKERS)), 0);
 	set_defaults();
 	pair_down();
 }
@@ -250,12 +250,12 @@ static void rdmac(void)
 {
 	set_device("a", "rnic rdmac");
 	solo_up(NULL);
-	expect_eq(set_options(W(TERN_WISH_VERSION, .version = 0)), 0);
-	expect_eq(set_options(W(TERN_WISH_VERSION, .version = 1)), EPFNOSUPPORT);
-	expect_eq(set_options(W(TERN_WISH_MPA_REV, .mpa_rev = 2)), EPFNOSUPPORT);
-	expect_eq(set_options(W(TERN_WISH_P2P, .p2p = 1)), EPFNOSUPPORT);
-	expect_eq(set_options(W(TERN_WISH_MARKERS)), ENOPROTOOPT);
-	expect_eq(set_options(W(TERN_WISH_MARKERS, .markers = 1)), 0);
+	expect_eq(set_options(W(TERN_OPTION_VERSION, .version = 0)), 0);
+	expect_eq(set_options(W(TERN_OPTION_VERSION, .version = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(TERN_OPTION_MPA_REV, .mpa_rev = 2)), EPFNOSUPPORT);
+	expect_eq(set_options(W(TERN_OPTION_P2P, .p2p = 1)), EPFNOSUPPORT);
+	expect_eq(set_options(W(TERN_OPTION_MARKERS)), ENOPROTOOPT);
+	expect_eq(set_options(W(TERN_OPTION_MARKERS, .markers = 1)), 0);
 	set_defaults();
 	pair_down();
 }
@@ -267,14 +267,14 @@ static void settings_moved_on(void)
 
 	set_device("a", "rnic permissive");
 	solo_up(NULL);
-	expect_eq(set_options(W(TERN_WISH_VERSION, .version = 0)), 0);
+	expect_eq(set_options(W(TERN_OPTION_VERSION, .version = 0)), 0);
 	set_device("a", "rnic non-permissive");
 	expect(end_connect(&a, &want) && errno == EPFNOSUPPORT);
 	pair_down();
 
 	set_device("a", "rnic permissive");
 	solo_up(NULL);
-	expect_eq(set_options(W(TERN_WISH_MARKERS)), 0);
+	expect_eq(set_options(W(TERN_OPTION_MARKERS)), 0);
 	set_device("a", "rnic rdmac");
 	expect(end_connect(&a, &want) && errno == ENOPROTOOPT);
 	set_defaults();
@@ -285,7 +285,7 @@ static void settings_moved_on(void)
 
 static void handles(void)
 {
-	struct tern_qp_wishes w = {};
+	struct tern_qp_options w = {};
 	struct tern_qp_report r;
 	struct ibv_context *other;
 	uint32_t gone;
@@ -301,9 +301,9 @@ static void handles(void)
 	/* another context of the same device, without a QP */
 	other = ibv_open_device(a.id->verbs->device);
 	must(other);
-	begin(TERN_METHOD_DV_WISH);
-	add(TERN_ATTR_DV_WISH_QP, 0, a.qp->handle);
-	add(TERN_ATTR_DV_WISH_IN, sizeof(w), (uintptr_t)&w);
+	begin(TERN_METHOD_DV_SET_OPTIONS);
+	add(TERN_ATTR_DV_OPTIONS_QP, 0, a.qp->handle);
+	add(TERN_ATTR_DV_OPTIONS_IN, sizeof(w), (uintptr_t)&w);
 	expect_eq(call_fd(other->cmd_fd), ENOENT);
 	must(!ibv_close_device(other));
 	gone = a.qp->handle;
@@ -344,9 +344,9 @@ static uint32_t draw(void)
 }
 
 /* mostly small numbers, so that some are valid */
-static struct tern_qp_wishes any_options(void)
+static struct tern_qp_options any_options(void)
 {
-	struct tern_qp_wishes w = W(draw() & (draw() % 8 ? 0xff : -1));
+	struct tern_qp_options w = W(draw() & (draw() % 8 ? 0xff : -1));
 	uint8_t *field = &w.markers;
 	unsigned int i;
 
@@ -397,13 +397,13 @@ static void race_with_connect(void)
 		child = fork();
 		must(child >= 0);
 		if (!child) {
-			struct tern_qp_wishes w = W(TERN_WISH_MARKERS,
+			struct tern_qp_options w = W(TERN_OPTION_MARKERS,
 						    .markers = 1);
 
 			for (;;) {
-				begin(TERN_METHOD_DV_WISH);
-				add(TERN_ATTR_DV_WISH_QP, 0, b.qp->handle);
-				add(TERN_ATTR_DV_WISH_IN, sizeof(w),
+				begin(TERN_METHOD_DV_SET_OPTIONS);
+				add(TERN_ATTR_DV_OPTIONS_QP, 0, b.qp->handle);
+				add(TERN_ATTR_DV_OPTIONS_IN, sizeof(w),
 				    (uintptr_t)&w);
 				call_fd(b.id->verbs->cmd_fd);
 			}

@@ -27,15 +27,15 @@ static struct {
 	unsigned int calls;
 	int answer;
 	uint32_t qp_handle;
-	struct tern_qp_wishes options;
+	struct tern_qp_options options;
 	struct tern_qp_report report;
 	struct tern_dv_device device;
 } kernel;
 
 static void take_options(const struct ib_uverbs_attr *attrs)
 {
-	expect(attrs[0].attr_id == TERN_ATTR_DV_WISH_QP && !attrs[0].len);
-	expect_eq(attrs[1].attr_id, TERN_ATTR_DV_WISH_IN);
+	expect(attrs[0].attr_id == TERN_ATTR_DV_OPTIONS_QP && !attrs[0].len);
+	expect_eq(attrs[1].attr_id, TERN_ATTR_DV_OPTIONS_IN);
 	expect_eq(attrs[1].len, sizeof(kernel.options));
 	kernel.qp_handle = attrs[0].data;
 	memcpy(&kernel.options, (void *)(uintptr_t)attrs[1].data,
@@ -58,7 +58,7 @@ int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd)
 	if (kernel.answer)
 		return kernel.answer;
 	switch (cmd->hdr.method_id) {
-	case TERN_METHOD_DV_WISH:
+	case TERN_METHOD_DV_SET_OPTIONS:
 		take_options(attrs);
 		break;
 	case TERN_METHOD_DV_REPORT:

@@ -50,15 +50,15 @@ void tern_cep_put(struct tern_cep *cep)
 	kref_put(&cep->ref, free_cep);
 }
 
-static void set_wish(struct tern_cep *cep)
+static void set_options(struct tern_cep *cep)
 {
-	struct tern_mpa_wish *wish = &cep->wish;
+	struct tern_mpa_options *opt = &cep->opt;
 
-	*wish = cep->settings.mpa;
-	wish->enhanced &= wish->rev == 2;
-	wish->ird = TERN_MAX_RD_ATOM;
-	wish->ord = TERN_MAX_RD_ATOM;
-	wish->max_ird = TERN_MAX_RD_ATOM;
+	*opt = cep->settings.mpa;
+	opt->enhanced &= opt->rev == 2;
+	opt->ird = TERN_MAX_RD_ATOM;
+	opt->ord = TERN_MAX_RD_ATOM;
+	opt->max_ird = TERN_MAX_RD_ATOM;
 }
 
 /* a responder's QP is known only at accept: check the Request again */
@@ -68,9 +68,9 @@ static int apply_request(struct tern_cep *cep)
 
 	if (rc)
 		return rc;
-	set_wish(cep);
+	set_options(cep);
 	if (cep->state == CM_ULP_WAIT &&
-	    tern_mpa_gate_request(&cep->wish, &cep->request) != TERN_MPA_GO)
+	    tern_mpa_gate_request(&cep->opt, &cep->request) != TERN_MPA_GO)
 		return -EPFNOSUPPORT;
 	return 0;
 }
@@ -85,7 +85,7 @@ int tern_cep_take_request(struct tern_cep *cep)
 	rc = apply_request(cep);
 	if (rc) {
 		cep->settings = device;
-		set_wish(cep);
+		set_options(cep);
 	}
 	cep->p2p_meant = !rc && tern_request_p2p(&cep->stream->setup.request);
 	return rc;
@@ -130,7 +130,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	tern_cep_timer_init(cep);
 	cep->terms = TERN_NO_TERMS;
 	tern_settings_get(&dev->settings, &cep->settings);
-	set_wish(cep);
+	set_options(cep);
 	/* an abort that finds the endpoint waits for its first step */
 	mutex_lock(&cep->lock);
 	if (!enlist(cep))

@@ -52,7 +52,7 @@ struct tern_listen_id;
  * @crowd_node: place among @dev's endpoints without a QP, see crowd.c
  * @crowd_kind: what it counts as there
  * @settings: the device's when the endpoint was created, with the QP's options
- * @wish: what we ask the peer for
+ * @opt: what we ask the peer for
  * @request: the Request; its @pd is valid during startup only
  * @reply: the Reply; the same
  * @frame_sent: our frame was sent
@@ -107,7 +107,7 @@ struct tern_cep {
 	struct list_head crowd_node;
 	enum tern_crowd_kind crowd_kind;
 	struct tern_settings settings;
-	struct tern_mpa_wish wish;
+	struct tern_mpa_options opt;
 	struct tern_mpa_msg request;
 	struct tern_mpa_msg reply;
 	bool frame_sent;
@@ -168,7 +168,7 @@ void tern_cep_drop(struct tern_cep *cep);
  * tern_cep_take_request() - apply the options of the QP that was just bound
  * @cep: endpoint, bound to its QP
  *
- * Resets @wish, the depths included. Return: 0, or the error of
+ * Resets @opt, the depths included. Return: 0, or the error of
  * tern_request_apply(), also if the Request does not fit them; on an error the
  * device's settings stay. Context: @cep->lock is held.
  */

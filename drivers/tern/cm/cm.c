@@ -94,13 +94,13 @@ static void set_up_initiator(struct tern_cep *cep, struct iw_cm_id *id,
 	cep->addr.remote = id->m_remote_addr;
 	cep->tos = id->tos;
 	cep->tos_set = id->tos_set;
-	cep->wish.ird = param->ird;
-	cep->wish.ord = param->ord;
+	cep->opt.ird = param->ird;
+	cep->opt.ord = param->ord;
 	cep->pd_len = param->private_data_len;
 	if (cep->pd_len)
 		memcpy(cep->pd, param->private_data, cep->pd_len);
 	if (!cep->p2p_meant && tern_peer_is_plain(cep->net, &cep->addr.remote))
-		tern_mpa_fall_back(&cep->wish);
+		tern_mpa_fall_back(&cep->opt);
 }
 
 static int start_connect(struct tern_cep *cep, struct iw_cm_id *id,
@@ -174,8 +174,8 @@ static int accept_request(struct tern_cep *cep, const struct iw_cm_id *id,
 	rc = bind_stream(cep, id, param->qpn);
 	if (rc)
 		return rc;
-	cep->wish.ird = param->ird;
-	cep->wish.ord = param->ord;
+	cep->opt.ird = param->ird;
+	cep->opt.ord = param->ord;
 	rc = tern_startup_accept(cep, param->private_data,
 				 param->private_data_len);
 	if (rc)

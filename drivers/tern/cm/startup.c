@@ -151,7 +151,7 @@ static int send_request(struct tern_cep *cep)
 	if (rc)
 		return rc;
 	cep->addr.local = addr.local;
-	tern_mpa_request(&cep->wish, &cep->request);
+	tern_mpa_request(&cep->opt, &cep->request);
 	cep->request.pd = cep->pd;
 	cep->request.pd_len = cep->pd_len;
 	note_frames(cep, &cep->request, NULL);
@@ -186,7 +186,7 @@ static void send_terminate(struct tern_cep *cep, int term)
 
 void tern_startup_reject(struct tern_cep *cep, const void *pd, u16 pd_len)
 {
-	tern_mpa_reject(&cep->wish, &cep->request, &cep->reply);
+	tern_mpa_reject(&cep->opt, &cep->request, &cep->reply);
 	cep->reply.pd = pd;
 	cep->reply.pd_len = min(pd_len, tern_startup_room(&cep->reply));
 	tern_stat_inc(cep->dev->stats, CM_REJECT_TX);
@@ -197,8 +197,8 @@ void tern_startup_deny(struct tern_cep *cep)
 {
 	if (!cep->frame_came)
 		cep->request = (struct tern_mpa_msg) {
-			.rev = cep->wish.rev,
-			.enhanced = cep->wish.rev > 1,
+			.rev = cep->opt.rev,
+			.enhanced = cep->opt.rev > 1,
 		};
 	tern_startup_reject(cep, NULL, 0);
 }
@@ -222,7 +222,7 @@ int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)
 {
 	int rc;
 
-	tern_mpa_accept(&cep->wish, &cep->request, &cep->reply, &cep->params);
+	tern_mpa_accept(&cep->opt, &cep->request, &cep->reply, &cep->params);
 	cep->reply.pd = pd;
 	cep->reply.pd_len = pd_len;
 	rc = attach_stream(cep);
@@ -303,7 +303,7 @@ static void retry_plain(struct tern_cep *cep, bool plain)
 	cep->frame_sent = false;
 	cep->frame_came = false;
 	tern_sock_clear_port(&cep->addr.local);
-	tern_mpa_fall_back(&cep->wish);
+	tern_mpa_fall_back(&cep->opt);
 	tern_cep_step(cep, CM_EV_RETRY);
 	cep->status = 0;
 	/* charge the second socket to the cgroup of the first */
@@ -318,7 +318,7 @@ static void retry_plain(struct tern_cep *cep, bool plain)
 static bool may_retry(const struct tern_cep *cep)
 {
 	return !cep->retried && !cep->p2p_meant &&
-	       tern_mpa_may_retry(&cep->wish);
+	       tern_mpa_may_retry(&cep->opt);
 }
 
 static void bad_frame(struct tern_cep *cep)
@@ -344,7 +344,7 @@ static void remember_plain(struct tern_cep *cep)
 
 static void accepted(struct tern_cep *cep)
 {
-	int term = tern_mpa_settle(&cep->wish, &cep->reply, &cep->params);
+	int term = tern_mpa_settle(&cep->opt, &cep->reply, &cep->params);
 	int rc;
 
 	if (reply_is_followed(cep))
@@ -367,7 +367,7 @@ static void accepted(struct tern_cep *cep)
 
 static void rejected(struct tern_cep *cep)
 {
-	tern_mpa_settle(&cep->wish, &cep->reply, &cep->params);
+	tern_mpa_settle(&cep->opt, &cep->reply, &cep->params);
 	if (cep->reply.enhanced)
 		note_terminate(cep);
 	if (cep->reply.pd_len > TERN_UP_PD_MAX)
@@ -380,7 +380,7 @@ static void rejected(struct tern_cep *cep)
 static void got_reply(struct tern_cep *cep)
 {
 	note_frames(cep, &cep->request, &cep->reply);
-	switch (tern_mpa_gate_reply(&cep->wish, &cep->reply)) {
+	switch (tern_mpa_gate_reply(&cep->opt, &cep->reply)) {
 	case TERN_MPA_GO:
 		return accepted(cep);
 	case TERN_MPA_REJECTED:
@@ -404,14 +404,14 @@ static void refuse_request(struct tern_cep *cep)
 
 static void refuse_revision(struct tern_cep *cep)
 {
-	tern_mpa_refuse(&cep->wish, &cep->request, &cep->reply);
+	tern_mpa_refuse(&cep->opt, &cep->request, &cep->reply);
 	send_frame(cep, TERN_MPA_REPLY, &cep->reply);
 	tern_cep_step(cep, CM_EV_REFUSED);
 }
 
 static void got_request(struct tern_cep *cep)
 {
-	enum tern_mpa_gate gate = tern_mpa_gate_request(&cep->wish,
+	enum tern_mpa_gate gate = tern_mpa_gate_request(&cep->opt,
 							&cep->request);
 
 	if (gate == TERN_MPA_REFUSE)

@@ -40,7 +40,7 @@ enum tern_mpa_rtr {
 };
 
 /**
- * struct tern_mpa_wish - what our end asks for
+ * struct tern_mpa_options - what our end asks for
  * @type: how to treat revision 0
  * @rev: initiator: revision of the Request; responder: highest one it serves
  * @enhanced: initiator: send enhanced data (with @rev 2)
@@ -52,7 +52,7 @@ enum tern_mpa_rtr {
  * @ord: outbound Reads wanted; likewise
  * @max_ird: most inbound Reads that we can grant
  */
-struct tern_mpa_wish {
+struct tern_mpa_options {
 	enum tern_mpa_type type;
 	u8 rev;
 	bool enhanced;
@@ -154,39 +154,39 @@ enum tern_mpa_gate {
 };
 
 /* G1 to G14 */
-enum tern_mpa_gate tern_mpa_gate_request(const struct tern_mpa_wish *wish,
+enum tern_mpa_gate tern_mpa_gate_request(const struct tern_mpa_options *opt,
 					 const struct tern_mpa_msg *req);
 
 /* H1 to H15, H17 */
-enum tern_mpa_gate tern_mpa_gate_reply(const struct tern_mpa_wish *wish,
+enum tern_mpa_gate tern_mpa_gate_reply(const struct tern_mpa_options *opt,
 				       const struct tern_mpa_msg *reply);
 
 /*
  * H16: may a plain Request follow when the peer closed without a Reply? Not for
  * an RDMAC initiator, whose Request is plain already.
  */
-static inline bool tern_mpa_may_retry(const struct tern_mpa_wish *wish)
+static inline bool tern_mpa_may_retry(const struct tern_mpa_options *opt)
 {
-	return wish->type != TERN_MPA_RDMAC && wish->rev > 1;
+	return opt->type != TERN_MPA_RDMAC && opt->rev > 1;
 }
 
 /* the next attempt is plain: revision 1, nothing enhanced */
-void tern_mpa_fall_back(struct tern_mpa_wish *wish);
+void tern_mpa_fall_back(struct tern_mpa_options *opt);
 
 /* fill in a Request, except its private data */
-void tern_mpa_request(const struct tern_mpa_wish *wish,
+void tern_mpa_request(const struct tern_mpa_options *opt,
 		      struct tern_mpa_msg *req);
 
 /**
  * tern_mpa_accept() - responder: the ULP accepts
- * @wish: ours, with the ULP's ird and ord
+ * @opt: ours, with the ULP's ird and ord
  * @req: Request that passed the gate
  * @reply: result: the Reply, except its private data
  * @params: result: what both ends agree on
  *
  * M and C rows, F1 to F58, O1 to O9, O19.
  */
-void tern_mpa_accept(const struct tern_mpa_wish *wish,
+void tern_mpa_accept(const struct tern_mpa_options *opt,
 		     const struct tern_mpa_msg *req,
 		     struct tern_mpa_msg *reply,
 		     struct tern_mpa_params *params);
@@ -197,18 +197,18 @@ void tern_mpa_accept(const struct tern_mpa_wish *wish,
  * Reply that lists a Read with an IRD of 0, or whose ORD is above the Request's
  * IRD. RFC 6581 9.1 keeps such an ORD for a ULP that rejects because of it.
  */
-void tern_mpa_reject(const struct tern_mpa_wish *wish,
+void tern_mpa_reject(const struct tern_mpa_options *opt,
 		     const struct tern_mpa_msg *req,
 		     struct tern_mpa_msg *reply);
 
 /* responder: refuse the revision (Q1) */
-void tern_mpa_refuse(const struct tern_mpa_wish *wish,
+void tern_mpa_refuse(const struct tern_mpa_options *opt,
 		     const struct tern_mpa_msg *req,
 		     struct tern_mpa_msg *reply);
 
 /**
  * tern_mpa_settle() - initiator: an accepting Reply came
- * @wish: what the Request asked for
+ * @opt: what the Request asked for
  * @reply: Reply that passed the gate
  * @params: result: what both ends agree on; framing is valid also on an error
  *
@@ -217,7 +217,7 @@ void tern_mpa_refuse(const struct tern_mpa_wish *wish,
  * Return: TERN_TERM_NONE, or the triplet of the Terminate to send instead of
  * the RTR: TERN_TERM_MPA_IRD, TERN_TERM_MPA_RTR.
  */
-int tern_mpa_settle(const struct tern_mpa_wish *wish,
+int tern_mpa_settle(const struct tern_mpa_options *opt,
 		    const struct tern_mpa_msg *reply,
 		    struct tern_mpa_params *params);
 

@@ -11,20 +11,20 @@
 
 #include "core/mpa.h"
 
-static_assert(sizeof(struct tern_qp_wishes) == 32 &&
-	      offsetof(struct tern_qp_wishes, rtr) == 10 &&
-	      offsetof(struct tern_qp_wishes, rtr_ms) == 16);
+static_assert(sizeof(struct tern_qp_options) == 32 &&
+	      offsetof(struct tern_qp_options, rtr) == 10 &&
+	      offsetof(struct tern_qp_options, rtr_ms) == 16);
 static_assert((int)TERN_ABI_RTR_WRITE == (int)TERN_MPA_RTR_WRITE &&
 	      (int)TERN_ABI_RTR_READ == (int)TERN_MPA_RTR_READ &&
 	      (int)TERN_ABI_RTR_SEND == (int)TERN_MPA_RTR_SEND);
-static_assert(sizeof_field(struct tern_mpa_wish, rtr) == TERN_WISH_RTR_TYPES);
+static_assert(sizeof_field(struct tern_mpa_options, rtr) == TERN_OPTION_RTR_TYPES);
 
-static bool asks_for(const struct tern_qp_wishes *w, u32 option, u8 value)
+static bool asks_for(const struct tern_qp_options *w, u32 option, u8 value)
 {
 	return w->mask & option && value;
 }
 
-static bool declines(const struct tern_qp_wishes *w, u32 option, u8 value)
+static bool declines(const struct tern_qp_options *w, u32 option, u8 value)
 {
 	return w->mask & option && !value;
 }
@@ -36,11 +36,11 @@ static bool is_rdmac(const struct tern_settings *s)
 
 /* ---- check -------------------------------------------------------------- */
 
-static bool knows_versions(const struct tern_qp_wishes *w)
+static bool knows_versions(const struct tern_qp_options *w)
 {
-	if (asks_for(w, TERN_WISH_VERSION, w->version > 1))
+	if (asks_for(w, TERN_OPTION_VERSION, w->version > 1))
 		return false;
-	return !asks_for(w, TERN_WISH_MPA_REV, w->mpa_rev < 1 || w->mpa_rev > 2);
+	return !asks_for(w, TERN_OPTION_MPA_REV, w->mpa_rev < 1 || w->mpa_rev > 2);
 }
 
 static bool is_order(const u8 *rtr)
@@ -49,7 +49,7 @@ static bool is_order(const u8 *rtr)
 
 	if (rtr[0] == TERN_MPA_RTR_NONE)
 		return false;
-	for (i = 0; i < TERN_WISH_RTR_TYPES; i++) {
+	for (i = 0; i < TERN_OPTION_RTR_TYPES; i++) {
 		if (rtr[i] >= TERN_MPA_RTR_COUNT)
 			return false;
 		if (rtr[i] != TERN_MPA_RTR_NONE && memchr(rtr, rtr[i], i))
@@ -61,36 +61,36 @@ static bool is_order(const u8 *rtr)
 	return true;
 }
 
-static bool is_in_range(const struct tern_qp_wishes *w)
+static bool is_in_range(const struct tern_qp_options *w)
 {
 	if (memchr_inv(w->reserved0, 0, sizeof(w->reserved0)) ||
 	    memchr_inv(w->reserved1, 0, sizeof(w->reserved1)))
 		return false;
-	if (asks_for(w, TERN_WISH_MARKERS, w->markers > 1) ||
-	    asks_for(w, TERN_WISH_CRC, w->crc > 1) ||
-	    asks_for(w, TERN_WISH_ENHANCED, w->enhanced > 1) ||
-	    asks_for(w, TERN_WISH_P2P, w->p2p > 1))
+	if (asks_for(w, TERN_OPTION_MARKERS, w->markers > 1) ||
+	    asks_for(w, TERN_OPTION_CRC, w->crc > 1) ||
+	    asks_for(w, TERN_OPTION_ENHANCED, w->enhanced > 1) ||
+	    asks_for(w, TERN_OPTION_P2P, w->p2p > 1))
 		return false;
-	if (w->mask & TERN_WISH_RTR && !is_order(w->rtr))
+	if (w->mask & TERN_OPTION_RTR && !is_order(w->rtr))
 		return false;
-	return !(w->mask & TERN_WISH_RTR_MS) ||
-	       (w->rtr_ms && w->rtr_ms <= TERN_WISH_MAX_MS);
+	return !(w->mask & TERN_OPTION_RTR_MS) ||
+	       (w->rtr_ms && w->rtr_ms <= TERN_OPTION_MAX_MS);
 }
 
 /* peer-to-peer needs the enhanced setup, which needs revision 2 (RFC 6581 9) */
-static bool contradict(const struct tern_qp_wishes *w)
+static bool contradict(const struct tern_qp_options *w)
 {
-	bool enhanced = asks_for(w, TERN_WISH_ENHANCED, w->enhanced);
+	bool enhanced = asks_for(w, TERN_OPTION_ENHANCED, w->enhanced);
 	bool p2p = tern_request_p2p(w);
 
-	if (p2p && declines(w, TERN_WISH_ENHANCED, w->enhanced))
+	if (p2p && declines(w, TERN_OPTION_ENHANCED, w->enhanced))
 		return true;
-	return (p2p || enhanced) && asks_for(w, TERN_WISH_MPA_REV, w->mpa_rev < 2);
+	return (p2p || enhanced) && asks_for(w, TERN_OPTION_MPA_REV, w->mpa_rev < 2);
 }
 
-int tern_request_check(const struct tern_qp_wishes *w)
+int tern_request_check(const struct tern_qp_options *w)
 {
-	if (w->mask & ~TERN_WISH_ALL)
+	if (w->mask & ~TERN_OPTION_ALL)
 		return -EOPNOTSUPP;
 	if (!is_in_range(w))
 		return -EINVAL;
@@ -102,12 +102,12 @@ int tern_request_check(const struct tern_qp_wishes *w)
 /* ---- apply -------------------------------------------------------------- */
 
 /* a permissive RNIC becomes the type that was asked for */
-static int apply_version(const struct tern_qp_wishes *w,
+static int apply_version(const struct tern_qp_options *w,
 			 struct tern_settings *s)
 {
 	u8 type = w->version ? TERN_MPA_NONPERMISSIVE : TERN_MPA_RDMAC;
 
-	if (!(w->mask & TERN_WISH_VERSION))
+	if (!(w->mask & TERN_OPTION_VERSION))
 		return 0;
 	if (s->mpa.type != TERN_MPA_PERMISSIVE && s->mpa.type != type)
 		return -EPFNOSUPPORT;
@@ -116,29 +116,29 @@ static int apply_version(const struct tern_qp_wishes *w,
 }
 
 /* RFC 5044 C.1: version 0 has revision 0 and markers; RFC 6581 needs more */
-static int check_rdmac(const struct tern_qp_wishes *w)
+static int check_rdmac(const struct tern_qp_options *w)
 {
-	if (w->mask & TERN_WISH_MPA_REV || tern_request_p2p(w) ||
-	    asks_for(w, TERN_WISH_ENHANCED, w->enhanced))
+	if (w->mask & TERN_OPTION_MPA_REV || tern_request_p2p(w) ||
+	    asks_for(w, TERN_OPTION_ENHANCED, w->enhanced))
 		return -EPFNOSUPPORT;
-	return declines(w, TERN_WISH_MARKERS, w->markers) ? -ENOPROTOOPT : 0;
+	return declines(w, TERN_OPTION_MARKERS, w->markers) ? -ENOPROTOOPT : 0;
 }
 
-static void apply_setup(const struct tern_qp_wishes *w, struct tern_settings *s)
+static void apply_setup(const struct tern_qp_options *w, struct tern_settings *s)
 {
-	if (w->mask & TERN_WISH_MPA_REV)
+	if (w->mask & TERN_OPTION_MPA_REV)
 		s->mpa.rev = w->mpa_rev;
-	if (w->mask & TERN_WISH_ENHANCED)
+	if (w->mask & TERN_OPTION_ENHANCED)
 		s->mpa.enhanced = w->enhanced;
-	if (w->mask & TERN_WISH_P2P)
+	if (w->mask & TERN_OPTION_P2P)
 		s->mpa.p2p = w->p2p;
 	if (tern_request_p2p(w))
 		s->mpa.enhanced = true;
-	if (tern_request_p2p(w) || asks_for(w, TERN_WISH_ENHANCED, w->enhanced))
+	if (tern_request_p2p(w) || asks_for(w, TERN_OPTION_ENHANCED, w->enhanced))
 		s->mpa.rev = 2;
 }
 
-int tern_request_apply(const struct tern_qp_wishes *w, struct tern_settings *s)
+int tern_request_apply(const struct tern_qp_options *w, struct tern_settings *s)
 {
 	int ret = apply_version(w, s);
 
@@ -147,23 +147,23 @@ int tern_request_apply(const struct tern_qp_wishes *w, struct tern_settings *s)
 	if (ret)
 		return ret;
 	apply_setup(w, s);
-	if (w->mask & TERN_WISH_MARKERS)
+	if (w->mask & TERN_OPTION_MARKERS)
 		s->mpa.markers = w->markers;
-	if (w->mask & TERN_WISH_CRC)
+	if (w->mask & TERN_OPTION_CRC)
 		s->mpa.crc = w->crc;
-	if (w->mask & TERN_WISH_RTR)
+	if (w->mask & TERN_OPTION_RTR)
 		memcpy(s->mpa.rtr, w->rtr, sizeof(s->mpa.rtr));
-	if (w->mask & TERN_WISH_RTR_MS)
+	if (w->mask & TERN_OPTION_RTR_MS)
 		s->rtr_ms = w->rtr_ms;
 	return 0;
 }
 
-void tern_request_from(const struct tern_settings *s, struct tern_qp_wishes *w)
+void tern_request_from(const struct tern_settings *s, struct tern_qp_options *w)
 {
 	bool rdmac = is_rdmac(s);
 
-	*w = (struct tern_qp_wishes) {
-		.mask = TERN_WISH_ALL,
+	*w = (struct tern_qp_options) {
+		.mask = TERN_OPTION_ALL,
 		.markers = rdmac || s->mpa.markers,
 		.crc = rdmac || s->mpa.crc,
 		.version = !rdmac,

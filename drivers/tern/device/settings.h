@@ -30,7 +30,7 @@
  * @keepalive_s: silence after which TCP probes the peer, 0 never (default 0)
  */
 struct tern_settings {
-	struct tern_mpa_wish mpa;
+	struct tern_mpa_options mpa;
 	u32 request_ms;
 	u32 reply_ms;
 	u32 rtr_ms;

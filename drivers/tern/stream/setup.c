@@ -53,7 +53,7 @@ void tern_stream_unbind(struct tern_stream *s, struct tern_stream_user *user)
 }
 
 int tern_stream_request(struct tern_stream *s,
-			const struct tern_qp_wishes *request)
+			const struct tern_qp_options *request)
 {
 	int ret = -EISCONN;
 

@@ -111,7 +111,7 @@ struct tern_startup {
  */
 struct tern_setup {
 	struct tern_stream_user *user;
-	struct tern_qp_wishes request;
+	struct tern_qp_options request;
 	struct tern_startup report;
 };
 
@@ -142,7 +142,7 @@ void tern_stream_unbind(struct tern_stream *s, struct tern_stream_user *user);
  * Context: process. Return: 0, -EISCONN when a startup has begun.
  */
 int tern_stream_request(struct tern_stream *s,
-			const struct tern_qp_wishes *request);
+			const struct tern_qp_options *request);
 
 /* write a new report, or its @terms; Context: any in which a BH-safe lock may be taken */
 void tern_stream_report(struct tern_stream *s, const struct tern_startup *report);

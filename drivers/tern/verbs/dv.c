@@ -42,10 +42,10 @@ static const struct {
 	u32 choice;
 } of_type[] = {
 	[TERN_MPA_NONPERMISSIVE] = {
-		BIT(1), BIT(1) | BIT(2), TERN_WISH_ALL & ~TERN_WISH_VERSION,
+		BIT(1), BIT(1) | BIT(2), TERN_OPTION_ALL & ~TERN_OPTION_VERSION,
 	},
 	[TERN_MPA_PERMISSIVE] = {
-		BIT(0) | BIT(1), BIT(0) | BIT(1) | BIT(2), TERN_WISH_ALL,
+		BIT(0) | BIT(1), BIT(0) | BIT(1) | BIT(2), TERN_OPTION_ALL,
 	},
 	[TERN_MPA_RDMAC] = { BIT(0), BIT(0), 0 },
 };
@@ -58,7 +58,7 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 	struct tern_dv_device d = {
 		.rtr_types = BIT(TERN_ABI_RTR_WRITE) | BIT(TERN_ABI_RTR_READ) |
 			     BIT(TERN_ABI_RTR_SEND),
-		.max_rtr_ms = TERN_WISH_MAX_MS,
+		.max_rtr_ms = TERN_OPTION_MAX_MS,
 		.max_ird = TERN_MAX_RD_ATOM,
 		.max_ord = TERN_MAX_RD_ATOM,
 		.max_pd = TERN_MPA_MAX_PD,
@@ -78,14 +78,14 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 
 /* ---- options ------------------------------------------------------------ */
 
-static int UVERBS_HANDLER(TERN_METHOD_DV_WISH)(struct uverbs_attr_bundle *attrs)
+static int UVERBS_HANDLER(TERN_METHOD_DV_SET_OPTIONS)(struct uverbs_attr_bundle *attrs)
 {
-	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, TERN_ATTR_DV_WISH_QP);
-	struct tern_qp_wishes w;
+	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, TERN_ATTR_DV_OPTIONS_QP);
+	struct tern_qp_options w;
 	struct tern_settings s;
 	int ret;
 
-	ret = uverbs_copy_from_or_zero(&w, attrs, TERN_ATTR_DV_WISH_IN);
+	ret = uverbs_copy_from_or_zero(&w, attrs, TERN_ATTR_DV_OPTIONS_IN);
 	if (!ret)
 		ret = tern_request_check(&w);
 	if (ret)
@@ -176,12 +176,12 @@ DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DV_DEVICE,
 								   max_pd_enhanced),
 						UA_MANDATORY));
 
-DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DV_WISH,
-			    UVERBS_ATTR_IDR(TERN_ATTR_DV_WISH_QP,
+DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DV_SET_OPTIONS,
+			    UVERBS_ATTR_IDR(TERN_ATTR_DV_OPTIONS_QP,
 					    UVERBS_OBJECT_QP,
 					    UVERBS_ACCESS_READ, UA_MANDATORY),
-			    UVERBS_ATTR_PTR_IN(TERN_ATTR_DV_WISH_IN,
-					       UVERBS_ATTR_STRUCT(struct tern_qp_wishes,
+			    UVERBS_ATTR_PTR_IN(TERN_ATTR_DV_OPTIONS_IN,
+					       UVERBS_ATTR_STRUCT(struct tern_qp_options,
 								  reserved1),
 					       UA_MANDATORY));
 
@@ -196,7 +196,7 @@ DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DV_REPORT,
 
 DECLARE_UVERBS_GLOBAL_METHODS(TERN_OBJECT_DV,
 			      &UVERBS_METHOD(TERN_METHOD_DV_DEVICE),
-			      &UVERBS_METHOD(TERN_METHOD_DV_WISH),
+			      &UVERBS_METHOD(TERN_METHOD_DV_SET_OPTIONS),
 			      &UVERBS_METHOD(TERN_METHOD_DV_REPORT));
 
 const struct uapi_definition tern_dv_defs[] = {

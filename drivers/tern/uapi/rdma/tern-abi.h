@@ -342,35 +342,35 @@ enum tern_abi_rtr {
 };
 
 /**
- * enum tern_wish - mask bits of struct tern_qp_wishes
- * @TERN_WISH_MARKERS: @markers is valid; likewise below
- * @TERN_WISH_CRC: @crc
- * @TERN_WISH_VERSION: @version
- * @TERN_WISH_MPA_REV: @mpa_rev
- * @TERN_WISH_ENHANCED: @enhanced
- * @TERN_WISH_P2P: @p2p
- * @TERN_WISH_RTR: @rtr
- * @TERN_WISH_RTR_MS: @rtr_ms
+ * enum tern_option - mask bits of struct tern_qp_options
+ * @TERN_OPTION_MARKERS: @markers is valid; likewise below
+ * @TERN_OPTION_CRC: @crc
+ * @TERN_OPTION_VERSION: @version
+ * @TERN_OPTION_MPA_REV: @mpa_rev
+ * @TERN_OPTION_ENHANCED: @enhanced
+ * @TERN_OPTION_P2P: @p2p
+ * @TERN_OPTION_RTR: @rtr
+ * @TERN_OPTION_RTR_MS: @rtr_ms
  */
-enum tern_wish {
-	TERN_WISH_MARKERS = 1 << 0,
-	TERN_WISH_CRC = 1 << 1,
-	TERN_WISH_VERSION = 1 << 2,
-	TERN_WISH_MPA_REV = 1 << 3,
-	TERN_WISH_ENHANCED = 1 << 4,
-	TERN_WISH_P2P = 1 << 5,
-	TERN_WISH_RTR = 1 << 6,
-	TERN_WISH_RTR_MS = 1 << 7,
+enum tern_option {
+	TERN_OPTION_MARKERS = 1 << 0,
+	TERN_OPTION_CRC = 1 << 1,
+	TERN_OPTION_VERSION = 1 << 2,
+	TERN_OPTION_MPA_REV = 1 << 3,
+	TERN_OPTION_ENHANCED = 1 << 4,
+	TERN_OPTION_P2P = 1 << 5,
+	TERN_OPTION_RTR = 1 << 6,
+	TERN_OPTION_RTR_MS = 1 << 7,
 };
 
-#define TERN_WISH_ALL		0xff
-#define TERN_WISH_RTR_TYPES	3
-#define TERN_WISH_MAX_MS	600000
+#define TERN_OPTION_ALL		0xff
+#define TERN_OPTION_RTR_TYPES	3
+#define TERN_OPTION_MAX_MS	600000
 
 /**
- * struct tern_qp_wishes - options of a QP's next connection, which override the
+ * struct tern_qp_options - options of a QP's next connection, which override the
  *	device's settings
- * @mask: enum tern_wish: the valid fields; the device's settings hold for the
+ * @mask: enum tern_option: the valid fields; the device's settings hold for the
  *	others
  * @markers: 1: ask for markers in what we receive
  * @crc: 1: we ask for CRC; it is on when either end asks
@@ -381,10 +381,10 @@ enum tern_wish {
  *	connection fails
  * @rtr: enum tern_abi_rtr by preference, each at most once, at least one
  * @reserved0: zero
- * @rtr_ms: responder: time to wait for the RTR, 1..TERN_WISH_MAX_MS
+ * @rtr_ms: responder: time to wait for the RTR, 1..TERN_OPTION_MAX_MS
  * @reserved1: zero
  */
-struct tern_qp_wishes {
+struct tern_qp_options {
 	__u32 mask;
 	__u8 markers;
 	__u8 crc;
@@ -392,7 +392,7 @@ struct tern_qp_wishes {
 	__u8 mpa_rev;
 	__u8 enhanced;
 	__u8 p2p;
-	__u8 rtr[TERN_WISH_RTR_TYPES];
+	__u8 rtr[TERN_OPTION_RTR_TYPES];
 	__u8 reserved0[3];
 	__u32 rtr_ms;
 	__u32 reserved1[3];
@@ -464,7 +464,7 @@ enum tern_report_flags {
  * @reserved1: zero
  */
 struct tern_qp_report {
-	struct tern_qp_wishes asked;
+	struct tern_qp_options asked;
 	struct tern_mpa_side own;
 	struct tern_mpa_side peer;
 	__u32 flags;
@@ -489,7 +489,7 @@ struct tern_qp_report {
  * @mpa_revs: MPA revisions that the device knows, BIT(revision)
  * @rtr_types: RTR types that the device knows, BIT(enum tern_abi_rtr)
  * @reserved0: zero
- * @choice: enum tern_wish: options that a QP of this device may set
+ * @choice: enum tern_option: options that a QP of this device may set
  * @max_rtr_ms: largest @rtr_ms
  * @max_ird: most inbound Reads at once
  * @max_ord: most outbound Reads at once
@@ -497,7 +497,7 @@ struct tern_qp_report {
  * @max_pd_enhanced: likewise, in an enhanced frame
  */
 struct tern_dv_device {
-	struct tern_qp_wishes settings;
+	struct tern_qp_options settings;
 	__u8 versions;
 	__u8 mpa_revs;
 	__u8 rtr_types;
@@ -526,7 +526,7 @@ enum tern_uverbs_attrs {
 /**
  * enum tern_dv_methods - methods of TERN_OBJECT_DV
  * @TERN_METHOD_DV_DEVICE: read struct tern_dv_device
- * @TERN_METHOD_DV_WISH: replace all options of a QP, while it has no
+ * @TERN_METHOD_DV_SET_OPTIONS: replace all options of a QP, while it has no
  *	connection. Errors: EOPNOTSUPP a bit or field that the kernel does not
  *	know; EINVAL a value out of range, or options that contradict each
  *	other; EPFNOSUPPORT a version or revision that the device's type of RNIC
@@ -542,7 +542,7 @@ enum tern_uverbs_attrs {
  */
 enum tern_dv_methods {
 	TERN_METHOD_DV_DEVICE = (1U << 12),
-	TERN_METHOD_DV_WISH,
+	TERN_METHOD_DV_SET_OPTIONS,
 	TERN_METHOD_DV_REPORT,
 };
 
@@ -550,9 +550,9 @@ enum tern_dv_device_attrs {
 	TERN_ATTR_DV_DEVICE_OUT = (1U << 12),
 };
 
-enum tern_dv_wish_attrs {
-	TERN_ATTR_DV_WISH_QP = (1U << 12),
-	TERN_ATTR_DV_WISH_IN,
+enum tern_dv_option_attrs {
+	TERN_ATTR_DV_OPTIONS_QP = (1U << 12),
+	TERN_ATTR_DV_OPTIONS_IN,
 };
 
 enum tern_dv_report_attrs {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Helpers of the tests of mpa.c: letters as in `requirements`, options, frames. */
-#ifndef TERN_MPA_WISH_H
-#define TERN_MPA_WISH_H
+#ifndef TERN_MPA_OPTIONS_H
+#define TERN_MPA_OPTIONS_H
 
 #include <string.h>
 
@@ -18,9 +18,9 @@
 #define RDMAC	TERN_MPA_RDMAC
 
 /* tern's default options */
-static inline struct tern_mpa_wish default_wish(void)
+static inline struct tern_mpa_options default_options(void)
 {
-	return (struct tern_mpa_wish) {
+	return (struct tern_mpa_options) {
 		.rev = 2,
 		.enhanced = true,
 		.crc = true,
@@ -67,4 +67,4 @@ static inline u32 sample(enum tern_mpa_kind kind, u8 rev, u8 flags, u16 pd_len,
 	return 20 + pd_len;
 }
 
-#endif /* TERN_MPA_WISH_H */
+#endif /* TERN_MPA_OPTIONS_H */

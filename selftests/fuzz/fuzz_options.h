@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The options of an end, made of 8 bytes of input. */
-#ifndef TERN_FUZZ_WISH_H
-#define TERN_FUZZ_WISH_H
+#ifndef TERN_FUZZ_OPTIONS_H
+#define TERN_FUZZ_OPTIONS_H
 
 #include "mpa.h"
 
-static struct tern_mpa_wish read_wish(const u8 *p)
+static struct tern_mpa_options read_options(const u8 *p)
 {
-	struct tern_mpa_wish wish = {
+	struct tern_mpa_options opt = {
 		.type = p[0] % 3,
 		.rev = 1 + (p[0] >> 2) % 2,
 		.markers = p[0] & 0x10,
@@ -19,10 +19,10 @@ static struct tern_mpa_wish read_wish(const u8 *p)
 	};
 	u8 rtr = p[1] & 3;
 
-	wish.enhanced = wish.rev == 2 && !(p[0] & 0x80);
+	opt.enhanced = opt.rev == 2 && !(p[0] & 0x80);
 	for (u32 i = 0; i < 3 && rtr; i++, rtr = (p[1] >> (2 * i)) & 3)
-		wish.rtr[i] = rtr;
-	return wish;
+		opt.rtr[i] = rtr;
+	return opt;
 }
 
-#endif /* TERN_FUZZ_WISH_H */
+#endif /* TERN_FUZZ_OPTIONS_H */
