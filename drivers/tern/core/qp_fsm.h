@@ -32,11 +32,11 @@ enum tern_qp_event {
 };
 
 /* what the caller does after a change of state, in this order */
-#define QP_ACT_FLUSH	BIT(0)	/* complete all work requests in error */
-#define QP_ACT_FIN	BIT(1)	/* FIN, after what TCP has */
-#define QP_ACT_KICK	BIT(2)	/* the send engine has work */
-#define QP_ACT_CLOSING	BIT(3)	/* tell the endpoint: TERN_STREAM_CLOSING */
-#define QP_ACT_FIN_SENT	BIT(4)	/* TERN_STREAM_FIN_SENT */
+#define QP_ACT_CLOSING	BIT(0)	/* tell the endpoint: TERN_STREAM_CLOSING */
+#define QP_ACT_FLUSH	BIT(1)	/* complete all work requests in error */
+#define QP_ACT_FIN	BIT(2)	/* FIN, after what TCP has */
+#define QP_ACT_FIN_SENT	BIT(3)	/* TERN_STREAM_FIN_SENT */
+#define QP_ACT_KICK	BIT(4)	/* the send engine has work */
 #define QP_ACT_FINISHED	BIT(5)	/* TERN_STREAM_FINISHED */
 #define QP_ACT_FAILED	BIT(6)	/* TERN_STREAM_FAILED */
 #define QP_ACT_END	BIT(7)	/* FINISHED at an FPDU boundary, else FAILED */
