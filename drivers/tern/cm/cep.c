@@ -87,7 +87,6 @@ int tern_cep_take_request(struct tern_cep *cep)
 		cep->settings = device;
 		set_options(cep);
 	}
-	cep->p2p_meant = !rc && tern_request_p2p(&cep->stream->setup.request);
 	return rc;
 }
 

@@ -66,8 +66,6 @@ struct tern_listen_id;
  * @status: cause of the failure, negative, or 0
  * @retried: this is the plain attempt after an enhanced one
  * @plain: the peer showed by a Reply or a FIN that it takes no enhanced Request
- * @p2p_meant: the program itself asked for the peer-to-peer model, in which the
- *	peer may speak first, so there is no plain attempt (Q3)
  * @clock: when @timer has to act, in jiffies; a timer that runs early or late
  *	is ignored
  * @timed: @clock is set
@@ -120,7 +118,6 @@ struct tern_cep {
 	bool tos_set;
 	bool retried;
 	bool plain;
-	bool p2p_meant;
 	bool timed;
 	int status;
 	struct tern_cm_clock clock;

@@ -10,6 +10,7 @@
 #include <net/net_namespace.h>
 
 #include "device/device.h"
+#include "device/request.h"
 #include "stream/stream.h"
 #include "stream/table.h"
 #include "cep_impl.h"
@@ -99,7 +100,8 @@ static void set_up_initiator(struct tern_cep *cep, struct iw_cm_id *id,
 	cep->pd_len = param->private_data_len;
 	if (cep->pd_len)
 		memcpy(cep->pd, param->private_data, cep->pd_len);
-	if (!cep->p2p_meant && tern_peer_is_plain(cep->net, &cep->addr.remote))
+	if (!tern_request_p2p(&cep->stream->setup.request) &&
+	    tern_peer_is_plain(cep->net, &cep->addr.remote))
 		tern_mpa_fall_back(&cep->opt);
 }
 

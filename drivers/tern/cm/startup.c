@@ -9,6 +9,7 @@
 #include "core/fpdu_tx.h"
 #include "core/rdmap.h"
 #include "device/device.h"
+#include "device/request.h"
 #include "observe/trace.h"
 #include "stream/charge.h"
 #include "stream/stream.h"
@@ -315,9 +316,13 @@ static void retry_plain(struct tern_cep *cep, bool plain)
 		connection_lost(cep, rc);
 }
 
+/*
+ * In the peer-to-peer model the peer may speak first: if the program itself asked for
+ * it, a plain attempt, in which the initiator speaks first, is not what it wants.
+ */
 static bool may_retry(const struct tern_cep *cep)
 {
-	return !cep->retried && !cep->p2p_meant &&
+	return !cep->retried && !tern_request_p2p(&cep->stream->setup.request) &&
 	       tern_mpa_may_retry(&cep->opt);
 }
 

@@ -103,10 +103,8 @@ static int take_buffer(struct tern_stream *s, const struct tern_seg *seg)
 		term = take_recv(s, seg);
 		if (term != TERN_TERM_NONE)
 			return term;
-		term = tern_ddp_untagged(&rx->ddp, seg, s->rq.have_recv,
+		return tern_ddp_untagged(&rx->ddp, seg, s->rq.have_recv,
 					 s->rq.recv.len);
-		rx->too_long = term == TERN_TERM_DU_TOO_LONG;
-		return term;
 	case TERN_QN_READ_REQ:
 		return tern_ddp_untagged(&rx->ddp, seg, have_read_slot(s),
 					 sizeof(struct tern_read_req));
@@ -341,7 +339,7 @@ static enum ib_event_type error_event(int term)
 static void rx_error(struct tern_stream *s, int term, const struct tern_fpdu *f)
 {
 	count_error(s, term);
-	if (s->rx.too_long)
+	if (term == TERN_TERM_DU_TOO_LONG && s->rx.seg.qn == TERN_QN_SEND)
 		tern_rq_fail(&s->rq, IB_WC_LOC_LEN_ERR);
 	if (f && TERN_TERM_LAYER(term) != 2)
 		tern_stream_error(s, term, f->hdr, f->hdr_len, f->ulpdu_len);

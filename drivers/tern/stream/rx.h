@@ -22,7 +22,6 @@ struct tern_stream;
  * @rtr_accept: see struct tern_mpa_params
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
  * @sgl: where the next byte of the Send under reassembly goes
- * @too_long: the message does not fit into its receive entry
  * @eof: the peer's FIN was handled
  * @reply: a Read Request was queued or a Read completed: run the send engine
  */
@@ -36,7 +35,6 @@ struct tern_rx {
 	u8 rtr_accept;
 	u8 rtr;
 	struct tern_sgl sgl;
-	bool too_long;
 	bool eof;
 	bool reply;
 };
