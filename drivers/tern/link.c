@@ -218,11 +218,11 @@ err_client:
 
 void tern_link_exit(void)
 {
-	/* no device is added, */
+	/* from here on no device is added */
 	rdma_link_unregister(&link_ops);
-	/* none is queued for unregistration, */
+	/* from here on no netdev event queues an unregistration */
 	unregister_netdevice_notifier(&netdev_nb);
-	/* and those that are left, or were queued, are gone after this */
+	/* unregister the devices that are left, and wait for those queued */
 	ib_unregister_driver((enum rdma_driver_id)TERN_DRIVER_ID);
 	ib_unregister_client(&client);
 }

@@ -13,7 +13,7 @@ cd "${1:-$(dirname "$0")/../..}"
 # of the sources; the texts of some files of the lab are keys of its caches
 converted=(CONTRIBUTING.rst README.md Documentation
 	:!Documentation/requirements.rst :!selftests/conformance/requirements
-	userspace-provider tools drivers/tern/core selftests/test.h
+	userspace-provider tools drivers/tern selftests/test.h
 	selftests/{lab,runner,style,bench,ulp,kernel,net,verbs,core,model,fuzz,conformance}
 	:!selftests/verbs/faults.list :!selftests/style/{includes.sh,layers,faults.list}
 	:!selftests/lab/{build-module,payload,tree,uml-make,uml.config})

@@ -265,7 +265,7 @@ static const struct tern_sock_ops cep_sock_ops = {
 void tern_cep_own_sock(struct tern_cep *cep)
 {
 	tern_sock_set_owner(cep->sock, &cep_sock_ops, cep);
-	/* for what arrived before */
+	/* handle what arrived before */
 	queue_cep_work(cep);
 }
 
@@ -290,7 +290,7 @@ static void unbind_stream(struct tern_cep *cep)
 	put_stream(cep);
 }
 
-/* the stream replies with its last event */
+/* the stream's last event follows */
 static void abort_stream(struct tern_cep *cep)
 {
 	tern_stream_close(cep->stream, true);
@@ -318,7 +318,7 @@ static void established_err(struct tern_cep *cep)
 	tern_event_established(cep, cep->status);
 }
 
-/* after the last event */
+/* no event follows: release the id */
 static void put_id(struct tern_cep *cep)
 {
 	struct iw_cm_id *id = cep->id;
@@ -364,7 +364,7 @@ static int broken_status(const struct tern_cep *cep)
 	return -ECONNRESET;
 }
 
-/* 0 for a stream that ended without an error, and not before the RTR */
+/* Return: 0 if the stream ended without an error after the RTR, else the cause */
 static int stream_status(struct tern_cep *cep, bool broke)
 {
 	struct tern_stream_terms terms = tern_cep_terms(cep);
@@ -403,7 +403,7 @@ static int status_of(struct tern_cep *cep, enum tern_cm_event event)
 	}
 }
 
-/* keep the first cause; after the end there is no other */
+/* keep the first cause; events in LINGER are no cause */
 static void note_status(struct tern_cep *cep, enum tern_cm_event event)
 {
 	if (!cep->status && cep->state != CM_LINGER)

@@ -30,7 +30,7 @@ struct tern_listen_id;
 
 /**
  * struct tern_cep - connection endpoint
- * @ref: one while it is listed (from creation to CM_ACT_DROP), one of the QP,
+ * @ref: one while it is listed (from creation to CM_ACT_DROP), one of the stream,
  *	one of each queued @work and armed @timer
  * @user: what the stream knows of the endpoint
  * @nr: number for traces and users, never 0

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Copies of a connection's values for netlink, and of ended ones (Q17). */
+/*
+ * Copies of a connection's values for netlink, and of ended ones: each Terminate is shown
+ * by its triplet (Q17).
+ */
 #include "conn.h"
 
 #include <linux/slab.h>

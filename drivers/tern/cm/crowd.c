@@ -171,7 +171,7 @@ static struct tern_cep *take_oldest(struct tern_crowd *crowd, struct kind *kind,
 	return cep;
 }
 
-/* by its work: its lock cannot be taken inside another endpoint's */
+/* evict @cep from its own work: the caller holds another endpoint's lock */
 static void crowd_out_later(struct tern_cep *cep)
 {
 	if (!cep)
@@ -227,7 +227,10 @@ static struct tern_cep *pick_asked(struct tern_crowd *crowd,
 	struct tern_cep *last;
 
 	lockdep_assert_held(&crowd->lock);
-	/* slots take turns: many sources with one each do not bar others */
+	/*
+	 * The search starts at another slot each time, so that sources with one
+	 * connection each do not shut others out.
+	 */
 	if (slot == own)
 		return NULL;
 	last = list_last_entry(&asked->ceps[slot], struct tern_cep, crowd_node);

@@ -45,7 +45,6 @@ void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind);
  * tern_cep_crowd_out(), with a Reply with R=1: an initiator would take a bare
  * FIN for a peer of revision 1.
  *
- *
  * Return: the evicted one, with a reference, or NULL. Context: @cep->lock is
  * held.
  */

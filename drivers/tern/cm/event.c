@@ -21,7 +21,7 @@
 static DEFINE_XARRAY_ALLOC1(requests);
 static u32 next_request;
 
-/* iw_cm has 8 bits: larger values and "not negotiated" are told as 255 (Q16) */
+/* iw_cm has 8 bits: larger values and "not negotiated" are reported as 255 (Q16) */
 static u8 up_depth(u16 word)
 {
 	return min_t(u16, word & TERN_MPA_DEPTH_MASK, U8_MAX);

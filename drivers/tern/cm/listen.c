@@ -208,7 +208,7 @@ static void turn_away(struct tern_sock *sock)
 	tern_sock_put(sock);
 }
 
-/* not by its work: that could run after many more newcomers */
+/* evict @cep now: its work could run after many more connections */
 static void crowd_out(struct tern_cep *cep)
 {
 	if (!cep)

@@ -458,7 +458,10 @@ static bool look_connecting(struct tern_cep *cep)
 	}
 }
 
-/* the connection ended before the frame was complete: H16, or K4 */
+/*
+ * The peer closed before its frame was whole: without a byte of a Reply, retry with a
+ * plain Request (H16); inside a frame, the frame is malformed (K4).
+ */
 static void frame_lost(struct tern_cep *cep, int rc)
 {
 	bool closed = !rc || rc == -ECONNRESET || rc == -EPIPE;

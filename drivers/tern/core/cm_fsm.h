@@ -25,7 +25,7 @@ enum tern_cm_state {
 	CM_CLOSING,		/* the ULP was told of a close */
 	CM_RTR_ABORT,		/* as CM_ABORT, from CM_RTR_WAIT */
 	CM_ABORT,		/* the stream was told to end at once */
-	CM_LINGER,		/* no stream, or no more: awaits both FINs */
+	CM_LINGER,		/* no stream has the socket: wait for both FINs */
 	CM_CLOSED,
 	CM_STATE_COUNT,
 };

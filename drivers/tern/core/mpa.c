@@ -327,7 +327,10 @@ static u8 serve_rtrs(const struct tern_mpa_options *opt,
 	return shared ?: own;
 }
 
-/* the frame of any Reply; Rev as in the Request (Q19), M and C: Q21 */
+/*
+ * The frame of any Reply: Rev is the Request's (Q19), M what we ask for, C ours or the
+ * Request's (Q21).
+ */
 static void start_reply(const struct tern_mpa_options *opt,
 			const struct tern_mpa_msg *req,
 			struct tern_mpa_msg *reply)
@@ -361,7 +364,7 @@ static u16 serve_ird(const struct tern_mpa_options *opt,
 	return clamp_depth(ird);
 }
 
-/* O1 to O9 */
+/* IRD and ORD of the Reply: rows O1 to O9 */
 static void serve_depths(const struct tern_mpa_options *opt,
 			 const struct tern_mpa_msg *req,
 			 struct tern_mpa_msg *reply,

@@ -128,7 +128,8 @@ enum tern_mpa_parse {
  * @need: with TERN_MPA_MORE: total bytes needed for the next call
  * @msg: with TERN_MPA_WHOLE: the frame; @msg->pd points into @buf
  *
- * K1 to K3, K6, K10, K11, K13.
+ * A bad Key or length is TERN_MPA_BAD at once (K1 to K3, K6); reserved bits and R are
+ * ignored (K10, K11); S without its words is bad (K13).
  */
 enum tern_mpa_parse tern_mpa_parse(enum tern_mpa_kind kind, const u8 *buf,
 				   u32 len, u32 *need,
@@ -153,11 +154,11 @@ enum tern_mpa_gate {
 	TERN_MPA_CLOSE,		/* close with an error */
 };
 
-/* G1 to G14 */
+/* which Requests are served, by type and revision: rows G1 to G14 */
 enum tern_mpa_gate tern_mpa_gate_request(const struct tern_mpa_options *opt,
 					 const struct tern_mpa_msg *req);
 
-/* H1 to H15, H17 */
+/* which Replies are taken, by type and revision: rows H1 to H15, H17 */
 enum tern_mpa_gate tern_mpa_gate_reply(const struct tern_mpa_options *opt,
 				       const struct tern_mpa_msg *reply);
 
@@ -184,7 +185,7 @@ void tern_mpa_request(const struct tern_mpa_options *opt,
  * @reply: result: the Reply, except its private data
  * @params: result: what both ends agree on
  *
- * M and C rows, F1 to F58, O1 to O9, O19.
+ * Markers and CRC: rows M and C; RTR: F1 to F58; depths: O1 to O9, O19.
  */
 void tern_mpa_accept(const struct tern_mpa_options *opt,
 		     const struct tern_mpa_msg *req,
@@ -212,7 +213,7 @@ void tern_mpa_refuse(const struct tern_mpa_options *opt,
  * @reply: Reply that passed the gate
  * @params: result: what both ends agree on; framing is valid also on an error
  *
- * M and C rows, F1 to F62, O10 to O19.
+ * Markers and CRC: rows M and C; RTR: F1 to F62; depths: O10 to O19.
  *
  * Return: TERN_TERM_NONE, or the triplet of the Terminate to send instead of
  * the RTR: TERN_TERM_MPA_IRD, TERN_TERM_MPA_RTR.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * States of a queue pair on a stream, as one table: RFC 5040 5 and 7, RFC 5041
- * 6.2. After an error: Q33.
+ * 6.2. After an error (Q33) FIN follows the Terminate, and what still comes is read and
+ * dropped.
  */
 #ifndef TERN_CORE_QP_FSM_H
 #define TERN_CORE_QP_FSM_H
@@ -9,12 +10,12 @@
 #include "env.h"
 
 enum tern_qp_state {
-	QP_IDLE,	/* no stream yet */
+	QP_IDLE,	/* not connected yet */
 	QP_RTS,		/* Full Operation */
 	QP_CLOSING,	/* graceful close: sends drain, then FIN */
 	QP_FIN_WAIT,	/* our FIN is sent, the peer may still send */
 	QP_TERMINATE,	/* flushed; our Terminate and FIN follow */
-	QP_ERROR,	/* flushed; the stream is gone */
+	QP_ERROR,	/* flushed; the connection is over */
 	QP_STATE_COUNT,
 };
 

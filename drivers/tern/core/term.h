@@ -83,7 +83,8 @@ struct tern_term_info {
  * @seg_hdr_len: valid bytes at @seg
  * @seg_len: length of the offending segment (its ULPDU_Length)
  *
- * RFC 5040 figure 10 and 7.1 say what is copied; Q30 where they disagree.
+ * RFC 5040 figure 10 and 7.1 say what is copied. Where they disagree (Q30): DDP header
+ * and segment length together, and the Read Request if that was whole.
  *
  * Return: bytes written: 4, 20, 24 or 52.
  */

@@ -127,9 +127,8 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 		cq->overflow = true;
 	}
 	/*
-	 * An overflow is told once to a program that sleeps, whichever
-	 * completion it armed for, and also if it arms after the overflow. Not
-	 * again: it could find no completion for a further event.
+	 * An overflow raises one event, for any arming, also a later one. A
+	 * second event would find no new completion.
 	 */
 	untold = full && !cq->overflow_told;
 	if (full == untold &&

@@ -56,7 +56,7 @@ struct tern_read_in *tern_readq_in_first(struct tern_readq *rq)
 
 void tern_readq_in_pop(struct tern_readq *rq)
 {
-	/* the RTR Read was the first of all */
+	/* the RTR Read, if there was one, is always the oldest */
 	rq->in_rtr = false;
 	rq->in_head = in_slot(rq, 1);
 	rq->in_count--;

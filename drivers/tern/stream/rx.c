@@ -116,7 +116,7 @@ static int take_buffer(struct tern_stream *s, const struct tern_seg *seg)
 
 /* ---- messages ----------------------------------------------------------- */
 
-/* RFC 5040 7.2: the Invalidate STag; for each segment before it is placed */
+/* check the STag to invalidate for each segment, before placement (RFC 5040 7.2) */
 static int check_invalidate(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
@@ -348,7 +348,10 @@ static void rx_error(struct tern_stream *s, int term, const struct tern_fpdu *f)
 	tern_stream_async_event(s, error_event(term));
 }
 
-/* F64, F65: which of the listed RTRs is this valid FPDU? */
+/*
+ * The RTR that this FPDU is (F64: an empty Write or Read that was listed; F65: an
+ * empty Send), or NONE.
+ */
 static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 {
 	u8 rtr = TERN_MPA_RTR_NONE;
@@ -373,7 +376,7 @@ static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 /* R6: the first FPDU with good CRC and markers opens the fence */
 static void open_fence(struct tern_stream *s, const struct tern_fpdu *f, int term)
 {
-	/* F69: a Terminate does not open the fence */
+	/* F69: a Terminate does not open the fence: it has moved the stream to ERROR */
 	if (!s->rx.fence || tern_stream_is_over(s))
 		return;
 	s->rx.fence = false;

@@ -460,7 +460,10 @@ u32 tern_sock_moved(const struct tern_sock *s, bool both)
 	return both ? moved + READ_ONCE(tp->rcv_nxt) : moved;
 }
 
-/* TCP's timeout, less a quarter of what exceeds the round trip: microseconds */
+/*
+ * Return: TCP's retransmission timeout, less a quarter of what it exceeds the round
+ * trip by, in microseconds.
+ */
 static s64 patience(const struct sock *sk)
 {
 	s64 rto = jiffies_to_usecs(inet_csk(sk)->icsk_rto);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The only user of struct socket. A tern_sock is one TCP connection; its
- * callbacks go to one owner at a time: during startup the connection endpoint,
- * then the QP's stream.
+ * A TCP connection; sock.c and sock_open.c are the only users of struct socket. Its
+ * callbacks go to one owner at a time: during startup the connection endpoint, then
+ * the stream, and the endpoint again while it lingers.
  */
 #ifndef TERN_SOCK_H
 #define TERN_SOCK_H

@@ -162,7 +162,7 @@ void tern_stream_close(struct tern_stream *s, bool abrupt)
 
 void tern_stream_fatal(struct tern_stream *s)
 {
-	/* an overflown CQ calls this for each completion that it loses */
+	/* an overflowed CQ calls this for each completion that it loses */
 	if (READ_ONCE(s->state) == QP_ERROR)
 		return;
 	tern_stream_async_event(s, IB_EVENT_QP_FATAL);

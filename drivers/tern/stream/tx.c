@@ -276,7 +276,7 @@ static bool go_idle(struct tern_stream *s)
 	return tern_sq_go_idle(&s->sq);
 }
 
-/* FIN_WAIT and ERROR send nothing; IDLE has no stream */
+/* FIN_WAIT and ERROR send nothing; IDLE has no connection */
 static bool may_send(const struct tern_stream *s)
 {
 	return s->state == QP_RTS || s->state == QP_CLOSING ||

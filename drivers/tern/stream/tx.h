@@ -23,8 +23,8 @@ enum tern_tx_source {
 };
 
 /**
- * struct tern_tx - send engine of one stream; all of it guarded by the socket
- * lock
+ * struct tern_tx - send engine of one stream; guarded by the socket lock, except
+ * @idle_at
  * @fpdu: framing
  * @msg: message in progress
  * @source: where @msg comes from

@@ -32,7 +32,7 @@
 #include <rdma/uverbs_named_ioctl.h>
 
 /**
- * struct tern_doorbell - the object behind the file
+ * struct tern_doorbell - what an open doorbell file refers to
  * @uobj: the core's part
  * @dev: its device; see above
  * @uctx: the context whose QPs it wakes, NULL once that is gone

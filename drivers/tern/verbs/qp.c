@@ -175,8 +175,8 @@ err_count:
  * 1. the stream is aborted, or a startup in progress is;
  * 2. the socket's callbacks do not come to the QP any more;
  * 3. no lookup by number finds the QP; a lookup before that has a reference;
- * 4. the last reference goes: iw_cm's with its CLOSE, or failed startup, event;
- *    the endpoint's startup work; a doorbell that was rung;
+ * 4. the last reference goes. Holders: iw_cm, until its CLOSE or failed startup
+ *    event; the endpoint; a doorbell in progress;
  * 5. its timer and works are disabled: only the above started them.
  */
 int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
