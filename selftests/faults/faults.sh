@@ -90,7 +90,7 @@ self_faults()
 
 	grep -q '^self__' "$work/points" || return 0
 	mkdir -p "$dir" "$work/self/out"
-	cp "$TOP/selftests/lib.mk" "$work/self/"
+	cp "$TOP/selftests"/{lib.mk,test.h} "$work/self/"
 	cp "$own"/*.[ch] "$own"/{Makefile,requirements} "$dir/"
 	while read -r point name _; do
 		IFS='@' read -r _ file edit _ < <(grep "^$name@" "$work/all")
