@@ -12,7 +12,7 @@
  * expect() and its kind are true if the condition holds. A helper named must_...() ends
  * the test if what it waits for does not come.
  *
- * In a process that a test has made, must() ends that process. Helper programs and fuzz
+ * In a process that a test has made, or a thread, must() ends that process. Helper programs and fuzz
  * targets end at the first failure.
  *
  * Nothing can jump out of a function in the kernel: there a case returns an error, and

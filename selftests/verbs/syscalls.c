@@ -418,7 +418,7 @@ static const struct tap_test tests[] = {
 	{ "req_notify_cq__after_completions_with_one_system_call", arm_late },
 	{ "post_send__one_system_call_per_list", lists },
 	{ "post_send__one_system_call_per_mixed_list", mixed_list },
-	{ "post_send__one_system_call_per_list_while_busy", lists_while_busy },
+	{ "post_send__while_busy_one_system_call_per_list", lists_while_busy },
 	{ "wr_complete__one_system_call_per_batch", batch },
 	{ "post_recv__without_system_calls", recvs },
 	{ "post_recv__one_system_call_in_error", recvs_in_error },

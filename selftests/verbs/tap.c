@@ -14,12 +14,13 @@
 unsigned int test_failures, tap_number;
 
 static sigjmp_buf end_of_test;
-static pid_t test_pid;
+static pid_t test_tid;
 static char skipped[128];	/* why the test does not apply */
 
+/* not in a process that the test made, nor in a thread of it */
 static bool is_test(void)
 {
-	return getpid() == test_pid;
+	return gettid() == test_tid;
 }
 
 /* a process that the test made says nothing else of a system call that failed */
@@ -43,6 +44,8 @@ void test_leave(void)
 
 void test_skip(const char *why)
 {
+	if (!is_test())
+		_exit(1);
 	snprintf(skipped, sizeof(skipped), "%s", why);
 	siglongjmp(end_of_test, 1);
 }
@@ -73,7 +76,7 @@ static void run_one(struct __test_metadata *meta,
 
 	(void)variant;
 	tap_number = entry->number;
-	test_pid = getpid();
+	test_tid = gettid();
 	if (!sigsetjmp(end_of_test, 1))
 		entry->test->run();
 	printf("#   %ld ms\n", now_ms() - start);
