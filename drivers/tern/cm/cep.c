@@ -16,7 +16,7 @@
 #include <rdma/iw_cm.h>
 
 #include "device/device.h"
-#include "device/request.h"
+#include "device/options.h"
 #include "observe/trace.h"
 #include "stream/stream.h"
 #include "stream/table.h"
@@ -62,9 +62,9 @@ static void set_options(struct tern_cep *cep)
 }
 
 /* a responder's QP is known only at accept: check the Request again */
-static int apply_request(struct tern_cep *cep)
+static int apply_options(struct tern_cep *cep)
 {
-	int rc = tern_request_apply(&cep->stream->setup.request, &cep->settings);
+	int rc = tern_options_apply(&cep->stream->setup.options, &cep->settings);
 
 	if (rc)
 		return rc;
@@ -76,13 +76,13 @@ static int apply_request(struct tern_cep *cep)
 }
 
 /* the options do not change while the QP is bound */
-int tern_cep_take_request(struct tern_cep *cep)
+int tern_cep_take_options(struct tern_cep *cep)
 {
 	const struct tern_settings device = cep->settings;
 	int rc;
 
 	lockdep_assert_held(&cep->lock);
-	rc = apply_request(cep);
+	rc = apply_options(cep);
 	if (rc) {
 		cep->settings = device;
 		set_options(cep);
@@ -91,7 +91,7 @@ int tern_cep_take_request(struct tern_cep *cep)
 }
 
 /* numbers are unique over all devices; 0 means none */
-static int enlist(struct tern_cep *cep)
+static int list_cep(struct tern_cep *cep)
 {
 	int rc;
 
@@ -132,7 +132,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	set_options(cep);
 	/* an abort that finds the endpoint waits for its first step */
 	mutex_lock(&cep->lock);
-	if (!enlist(cep))
+	if (!list_cep(cep))
 		return cep;
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
@@ -307,7 +307,7 @@ static void reply_err(struct tern_cep *cep)
 	tern_event_reply(cep, cep->status);
 }
 
-static void established(struct tern_cep *cep)
+static void established_ok(struct tern_cep *cep)
 {
 	tern_stat_inc(cep->dev->stats, CM_ESTABLISHED);
 	tern_event_established(cep, 0);
@@ -344,7 +344,7 @@ static void (*const actions[])(struct tern_cep *cep) = {
 	abort_stream,
 	reply_ok,
 	reply_err,
-	established,
+	established_ok,
 	established_err,
 	tern_event_disconnect,
 	tern_event_close,

@@ -15,7 +15,7 @@
 #include "core/cm_fsm.h"
 #include "core/mpa.h"
 #include "device/settings.h"
-#include "stream/sock.h"
+#include "stream/sock_open.h"
 #include "stream/stream.h"
 #include "cep.h"
 #include "crowd.h"
@@ -162,14 +162,14 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event);
 void tern_cep_drop(struct tern_cep *cep);
 
 /**
- * tern_cep_take_request() - apply the options of the QP that was just bound
+ * tern_cep_take_options() - apply the options of the QP that was just bound
  * @cep: endpoint, bound to its QP
  *
  * Resets @opt, the depths included. Return: 0, or the error of
- * tern_request_apply(), also if the Request does not fit them; on an error the
+ * tern_options_apply(), also if the Request does not fit them; on an error the
  * device's settings stay. Context: @cep->lock is held.
  */
-int tern_cep_take_request(struct tern_cep *cep);
+int tern_cep_take_options(struct tern_cep *cep);
 
 /* make the work step @event; Context: any BH-safe */
 void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event);

@@ -113,7 +113,7 @@ static bool has_term(struct tern_cep *cep)
  * Received bytes count while the stream consumes them, not when they are
  * discarded.
  */
-static u32 octets_moved(struct tern_cep *cep)
+static u32 bytes_moved(struct tern_cep *cep)
 {
 	return tern_sock_moved(cep->sock, cep->state == CM_CLOSING &&
 					  !has_term(cep));
@@ -189,7 +189,7 @@ bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event)
 	hurry_without_listener(cep);
 	if (cep->clock.limit)
 		tern_cm_clock_look(&cep->clock, get_jiffies_64(),
-				   close_span(cep), octets_moved(cep));
+				   close_span(cep), bytes_moved(cep));
 	if (time_after_eq64(get_jiffies_64(), cep->clock.due) ||
 	    is_orphan(cep) || is_leaving(cep) || !resend_in(cep)) {
 		tern_cep_count_close(cep);
@@ -229,7 +229,7 @@ static void set_clock(struct tern_cep *cep, enum tern_cm_timer timer)
 		fallthrough;
 	case CM_TIMER_FIN:
 		tern_cm_clock_close(&cep->clock, now, close_span(cep), spans,
-				    octets_moved(cep));
+				    bytes_moved(cep));
 		break;
 	default:
 		cep->clock.due = now + msecs_to_jiffies(startup_ms(cep, timer));

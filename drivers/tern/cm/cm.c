@@ -10,7 +10,7 @@
 #include <net/net_namespace.h>
 
 #include "device/device.h"
-#include "device/request.h"
+#include "device/options.h"
 #include "stream/stream.h"
 #include "stream/table.h"
 #include "cep_impl.h"
@@ -65,7 +65,7 @@ static int bind_stream(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
 		return rc;
 	}
 	cep->stream = s;
-	rc = tern_cep_take_request(cep);
+	rc = tern_cep_take_options(cep);
 	if (rc)
 		unbind_stream(cep);
 	return rc;
@@ -100,7 +100,7 @@ static void set_up_initiator(struct tern_cep *cep, struct iw_cm_id *id,
 	cep->pd_len = param->private_data_len;
 	if (cep->pd_len)
 		memcpy(cep->pd, param->private_data, cep->pd_len);
-	if (!tern_request_p2p(&cep->stream->setup.request) &&
+	if (!tern_options_p2p(&cep->stream->setup.options) &&
 	    tern_peer_is_plain(cep->net, &cep->addr.remote))
 		tern_mpa_fall_back(&cep->opt);
 }

@@ -10,7 +10,7 @@
 
 #include "core/mpa.h"
 #include "stream/setup.h"
-#include "stream/sock.h"
+#include "stream/sock_open.h"
 
 struct net;
 struct tern_cep;

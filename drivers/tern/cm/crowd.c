@@ -126,8 +126,8 @@ static void put_in(struct tern_crowd *crowd, struct tern_cep *cep,
 	cep->crowd_kind = to;
 }
 
-static void move(struct tern_crowd *crowd, struct tern_cep *cep,
-		 enum tern_crowd_kind to)
+static void move_cep(struct tern_crowd *crowd, struct tern_cep *cep,
+		     enum tern_crowd_kind to)
 {
 	lockdep_assert_held(&crowd->lock);
 	if (cep->crowd_kind == to)
@@ -139,7 +139,7 @@ static void move(struct tern_crowd *crowd, struct tern_cep *cep,
 }
 
 /* the slot with the most endpoints */
-static u32 fullest(struct tern_crowd *crowd, const struct kind *kind)
+static u32 fullest_slot(struct tern_crowd *crowd, const struct kind *kind)
 {
 	u32 i, slot, found = crowd->next % SLOTS;
 
@@ -162,7 +162,7 @@ static struct tern_cep *take_oldest(struct tern_crowd *crowd, struct kind *kind,
 	lockdep_assert_held(&crowd->lock);
 	if (kind->total < most)
 		return NULL;
-	cep = list_first_entry(&kind->ceps[fullest(crowd, kind)],
+	cep = list_first_entry(&kind->ceps[fullest_slot(crowd, kind)],
 			       struct tern_cep, crowd_node);
 	/* a listed endpoint has the list's reference, see tern_cep_drop() */
 	tern_cep_get(cep);
@@ -190,7 +190,7 @@ void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind)
 	if (kind == TERN_CROWD_TAIL && cep->crowd_kind != kind)
 		other = take_oldest(crowd, &crowd->kinds[kind],
 				    cep->settings.half_open * TAILS);
-	move(crowd, cep, kind);
+	move_cep(crowd, cep, kind);
 	spin_unlock(&crowd->lock);
 	crowd_out_later(other);
 }
@@ -207,7 +207,7 @@ struct tern_cep *tern_crowd_let_in(struct tern_cep *cep)
 	other = take_oldest(crowd, &crowd->kinds[TERN_CROWD_QUIET],
 			    cep->settings.half_open);
 	/* under the same lock, before another listener counts */
-	move(crowd, cep, TERN_CROWD_QUIET);
+	move_cep(crowd, cep, TERN_CROWD_QUIET);
 	spin_unlock(&crowd->lock);
 	return other;
 }
@@ -223,7 +223,7 @@ static struct tern_cep *pick_asked(struct tern_crowd *crowd,
 {
 	struct kind *asked = &crowd->kinds[TERN_CROWD_ASKED];
 	u32 own = slot_of(crowd, &cep->addr.remote);
-	u32 slot = fullest(crowd, asked);
+	u32 slot = fullest_slot(crowd, asked);
 	struct tern_cep *last;
 
 	lockdep_assert_held(&crowd->lock);
@@ -251,7 +251,7 @@ bool tern_crowd_ask(struct tern_cep *cep)
 	if (!room)
 		other = pick_asked(crowd, cep);
 	if (room || other)
-		move(crowd, cep, TERN_CROWD_ASKED);
+		move_cep(crowd, cep, TERN_CROWD_ASKED);
 	spin_unlock(&crowd->lock);
 	crowd_out_later(other);
 	return room || other;

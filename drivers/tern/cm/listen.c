@@ -113,8 +113,8 @@ static bool owns_ipv6(struct net_device *netdev, const struct in6_addr *addr)
 	return found;
 }
 
-static bool owns(const struct tern_device *dev,
-		 const struct sockaddr_storage *addr)
+static bool owns_sock(const struct tern_device *dev,
+		      const struct sockaddr_storage *addr)
 {
 	if (addr->ss_family == AF_INET)
 		return owns_ipv4(dev->netdev,
@@ -252,7 +252,7 @@ static struct tern_listen_id *find_id(struct tern_listener *l,
 
 	lockdep_assert_held(&l->lock);
 	list_for_each_entry(lid, &l->ids, node)
-		if (owns(lid->dev, local))
+		if (owns_sock(lid->dev, local))
 			return lid;
 	return NULL;
 }
@@ -342,7 +342,7 @@ static struct tern_listener *find_listener(const struct net *net,
 	return NULL;
 }
 
-static void join(struct tern_listener *l, struct tern_listen_id *lid)
+static void join_listener(struct tern_listener *l, struct tern_listen_id *lid)
 {
 	lockdep_assert_held(&l->lock);
 	lid->listener = l;
@@ -373,7 +373,7 @@ static struct tern_listener *new_listener(struct net *net,
 				     listener_ready, l);
 	if (!IS_ERR(sock)) {
 		l->sock = sock;
-		join(l, lid);
+		join_listener(l, lid);
 	}
 	mutex_unlock(&l->lock);
 	if (IS_ERR(sock)) {
@@ -417,7 +417,7 @@ static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 	if (l) {
 		tern_listen_sock_backlog(l->sock, backlog);
 		mutex_lock(&l->lock);
-		join(l, lid);
+		join_listener(l, lid);
 		mutex_unlock(&l->lock);
 	} else {
 		l = new_listener(net, lid, backlog);

@@ -26,8 +26,8 @@ static struct peer peers[PEERS];
 static u32 next_peer;
 static DEFINE_SPINLOCK(peers_lock);
 
-static struct peer *find(const struct net *net,
-			 const struct sockaddr_storage *addr)
+static struct peer *find_peer(const struct net *net,
+			      const struct sockaddr_storage *addr)
 {
 	struct peer *p;
 
@@ -45,7 +45,7 @@ bool tern_peer_is_plain(const struct net *net,
 	bool plain;
 
 	spin_lock(&peers_lock);
-	p = find(net, addr);
+	p = find_peer(net, addr);
 	plain = p && time_before(jiffies, p->until);
 	spin_unlock(&peers_lock);
 	return plain;
@@ -57,7 +57,7 @@ void tern_peer_set_plain(const struct net *net,
 	struct peer *p;
 
 	spin_lock(&peers_lock);
-	p = find(net, addr);
+	p = find_peer(net, addr);
 	if (!p)
 		p = &peers[next_peer++ % PEERS];
 	p->net = net->net_cookie;

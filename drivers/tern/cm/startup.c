@@ -9,7 +9,7 @@
 #include "core/fpdu_tx.h"
 #include "core/rdmap.h"
 #include "device/device.h"
-#include "device/request.h"
+#include "device/options.h"
 #include "observe/trace.h"
 #include "stream/charge.h"
 #include "stream/stream.h"
@@ -61,7 +61,7 @@ static void set_terms(struct tern_cep *cep,
 
 /* ---- bytes that come too early (K7 to K9) ------------------------------- */
 
-static bool octets_wait(struct tern_cep *cep)
+static bool bytes_wait(struct tern_cep *cep)
 {
 	u32 pending;
 
@@ -120,7 +120,7 @@ static bool note_terminate(struct tern_cep *cep)
  */
 static bool reply_is_followed(struct tern_cep *cep)
 {
-	return octets_wait(cep) &&
+	return bytes_wait(cep) &&
 	       (note_terminate(cep) || !cep->settings.early_ok);
 }
 
@@ -322,7 +322,7 @@ static void retry_plain(struct tern_cep *cep, bool plain)
  */
 static bool may_retry(const struct tern_cep *cep)
 {
-	return !cep->retried && !tern_request_p2p(&cep->stream->setup.request) &&
+	return !cep->retried && !tern_options_p2p(&cep->stream->setup.options) &&
 	       tern_mpa_may_retry(&cep->opt);
 }
 
@@ -347,7 +347,7 @@ static void remember_plain(struct tern_cep *cep)
 		tern_peer_set_plain(cep->net, &cep->addr.remote);
 }
 
-static void accepted(struct tern_cep *cep)
+static void reply_accepts(struct tern_cep *cep)
 {
 	int term = tern_mpa_settle(&cep->opt, &cep->reply, &cep->params);
 	int rc;
@@ -370,7 +370,7 @@ static void accepted(struct tern_cep *cep)
 	tern_cep_step(cep, CM_EV_REPLY);
 }
 
-static void rejected(struct tern_cep *cep)
+static void reply_rejects(struct tern_cep *cep)
 {
 	tern_mpa_settle(&cep->opt, &cep->reply, &cep->params);
 	if (cep->reply.enhanced)
@@ -387,9 +387,9 @@ static void got_reply(struct tern_cep *cep)
 	note_frames(cep, &cep->request, &cep->reply);
 	switch (tern_mpa_gate_reply(&cep->opt, &cep->reply)) {
 	case TERN_MPA_GO:
-		return accepted(cep);
+		return reply_accepts(cep);
 	case TERN_MPA_REJECTED:
-		return rejected(cep);
+		return reply_rejects(cep);
 	case TERN_MPA_RETRY:
 		if (may_retry(cep))
 			return retry_plain(cep, true);
@@ -421,7 +421,7 @@ static void got_request(struct tern_cep *cep)
 
 	if (gate == TERN_MPA_REFUSE)
 		return refuse_revision(cep);
-	if (gate != TERN_MPA_GO || octets_wait(cep))
+	if (gate != TERN_MPA_GO || bytes_wait(cep))
 		return bad_frame(cep);
 	if (cep->request.pd_len > TERN_UP_PD_MAX) {
 		tern_stat_inc(cep->dev->stats, CM_PD_TOO_LONG);

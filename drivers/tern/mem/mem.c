@@ -232,7 +232,7 @@ static bool may_invalidate(const struct tern_mem *mem,
 	return !map->valid || own || mem->kind == TERN_MEM_FAST;
 }
 
-static int invalidate(const struct tern_scope *scope, u32 stag, bool remote)
+static int invalidate_entry(const struct tern_scope *scope, u32 stag, bool remote)
 {
 	struct tern_mem *mem;
 	int ret = -EINVAL;
@@ -253,12 +253,12 @@ static int invalidate(const struct tern_scope *scope, u32 stag, bool remote)
 
 int tern_mem_invalidate_local(const struct tern_scope *scope, u32 stag)
 {
-	return invalidate(scope, stag, false);
+	return invalidate_entry(scope, stag, false);
 }
 
 int tern_mem_invalidate_remote(const struct tern_scope *scope, u32 stag)
 {
-	return invalidate(scope, stag, true);
+	return invalidate_entry(scope, stag, true);
 }
 
 /* ---- copying -------------------------------------------------------------- */

@@ -22,8 +22,8 @@ static bool is_window(const struct tern_mem *mem)
 }
 
 /* RFC 5041 8.3(4): the peer gets no right that the program does not have */
-static bool allows(const struct tern_mem *region,
-		   const struct tern_scope *scope, const struct tern_bind *bind)
+static bool region_allows(const struct tern_mem *region,
+			  const struct tern_scope *scope, const struct tern_bind *bind)
 {
 	u32 use = bind->access & (IB_ACCESS_REMOTE_WRITE |
 				  IB_ACCESS_REMOTE_ATOMIC) ?
@@ -64,7 +64,7 @@ static int bind_to(struct tern_mem *mem, struct tern_mem *region,
 	bool good;
 
 	spin_lock_nested(&region->lock, SINGLE_DEPTH_NESTING);
-	good = allows(region, scope, bind);
+	good = region_allows(region, scope, bind);
 	if (good) {
 		region->windows++;
 		map = map_window(mem, region, scope, bind);
@@ -78,7 +78,7 @@ static int bind_to(struct tern_mem *mem, struct tern_mem *region,
 	return 0;
 }
 
-static void unbind(struct tern_mem *mem, u32 key)
+static void unbind_window(struct tern_mem *mem, u32 key)
 {
 	struct tern_mem_map map;
 
@@ -99,7 +99,7 @@ static int bind_locked(const struct tern_scope *scope, struct tern_mem *mem,
 	if (mem->kind == TERN_MEM_MW2 && (mem->map.valid || !bind->len))
 		return -EINVAL;
 	if (!bind->len) {
-		unbind(mem, bind->key);
+		unbind_window(mem, bind->key);
 		return 0;
 	}
 	region = tern_mem_lookup(scope->keys, bind->region);

@@ -230,8 +230,8 @@ int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- errors --------------------------------------------------------------------- */
 
-static void notify(struct tern_device *dev, struct net *net,
-		   const struct tern_conn *conn)
+static void notify_conn(struct tern_device *dev, struct net *net,
+			const struct tern_conn *conn)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -253,10 +253,10 @@ static void notify(struct tern_device *dev, struct net *net,
 static void notify_error(struct tern_device *dev, struct net *net,
 			 const struct tern_conn *conn)
 {
-	notify(dev, net, conn);
+	notify_conn(dev, net, conn);
 	if (!net_eq(net, &init_net) &&
 	    rdma_dev_access_netns(&dev->ibdev, &init_net))
-		notify(dev, &init_net, conn);
+		notify_conn(dev, &init_net, conn);
 }
 
 void tern_nl_conn_init(void)

@@ -54,7 +54,7 @@ static void take_arm(struct tern_cq *cq)
 }
 
 /* Return: how many found room */
-static u32 fill(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
+static u32 fill_ring(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 {
 	u64 now = cq->timestamps ? ktime_get_ns() : 0;
 	struct tern_cqe *slot;
@@ -121,7 +121,7 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	solicited = cq->solicited;
-	full = cq->overflow || fill(cq, cqes, n) < n;
+	full = cq->overflow || fill_ring(cq, cqes, n) < n;
 	if (full) {
 		first = !cq->overflow;
 		cq->overflow = true;

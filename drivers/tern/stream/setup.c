@@ -52,14 +52,14 @@ void tern_stream_unbind(struct tern_stream *s, struct tern_stream_user *user)
 		user->ops->put(user);
 }
 
-int tern_stream_request(struct tern_stream *s,
-			const struct tern_qp_options *request)
+int tern_stream_set_options(struct tern_stream *s,
+			    const struct tern_qp_options *options)
 {
 	int ret = -EISCONN;
 
 	spin_lock_bh(&s->lock);
 	if (is_free(s)) {
-		s->setup.request = *request;
+		s->setup.options = *options;
 		ret = 0;
 	}
 	spin_unlock_bh(&s->lock);

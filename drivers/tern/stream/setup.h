@@ -105,13 +105,13 @@ struct tern_startup {
  * struct tern_setup - who connects a stream, and how; it changes under the stream's
  * lock, struct tern_stream @lock, and is read without it where it cannot change
  * @user: the endpoint that connects or has connected the stream, with a reference
- * @request: options in place of the device's settings; they do not change while
+ * @options: what to use in place of the device's settings; they do not change while
  *	a @user is set
  * @report: the last startup, written by @user
  */
 struct tern_setup {
 	struct tern_stream_user *user;
-	struct tern_qp_options request;
+	struct tern_qp_options options;
 	struct tern_startup report;
 };
 
@@ -135,14 +135,14 @@ int tern_stream_bind(struct tern_stream *s, struct tern_stream_user *user);
 void tern_stream_unbind(struct tern_stream *s, struct tern_stream_user *user);
 
 /**
- * tern_stream_request() - set the options of the next connection
+ * tern_stream_set_options() - set the options of the next connection
  * @s: the stream
- * @request: checked
+ * @options: checked
  *
  * Context: process. Return: 0, -EISCONN when a startup has begun.
  */
-int tern_stream_request(struct tern_stream *s,
-			const struct tern_qp_options *request);
+int tern_stream_set_options(struct tern_stream *s,
+			    const struct tern_qp_options *options);
 
 /* write a new report, or its @terms; Context: any in which a BH-safe lock may be taken */
 void tern_stream_report(struct tern_stream *s, const struct tern_startup *report);

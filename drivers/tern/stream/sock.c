@@ -464,7 +464,7 @@ u32 tern_sock_moved(const struct tern_sock *s, bool both)
  * Return: TCP's retransmission timeout, less a quarter of what it exceeds the round
  * trip by, in microseconds.
  */
-static s64 patience(const struct sock *sk)
+static s64 resend_patience(const struct sock *sk)
 {
 	s64 rto = jiffies_to_usecs(inet_csk(sk)->icsk_rto);
 	s64 rtt = min_t(s64, tcp_sk(sk)->srtt_us >> 3, rto);
@@ -488,7 +488,7 @@ s64 tern_sock_resend_locked(struct tern_sock *s)
 		waited = tcp_clock_us() - tcp_skb_timestamp_us(oldest);
 	else
 		waited = jiffies_to_usecs(tcp_jiffies32 - tcp_sk(sk)->lsndtime);
-	return max(patience(sk) - waited, 0LL);
+	return max(resend_patience(sk) - waited, 0LL);
 }
 
 bool tern_sock_eof_locked(struct tern_sock *s)

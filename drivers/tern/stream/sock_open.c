@@ -3,6 +3,8 @@
  * How connections begin: connect, listen and accept; and sending and receiving
  * MPA frames (RFC 5044 7.1), before the socket has a stream.
  */
+#include "sock_open.h"
+
 #include <linux/net.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
@@ -13,7 +15,6 @@
 #include <net/tcp.h>
 
 #include "charge.h"
-#include "sock.h"
 
 /* this many unanswered probes end a connection */
 #define KEEPALIVE_PROBES	3

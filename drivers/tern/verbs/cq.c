@@ -125,8 +125,8 @@ static int check_init(const struct ib_cq *ibcq,
 }
 
 /* describe @q to the program: the ring of @cq, or its next one */
-static int answer(const struct tern_cq *cq, const struct tern_queue *q,
-		  struct ib_udata *udata)
+static int describe_ring(const struct tern_cq *cq, const struct tern_queue *q,
+			 struct ib_udata *udata)
 {
 	struct tern_uresp_create_cq resp = { .cqn = cq->cqn };
 
@@ -159,7 +159,7 @@ int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ret = tern_cq_init(cq, ctx, attr->cqe);
 	if (ret)
 		goto err_count;
-	ret = answer(cq, &cq->q, udata);
+	ret = describe_ring(cq, &cq->q, udata);
 	if (ret)
 		goto err_ring;
 	ibcq->cqe = cq->q.size;
@@ -196,7 +196,7 @@ int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 static int replace_ring(struct tern_cq *cq, struct tern_queue *new,
 			struct ib_udata *udata)
 {
-	int ret = answer(cq, new, udata);
+	int ret = describe_ring(cq, new, udata);
 
 	return ret ?: tern_cq_switch(cq, new);
 }

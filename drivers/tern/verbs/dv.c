@@ -12,7 +12,7 @@
 
 #include "core/mpa.h"
 #include "device/device.h"
-#include "device/request.h"
+#include "device/options.h"
 #include "stream/sock.h"
 #include "stream/state.h"
 #include "qp.h"
@@ -68,7 +68,7 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
 	tern_settings_get(&to_tern_dev(ctx->device)->settings, &s);
-	tern_request_from(&s, &d.settings);
+	tern_options_from(&s, &d.settings);
 	d.versions = of_type[s.mpa.type].versions;
 	d.mpa_revs = of_type[s.mpa.type].revs;
 	d.choice = of_type[s.mpa.type].choice;
@@ -81,19 +81,19 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 static int UVERBS_HANDLER(TERN_METHOD_DV_SET_OPTIONS)(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, TERN_ATTR_DV_OPTIONS_QP);
-	struct tern_qp_options w;
+	struct tern_qp_options opt;
 	struct tern_settings s;
 	int ret;
 
-	ret = uverbs_copy_from_or_zero(&w, attrs, TERN_ATTR_DV_OPTIONS_IN);
+	ret = uverbs_copy_from_or_zero(&opt, attrs, TERN_ATTR_DV_OPTIONS_IN);
 	if (!ret)
-		ret = tern_request_check(&w);
+		ret = tern_options_check(&opt);
 	if (ret)
 		return ret;
 	/* applied again at the connect: the settings may change until then */
 	tern_settings_get(&to_tern_dev(ibqp->device)->settings, &s);
-	ret = tern_request_apply(&w, &s);
-	return ret ?: tern_stream_request(tern_stream_of(ibqp), &w);
+	ret = tern_options_apply(&opt, &s);
+	return ret ?: tern_stream_set_options(tern_stream_of(ibqp), &opt);
 }
 
 /* ---- report ------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void report_startup(struct tern_stream *s, struct tern_qp_report *r)
 	const struct tern_startup *last = &s->setup.report;
 
 	spin_lock_bh(&s->lock);
-	r->asked = s->setup.request;
+	r->asked = s->setup.options;
 	r->own = last->own;
 	r->peer = last->peer;
 	set_flag(r, TERN_REPORT_INITIATOR, last->initiator);

@@ -12,7 +12,7 @@
 
 /* ---- what the stream calls ---------------------------------------------- */
 
-static void async_event(struct tern_stream *s, enum ib_event_type type)
+static void raise_async_event(struct tern_stream *s, enum ib_event_type type)
 {
 	struct ib_qp *ibqp = &tern_qp_of(s)->ibqp;
 	struct ib_event event = {
@@ -25,14 +25,14 @@ static void async_event(struct tern_stream *s, enum ib_event_type type)
 		ibqp->event_handler(&event, ibqp->qp_context);
 }
 
-static void released(struct tern_stream *s)
+static void stream_released(struct tern_stream *s)
 {
 	complete(&tern_qp_of(s)->released);
 }
 
 static const struct tern_stream_ops qp_stream_ops = {
-	.async_event = async_event,
-	.released = released,
+	.async_event = raise_async_event,
+	.released = stream_released,
 };
 
 /* ---- create ------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static void fill_cap(const struct tern_stream *s, struct ib_qp_cap *cap)
 	cap->max_recv_sge = s->rq.own.max_sge;
 }
 
-static int respond(const struct tern_stream *s, struct ib_udata *udata)
+static int describe_qp(const struct tern_stream *s, struct ib_udata *udata)
 {
 	struct tern_uresp_create_qp resp = {
 		.qpn = s->qpn,
@@ -152,7 +152,7 @@ int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret)
 		goto err_queues;
 	set_number(qp, qpn);
-	ret = udata ? respond(s, udata) : 0;
+	ret = udata ? describe_qp(s, udata) : 0;
 	if (ret)
 		goto err_qpn;
 	fill_cap(s, &init->cap);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* How a TCP connection begins: addresses, connect, listen, the bytes of MPA's frames. */
+#ifndef TERN_SOCK_OPEN_H
+#define TERN_SOCK_OPEN_H
+
+#include <linux/socket.h>
+#include <linux/types.h>
+
+#include "sock.h"
+
+/* ---- startup: process context, the socket lock is not held -------------- */
+
+struct tern_sock_addr {
+	struct sockaddr_storage local;
+	struct sockaddr_storage remote;
+};
+
+/**
+ * tern_sock_connect() - bind and begin to connect; never waits
+ * @s: fresh socket
+ * @addr: from and to; a local port of 0 is chosen by TCP
+ *
+ * Return: 0 when the connection is under way or established; -EADDRINUSE when
+ * another socket has the local port, unless only connections to other peers
+ * have it, all by connect(); or another error.
+ */
+int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr);
+
+/* IPv4 TOS or IPv6 traffic class of all that is sent from now on */
+void tern_sock_set_tos(struct tern_sock *s, u8 tos);
+
+/* an idle connection whose peer is gone ends after 4 * @seconds; 0: never */
+void tern_sock_set_keepalive(struct tern_sock *s, unsigned int seconds);
+
+/**
+ * tern_sock_names() - both ends' addresses
+ * @s: connected socket
+ * @addr: result; an IPv4-mapped IPv6 address is given as IPv4
+ *
+ * Return: 0 or -ENOTCONN.
+ */
+int tern_sock_names(struct tern_sock *s, struct tern_sock_addr *addr);
+
+/* any port; Context: any */
+void tern_sock_clear_port(struct sockaddr_storage *addr);
+
+enum tern_sock_phase {
+	TERN_SOCK_CONNECTING,
+	TERN_SOCK_OPEN,		/* established, or a half is closed */
+	TERN_SOCK_DEAD,
+};
+
+enum tern_sock_phase tern_sock_phase(struct tern_sock *s);
+
+/**
+ * tern_sock_recv() - take bytes out of the receive queue; never waits
+ * @s: socket
+ * @buf: where to
+ * @len: no more than this is consumed
+ * @peek: consume nothing
+ *
+ * Return: bytes, 0 at the peer's FIN, -EAGAIN when the queue is empty, or the
+ * connection's error.
+ */
+int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek);
+
+/* send a small frame as a whole, now; Return: 0 or an error */
+int tern_sock_send(struct tern_sock *s, const void *buf, size_t len);
+
+/* ---- listening ---------------------------------------------------------- */
+
+struct tern_listen_sock;
+
+/**
+ * tern_listen_sock_open() - listen on an address
+ * @net: in this netns; no reference is held, see tern_sock_release()
+ * @addr: local address and port
+ * @v6only: IPv6: take no IPv4 connections
+ * @backlog: connections that may wait to be accepted
+ * @ready: called from softirq when a connection waits
+ * @arg: its argument
+ *
+ * Context: process. Return: the listener, or ERR_PTR().
+ */
+struct tern_listen_sock *tern_listen_sock_open(struct net *net,
+					       const struct sockaddr_storage *addr,
+					       bool v6only, int backlog,
+					       void (*ready)(void *arg),
+					       void *arg);
+
+/* raise the backlog */
+void tern_listen_sock_backlog(struct tern_listen_sock *l, int backlog);
+
+/* tern_charge_begin() for the cgroup of the listening socket */
+struct mem_cgroup *tern_listen_sock_charge(const struct tern_listen_sock *l);
+
+/* Return: a connection, -EAGAIN when none waits, or an error */
+struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l);
+
+/* after the return @ready neither runs nor will run */
+void tern_listen_sock_close(struct tern_listen_sock *l);
+
+#endif /* TERN_SOCK_OPEN_H */
