@@ -59,7 +59,8 @@ TEST(fsm__every_state_can_end, "by an abort, a timer or the stream")
 	}
 }
 
-TEST(fsm__timers_bound_all_waiting, "MPA rule 10, K5, F71, H18; of the ULP, too")
+TEST(fsm__timers_bound_all_waiting,
+	"RFC 5044 7.1.2 rule 10, K5, F71, H18; of the ULP, too")
 {
 	static const enum tern_cm_state waits[] = {
 		CM_CONNECTING, CM_REPLY_WAIT, CM_REQUEST_WAIT, CM_ULP_WAIT,
@@ -216,7 +217,7 @@ TEST(fsm__passive_ulp_never_answers, "a Reply says no; FIN, as after a reject")
 	     { CM_EV_DRAINED, CM_CLOSED, CM_ACT_DROP });
 }
 
-TEST(fsm__passive_crowded_out, "6581 10: a Reply goes before the end, but once")
+TEST(fsm__passive_crowded_out, "RFC 6581 10: a Reply goes before the end, but once")
 {
 	WALK(false, { CM_EV_CROWDED, CM_CLOSED, CM_ACT_DENY | CUT });
 	WALK(false,

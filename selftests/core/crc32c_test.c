@@ -9,7 +9,7 @@ static u32 digest(const u8 *p, u32 len)
 	return ~crc32c(~0U, p, len);
 }
 
-TEST(crc32c__vectors, "MPA-036 MPA-046 1.5")
+TEST(crc32c__vectors, "MPA-036 MPA-046")
 {
 	u8 buf[64];
 
@@ -29,7 +29,7 @@ TEST(crc32c__vectors, "MPA-036 MPA-046 1.5")
 	expect_eq(digest(buf, 48), 0xd9963a56);
 }
 
-TEST(crc32c__bytes_least_significant_first, "MPA-046 1.5")
+TEST(crc32c__bytes_least_significant_first, "MPA-046")
 {
 	static const u8 want[] = { 0x83, 0x92, 0x06, 0xe3 };
 	u8 got[4];

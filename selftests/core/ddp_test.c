@@ -88,7 +88,7 @@ static void take(struct tern_ddp_rx *rx, struct try t)
 		tern_ddp_advance(rx, &seg);
 }
 
-TEST(ddp_segment__fields_untagged, "DDP-033 RDMAP-009 RDMAP-010 1.4")
+TEST(ddp_segment__fields_untagged, "DDP-033 RDMAP-009 RDMAP-010")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct tern_seg seg;
@@ -110,7 +110,7 @@ TEST(ddp_segment__fields_untagged, "DDP-033 RDMAP-009 RDMAP-010 1.4")
 	expect_eq(seg.len, 2);
 }
 
-TEST(ddp_segment__fields_tagged, "DDP-025 RDMAP-009 RDMAP-010 1.3")
+TEST(ddp_segment__fields_tagged, "DDP-025 RDMAP-009 RDMAP-010")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct tern_seg seg;
@@ -176,7 +176,7 @@ TEST(ddp_segment__version, "DDP-023 DDP-024 RDMAP-125 MPA-225 S3")
 	}
 }
 
-TEST(ddp_segment__reserved_bits_are_ignored, "DDP-022 1.1")
+TEST(ddp_segment__reserved_bits_are_ignored, "DDP-022")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -218,7 +218,7 @@ TEST(ddp_segment__sequence_number, "DDP-039 DDP-086 DDP-013 DDP-059 S5")
 	}
 }
 
-TEST(ddp_segment__sequence_numbers_are_per_queue, "DDP-038 DDP-039 1.6")
+TEST(ddp_segment__sequence_numbers_are_per_queue, "DDP-038 DDP-039")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -502,7 +502,7 @@ TEST(rdmap_segment__terminate_size, "RDMAP-081 RDMAP-083 S16 Q30")
 			  len <= 52 ? TERN_TERM_NONE : TERN_TERM_DU_TOO_LONG);
 }
 
-TEST(rdmap_segment__read_request_body, "RDMAP-019 RDMAP-023 1.7")
+TEST(rdmap_segment__read_request_body, "RDMAP-019 RDMAP-023")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct try t = untagged(0x41, 0x41, 1, 1, 0, 28);

@@ -4,7 +4,7 @@
 #include "util.h"
 #include "mpa_options.h"
 
-TEST(build__request_bytes, "MPA-081 MPA-163 MPA-166 vector 1.2/1")
+TEST(build__request_bytes, "MPA-081 MPA-163 MPA-166")
 {
 	struct tern_mpa_options opt = default_options();
 	u8 out[TERN_MPA_FRAME_MAX], want[64];
@@ -33,7 +33,7 @@ TEST(build__reply_bytes, "MPA-083 MPA-095 MPA-158")
 	expect_bytes(out, want, len);
 }
 
-TEST(build__enhanced_words, "MPA-164 vectors 1.2/2 to 1.2/4")
+TEST(build__enhanced_words, "MPA-164")
 {
 	static const struct {
 		u16 ird, ord;

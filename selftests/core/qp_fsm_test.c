@@ -100,7 +100,7 @@ TEST(qp_fsm__error_is_final, "no event leaves ERROR")
 }
 
 /* with events in any order, the end is reported once, on the step to ERROR */
-TEST(qp_fsm__the_end_is_told_once, "stream.h")
+TEST(qp_fsm__the_end_is_told_once, "on the step to ERROR")
 {
 	u32 seed = 1;
 
@@ -129,7 +129,8 @@ TEST(qp_fsm__the_end_is_told_once, "stream.h")
 	}
 }
 
-TEST(qp_fsm__every_state_and_event_has_a_name, "style 2")
+TEST(qp_fsm__every_state_and_event_has_a_name,
+	"each state and event has a name of its own")
 {
 	for (int s = 0; s < QP_STATE_COUNT; s++)
 		expect(strcmp(tern_qp_state_name(s), "?"));

@@ -25,7 +25,7 @@ static void fill(void)
 }
 
 TEST(rdmap_build_write__layout,
-	"DDP-021 DDP-025 DDP-026 DDP-049 RDMAP-033 RDMAP-014 1.3")
+	"DDP-021 DDP-025 DDP-026 DDP-049 RDMAP-033 RDMAP-014")
 {
 	struct tern_tx_msg msg;
 
@@ -36,7 +36,7 @@ TEST(rdmap_build_write__layout,
 	expect_wire(msg, "C0 00 01020304 1112131415161718 D0D1D2");
 }
 
-TEST(rdmap_build_read_resp__layout, "RDMAP-057 RDMAP-020 RDMAP-021 1.7")
+TEST(rdmap_build_read_resp__layout, "RDMAP-057 RDMAP-020 RDMAP-021")
 {
 	struct tern_tx_msg msg;
 
@@ -48,7 +48,7 @@ TEST(rdmap_build_read_resp__layout, "RDMAP-057 RDMAP-020 RDMAP-021 1.7")
 }
 
 TEST(rdmap_build_send__layouts,
-	"DDP-033 DDP-037 RDMAP-011 RDMAP-016 RDMAP-065 RDMAP-072 1.4")
+	"DDP-033 DDP-037 RDMAP-011 RDMAP-016 RDMAP-065 RDMAP-072")
 {
 	struct tern_tx_msg msg;
 
@@ -65,8 +65,7 @@ TEST(rdmap_build_send__layouts,
 	expect_wire(msg, "40 03 00000000 00000000 00000005 00000000");
 }
 
-TEST(rdmap_build_read_req__layout,
-	"RDMAP-016 RDMAP-019 RDMAP-042 RDMAP-047 1.7")
+TEST(rdmap_build_read_req__layout, "RDMAP-016 RDMAP-019 RDMAP-042 RDMAP-047")
 {
 	struct tern_tx_msg msg;
 

@@ -56,7 +56,7 @@ TEST(term_build__which_copies_go_along,
 	}
 }
 
-TEST(term_build__bytes, "RDMAP-024 RDMAP-025 RDMAP-028 RDMAP-029 1.7")
+TEST(term_build__bytes, "RDMAP-024 RDMAP-025 RDMAP-028 RDMAP-029")
 {
 	u8 out[TERN_TERMINATE_MAX], want[TERN_TERMINATE_MAX];
 	u32 n = tern_term_build(out, TERN_TERM_DT_WRAP, write_seg, 14, 0x1234);
@@ -236,7 +236,7 @@ TEST(term_names_read__by_kind_and_header, "RDMAP-082 RDMAP-116 Q30")
 	expect(!tern_term_names_read(&info, &msn));
 }
 
-TEST(term_parse__every_triplet, "RDMAP-026 2.1")
+TEST(term_parse__every_triplet, "RDMAP-026")
 {
 	struct tern_term_info info;
 	u8 b[4] = { 0 };
@@ -250,7 +250,7 @@ TEST(term_parse__every_triplet, "RDMAP-026 2.1")
 	}
 }
 
-TEST(term_name__each_code_of_the_table, "RDMAP-026 DDP-096 2.1")
+TEST(term_name__each_code_of_the_table, "RDMAP-026 DDP-096")
 {
 	u32 known = 0;
 
