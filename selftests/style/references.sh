@@ -14,24 +14,33 @@ requirements=selftests/conformance/requirements
 later='^selftests/(lab/tree|style/references\.sh|style/faults\.list)$'
 texts() { files . | grep -vE "$later"; }
 
-# a document that only its authors have, or a number in one; an RFC's section
-# without the word RFC
+# a document that only its authors have, or a number in one; an RFC's section or rule
+# without the word RFC; in what TEST() cites each number with a dot is a section
 forbidden()
 {
 	texts | xargs grep -nIE \
 		-e '[Cc]hecklist|\b(design|style|house|findings|lab|spec)\.md\b' \
 		-e '\b([Dd]esign|[Ii]tem|[Ii]ssue|[Rr]eadings?) #?[0-9]' \
+		-e '\b(MPA|DDP|RDMAP) rule [0-9]' \
 		-e '\b[Ss]tep R?[0-9]|\b(EXT|V2)-[0-9]{3}\b' || true
 	texts | xargs grep -nIE '\b(5040|5041|5042|5044|6581|7306) [0-9A-C]+\.[0-9]' |
 		grep -v 'RFC' || true
+	# shellcheck disable=SC2016 # awk's
+	texts | grep '_test\.c$' | xargs awk '
+		/^TEST\(/ { inside = 1 }
+		inside && !/RFC/ && /[" ][0-9]+\.[0-9]/ { print FILENAME ":" FNR ":" $0 }
+		/\)/ { inside = 0 }'
 }
+
+with_letters='^(Documentation|drivers/tern|'
+with_letters+='selftests/(conformance|core|fuzz|kernel|model|net|verbs))/'
 
 # IDs that are cited and no row has; a letter and a number where tests cite rows
 unknown()
 {
 	{
 		texts | xargs grep -ohIE '\b(MPA|DDP|RDMAP)-[0-9]{3}\b'
-		texts | grep -E '^(Documentation|selftests/(conformance|core|model|net))/' |
+		texts | grep -E "$with_letters" |
 			xargs grep -ohIE '\b[GHMFOKPQRS][1-9][0-9]?\b'
 	} | sort -u | comm -23 - <(cut -f1 $requirements | sort -u)
 }
