@@ -70,7 +70,7 @@ TEST(clock__a_trickle_has_an_end, "DDP-067")
 	expect_eq(now, START + 150 * SPAN);
 }
 
-TEST(clock__a_late_step_has_what_is_left, "DDP-067")
+TEST(clock__late_close_does_not_extend_the_limit, "DDP-067")
 {
 	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
 

@@ -190,7 +190,7 @@ TEST(fsm__passive_terminate_or_fin_for_rtr, "F69 F72")
 	     { CM_EV_STREAM_FAILED, CM_CLOSED, CM_ACT_EST_ERR | BROKE });
 }
 
-TEST(fsm__passive_early_octets, "K7 K14: closed, the ULP learns at its answer")
+TEST(fsm__passive_early_bytes, "K7 K14: closed, the ULP learns at its answer")
 {
 	WALK(false,
 	     { CM_EV_REQUEST, CM_ULP_WAIT, 0 },

@@ -437,7 +437,7 @@ TEST(rdmap_segment__invalidate_stag_stays, "RDMAP-011 DDP-034 Q10 S10")
 	take(&rx, t);
 }
 
-TEST(rdmap_segment__plain_send_ignores_that_field, "RDMAP-017")
+TEST(rdmap_segment__send_ignores_the_invalidate_stag, "RDMAP-017")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct try t = untagged(0x01, 0x43, 0, 1, 0, 9);
@@ -451,7 +451,7 @@ TEST(rdmap_segment__plain_send_ignores_that_field, "RDMAP-017")
 	expect_eq(seg.row->has_inv, false);
 }
 
-TEST(rdmap_segment__models_may_interleave, "Q34")
+TEST(rdmap_segment__tagged_and_untagged_messages_interleave, "Q34")
 {
 	struct tern_ddp_rx rx = fresh(1);
 
@@ -565,7 +565,7 @@ TEST(ddp__version_0_connection, "MPA-225 MPA-012 DDP-021")
 }
 
 /* DDP reports the error and leaves ending the stream to RDMAP: its state is unchanged */
-TEST(ddp__verdict_ends_no_stream, "DDP-065")
+TEST(ddp__errors_leave_the_stream_state_unchanged, "DDP-065")
 {
 	struct tern_ddp_rx rx = fresh(1);
 

@@ -99,7 +99,7 @@ TEST(parse__wrong_key, "K1 MPA-082 MPA-084: each of the 16 bytes, at once")
 	}
 }
 
-TEST(parse__own_key, "K2 P9 MPA-077")
+TEST(parse__key_of_the_other_frame, "K2 P9 MPA-077")
 {
 	struct tern_mpa_msg msg;
 	u8 buf[64];

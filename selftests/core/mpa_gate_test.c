@@ -255,7 +255,7 @@ TEST(fall_back__asks_plainly, "H9 H13 H16 H18 MPA-161 MPA-210 MPA-212")
 
 /* ---- both ends ------------------------------------------------------------------------- */
 
-TEST(path__summary, "P1 to P8")
+TEST(path__each_pair_connects_or_closes, "P1 to P8")
 {
 	static const struct {
 		const char *id;

@@ -85,7 +85,8 @@ TEST(settle__rtr_matrix,
 			check_f_row(offered, taken);
 }
 
-TEST(settle__rows_by_name, "F10 F16 F26 F30 F37 F42 F44 F49 F51 F55 F58")
+TEST(expected_rtr__agrees_with_the_decision_table,
+	"F10 F16 F26 F30 F37 F42 F44 F49 F51 F55 F58")
 {
 	static const struct {
 		u32 offered, taken;

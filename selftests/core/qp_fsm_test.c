@@ -100,7 +100,7 @@ TEST(qp_fsm__error_is_final, "no event leaves ERROR")
 }
 
 /* with events in any order, the end is reported once, on the step to ERROR */
-TEST(qp_fsm__the_end_is_told_once, "on the step to ERROR")
+TEST(qp_fsm__end_is_reported_once, "on the step to ERROR")
 {
 	u32 seed = 1;
 

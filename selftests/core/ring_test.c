@@ -16,7 +16,7 @@ TEST(ring_avail__any_fill_at_any_index, "level and room at each wrap")
 		}
 }
 
-TEST(ring_avail__a_lie_is_an_error, "an index of the other side")
+TEST(ring_avail__index_out_of_range_is_an_error, "an index of the other side")
 {
 	static const u32 lies[] = { 65, 66, 128, 1U << 31, ~0U - 1, ~0U };
 

@@ -133,7 +133,7 @@ TEST(term_build__read_that_failed_half_way, "RDMAP-032 Q30")
 	expect_eq(be64_to_cpu(info.rreq.src_to), 0x2064);
 }
 
-TEST(term_build__no_offender_no_copies, "RDMAP-121 Q30 Q32")
+TEST(term_build__local_errors_copy_no_header, "RDMAP-121 Q30 Q32")
 {
 	u8 out[TERN_TERMINATE_MAX];
 

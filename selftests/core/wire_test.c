@@ -18,7 +18,7 @@ static const struct {
 	{ false, false, false, false, 2, 4 },
 };
 
-TEST(op_table__is_table_1_5, "RDMAP-012 RDMAP-018 RDMAP-070")
+TEST(op_table__matches_figure_4, "RDMAP-012 RDMAP-018 RDMAP-070")
 {
 	for (u32 op = 0; op < 16; op++) {
 		const struct tern_op_row *row = &tern_op_table[op];
