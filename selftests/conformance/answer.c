@@ -134,7 +134,7 @@ static void answer__enhanced_reject(void)
 	must_be_rejected(&m, &f, 4);
 }
 
-static void answer__reply_without_words(void)
+static void answer__enhanced_reply_without_ird_and_ord(void)
 {
 	struct mpa_frame f;
 	uint16_t len;
@@ -151,7 +151,7 @@ static void answer__reply_without_words(void)
 	}
 }
 
-static void answer__high_reply(void)
+static void answer__reply_of_rev_over_2(void)
 {
 	unsigned int i;
 
@@ -168,7 +168,7 @@ static void answer__high_reply(void)
 	}
 }
 
-static void answer__high_reply_to_plain(void)
+static void answer__reply_of_rev_over_2_to_plain(void)
 {
 	refused_exchange("enhanced off", 2, 3, 0);
 	refused_exchange("mpa-rev 1", 1, 3, 0);
@@ -226,15 +226,15 @@ static const struct conform_test tests[] = {
 	{ "answer__enhanced_reject", "H11",
 	  "An enhanced Reply with R rejects; the data after the words is the ULP's.",
 	  INITIATOR, 0, answer__enhanced_reject },
-	{ "answer__reply_without_words", "H12 K13 MPA-109",
+	{ "answer__enhanced_reply_without_ird_and_ord", "H12 K13 MPA-109",
 	  "S with less than 4 bytes of private data is badly formatted.",
-	  INITIATOR, 0, answer__reply_without_words },
-	{ "answer__high_reply", "H17 K12 MPA-093",
+	  INITIATOR, 0, answer__enhanced_reply_without_ird_and_ord },
+	{ "answer__reply_of_rev_over_2", "H17 K12 MPA-093",
 	  "A Reply of a Rev over 2 is closed on.",
-	  INITIATOR, 0, answer__high_reply },
-	{ "answer__high_reply_to_plain", "H17 K12 MPA-093",
+	  INITIATOR, 0, answer__reply_of_rev_over_2 },
+	{ "answer__reply_of_rev_over_2_to_plain", "H17 K12 MPA-093",
 	  "A Reply of a Rev over 2 to a plain Request is closed on.",
-	  INITIATOR, NEED_SET, answer__high_reply_to_plain },
+	  INITIATOR, NEED_SET, answer__reply_of_rev_over_2_to_plain },
 	{ "answer__no_reply", "H18 MPA-117",
 	  "Without a Reply in time: the end, an error, no second try.",
 	  INITIATOR, NEED_SET, answer__no_reply },

@@ -237,7 +237,7 @@ static void o14__ord_out_of_reach_ends_in_terminate(void)
 	must_have_failed(&m);
 }
 
-static void o14__values_go_up_though_it_ends(void)
+static void o14__failed_connection_reports_ird_and_ord(void)
 {
 	struct meeting m = with_depths(8, 8);
 
@@ -483,9 +483,9 @@ static const struct conform_test tests[] = {
 	{ "o14__ord_out_of_reach_ends_in_terminate", "O14 MPA-169 MPA-171 MPA-183",
 	  "a Reply's ORD that the initiator cannot give: Terminate 2/0/06, close",
 	  INITIATOR, 0, o14__ord_out_of_reach_ends_in_terminate },
-	{ "o14__values_go_up_though_it_ends", "O14 MPA-179",
+	{ "o14__failed_connection_reports_ird_and_ord", "O14 MPA-179",
 	  "the IRD and ORD of a Reply that ends in 2/0/06 are there for the ULP",
-	  INITIATOR, NEED_STATE, o14__values_go_up_though_it_ends },
+	  INITIATOR, NEED_STATE, o14__failed_connection_reports_ird_and_ord },
 	{ "o15__ord_not_negotiated_leaves_ird_alone", "O15 MPA-188",
 	  "Reply ORD 0x3FFF: no Terminate 2/0/06, the initiator's IRD stays as its ULP set it",
 	  INITIATOR, 0, o15__ord_not_negotiated_leaves_ird_alone },

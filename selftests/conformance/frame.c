@@ -56,7 +56,7 @@ static void frame__reply_key_bytes(void)
 	}
 }
 
-static void frame__own_key_to_responder(void)
+static void frame__reply_to_responder(void)
 {
 	struct mpa_frame f;
 
@@ -64,7 +64,7 @@ static void frame__own_key_to_responder(void)
 	must_be_refused(knock(agent_listen(), &f));
 }
 
-static void frame__own_key_to_initiator(void)
+static void frame__request_to_initiator(void)
 {
 	struct mpa_frame f;
 
@@ -198,7 +198,7 @@ static void frame__stalled_request(void)
 }
 
 /* a byte now and then does not restart the timer */
-static void frame__dripping_request(void)
+static void frame__single_bytes_do_not_extend_the_limit(void)
 {
 	uint8_t out[64];
 	const uint8_t *at;
@@ -506,7 +506,7 @@ static size_t spoil(void *out)
 	return n;
 }
 
-static void frame__spoilt_requests(void)
+static void frame__damaged_requests(void)
 {
 	const struct agent_qp qp = AGENT_QP_DEFAULT;
 	uint16_t port = agent_listen();
@@ -537,12 +537,12 @@ static const struct conform_test tests[] = {
 	{ "frame__reply_key_bytes", "K1 MPA-084 MPA-109 MPA-128",
 	  "A Reply of which any byte of the key is wrong is closed on and reported.",
 	  INITIATOR, 0, frame__reply_key_bytes },
-	{ "frame__own_key_to_responder", "K2 MPA-082 MPA-114",
+	{ "frame__reply_to_responder", "K2 MPA-082 MPA-114",
 	  "A Reply where a Request is due is closed on.",
-	  RESPONDER, 0, frame__own_key_to_responder },
-	{ "frame__own_key_to_initiator", "K2 P9 MPA-077 MPA-084 MPA-114",
+	  RESPONDER, 0, frame__reply_to_responder },
+	{ "frame__request_to_initiator", "K2 P9 MPA-077 MPA-084 MPA-114",
 	  "A Request where a Reply is due is closed on: two initiators notice it.",
-	  INITIATOR, 0, frame__own_key_to_initiator },
+	  INITIATOR, 0, frame__request_to_initiator },
 	{ "frame__long_request", "K3 MPA-096 MPA-098 MPA-102 MPA-116",
 	  "A PD_Length over 512 is closed on without waiting for the data.",
 	  RESPONDER, 0, frame__long_request },
@@ -558,9 +558,9 @@ static const struct conform_test tests[] = {
 	{ "frame__stalled_request", "K5 P10 MPA-115 MPA-117 MPA-102",
 	  "A responder waits for a whole Request for some time only.",
 	  RESPONDER, NEED_SET, frame__stalled_request },
-	{ "frame__dripping_request", "K5 MPA-117",
+	{ "frame__single_bytes_do_not_extend_the_limit", "K5 MPA-117",
 	  "The time limit is for the whole Request, however it comes.",
-	  RESPONDER, NEED_SET, frame__dripping_request },
+	  RESPONDER, NEED_SET, frame__single_bytes_do_not_extend_the_limit },
 	{ "frame__others_beside_a_stalled_request", "MPA-115",
 	  "A connection without a Request delays no other.",
 	  RESPONDER, 0, frame__others_beside_a_stalled_request },
@@ -609,9 +609,9 @@ static const struct conform_test tests[] = {
 	{ "frame__reject_bit_of_request", "K11 MPA-089",
 	  "R in a Request is not looked at.",
 	  RESPONDER, 0, frame__reject_bit_of_request },
-	{ "frame__spoilt_requests", "MPA-116 MPA-102",
-	  "No Request, however spoilt, keeps the device from serving the next one.",
-	  RESPONDER, 0, frame__spoilt_requests },
+	{ "frame__damaged_requests", "MPA-116 MPA-102",
+	  "A damaged Request does not keep the device from serving the next one.",
+	  RESPONDER, 0, frame__damaged_requests },
 	{}
 };
 

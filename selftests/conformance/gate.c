@@ -301,7 +301,7 @@ static void must_refuse_for_room(struct peer *p)
 	must_close_silently(p);
 }
 
-static void gate__no_room_for_the_silent(void)
+static void gate__replaced_silent_peer_gets_a_reply(void)
 {
 	struct peer *oldest, *next, *last;
 	uint16_t port;
@@ -389,9 +389,9 @@ static const struct conform_test tests[] = {
 	{ "gate__rdmac_and_rev_2", "G13",
 	  "An RDMAC responder closes on Rev 2, or says Rev 0.",
 	  RESPONDER, NEED_SET, gate__rdmac_and_rev_2 },
-	{ "gate__no_room_for_the_silent", "MPA-115",
+	{ "gate__replaced_silent_peer_gets_a_reply", "MPA-115",
 	  "A silent peer that is dropped for another gets an enhanced Reply with R.",
-	  RESPONDER, NEED_SET, gate__no_room_for_the_silent },
+	  RESPONDER, NEED_SET, gate__replaced_silent_peer_gets_a_reply },
 	{ "gate__no_room_for_a_request", "MPA-207",
 	  "A Request for which there is no room is rejected, not closed on.",
 	  RESPONDER, NEED_SET, gate__no_room_for_a_request },

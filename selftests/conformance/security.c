@@ -360,7 +360,7 @@ static void revoked_in_a_segment(void)
 
 /* Writes arrive while the region is deregistered: after the call returns no byte
  * changes. */
-static void revoked_under_fire(void)
+static void deregistering_stops_arriving_writes(void)
 {
 	enum { SHOTS = 1500, LEN = 1024 };
 	struct session s = session_default();
@@ -437,9 +437,9 @@ static const struct conform_test tests[] = {
 	{ "security__revoked_in_a_segment", "RDMAP-142 DDP-113",
 	  "a segment that is not all there is not placed once the STag is taken back",
 	  RESPONDER, 0, revoked_in_a_segment },
-	{ "security__revoked_under_fire", "RDMAP-142 DDP-113",
+	{ "security__deregistering_stops_arriving_writes", "RDMAP-142 DDP-113",
 	  "no byte changes once the call that takes the STag back has returned",
-	  EITHER, 0, revoked_under_fire },
+	  EITHER, 0, deregistering_stops_arriving_writes },
 	{}
 };
 

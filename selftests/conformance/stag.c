@@ -173,7 +173,7 @@ static void start_sharers(struct session *greedy, struct session *other)
 /* RFC 5040 8.1.2: before the queue that several streams share is empty, the program
  * can tell which stream uses it up, by the limit event and by the QP of each
  * completion. */
-static void greedy_stream_is_found_out(void)
+static void completions_tell_which_stream_uses_the_srq(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "l");
 	struct session greedy, other;
@@ -246,9 +246,9 @@ static const struct conform_test tests[] = {
 	{ "stag__read_slots_are_not_shared", "RDMAP-156 RDMAP-148",
 	  "a stream that takes all its Read slots takes none from another", RESPONDER, 0,
 	  read_slots_are_not_shared },
-	{ "stag__greedy_stream_is_found_out", "RDMAP-157 DDP-120",
+	{ "stag__completions_tell_which_stream_uses_the_srq", "RDMAP-157 DDP-120",
 	  "a program is told that its shared receive queue runs low, and whose messages took it",
-	  RESPONDER, 0, greedy_stream_is_found_out },
+	  RESPONDER, 0, completions_tell_which_stream_uses_the_srq },
 	{ "stag__greedy_stream_ends_alone", "DDP-079 RDMAP-119",
 	  "a stream that finds the shared receive queue empty is ended, and it alone",
 	  RESPONDER, 0, greedy_stream_ends_alone },

@@ -64,7 +64,7 @@ static void first_fault_wins(void)
 	must_close_silently(s.p);
 }
 
-static void first_fault_wins_turned(void)
+static void first_fault_wins_in_reverse_order(void)
 {
 	struct session s = session_default();
 	uint8_t first[ROOM], second[ROOM];
@@ -361,7 +361,7 @@ static void event_mpa(void)
 
 /* What was posted earlier is sent, the Terminate takes the place of the message that
  * cannot be built, and what was posted later is flushed. */
-static void stands_in_for_the_message(void)
+static void replaces_a_message_that_cannot_be_built(void)
 {
 	struct session s = session_default();
 	struct agent_mr good = agent_mr(ROOM, "lrw");
@@ -444,9 +444,9 @@ static const struct conform_test tests[] = {
 	{ "term_end__first_fault_wins", "RDMAP-124",
 	  "of two bad segments the first is reported, and no second Terminate follows",
 	  EITHER, 0, first_fault_wins },
-	{ "term_end__first_fault_wins_turned", "RDMAP-124",
+	{ "term_end__first_fault_wins_in_reverse_order", "RDMAP-124",
 	  "of two bad segments the first is reported, and no second Terminate follows",
-	  RESPONDER, 0, first_fault_wins_turned },
+	  RESPONDER, 0, first_fault_wins_in_reverse_order },
 	{ "term_end__lowest_layer_wins", "RDMAP-124 RDMAP-125",
 	  "an FPDU with a bad CRC is not looked at any further",
 	  RESPONDER, 0, lowest_layer_wins },
@@ -492,9 +492,9 @@ static const struct conform_test tests[] = {
 	{ "term_end__event_mpa", "RDMAP-120 DDP-077 Q15",
 	  "a fault found by MPA is fatal to the QP",
 	  RESPONDER, 0, event_mpa },
-	{ "term_end__stands_in_for_the_message", "RDMAP-121 RDMAP-084 RDMAP-120",
+	{ "term_end__replaces_a_message_that_cannot_be_built", "RDMAP-121 RDMAP-084 RDMAP-120",
 	  "a message that cannot be built is replaced by a Terminate without copies",
-	  EITHER, 0, stands_in_for_the_message },
+	  EITHER, 0, replaces_a_message_that_cannot_be_built },
 	{ "term_end__later_work_fails", "RDMAP-084 RDMAP-085",
 	  "work posted after the Terminate is refused or flushed, not sent",
 	  RESPONDER, 0, later_work_fails },

@@ -265,7 +265,7 @@ static void header_counts_where_it_may_be(void)
 
 /* A Response failed at the peer: a tagged header names no Read, so the oldest one is
  * hit. */
-static void astray_response_names_nothing(void)
+static void read_response_header_fails_the_oldest_request(void)
 {
 	static const uint8_t header[TAGGED_HDR] = { 0xc1, 0x42, 0, 0, 0, 0x78 };
 	struct waiting w = start_waiting();
@@ -325,7 +325,7 @@ static void stale_header_names_nothing(void)
 	must_fail_read("REM_OP_ERR");
 }
 
-static void bare_hits_the_oldest(void)
+static void without_copies_fails_the_oldest_request(void)
 {
 	struct waiting w = start_waiting();
 
@@ -431,8 +431,8 @@ static void answers_nothing_more(void)
 
 /* ---- wrong Terminates ---- */
 
-/* header bits without enough bytes: a bit counts as far as the bytes go */
-static void bits_without_bytes(void)
+/* a header bit is ignored if the message has not enough bytes for the header */
+static void header_bits_without_bytes_are_ignored(void)
 {
 	static const struct {
 		uint8_t hdrct;
@@ -586,12 +586,13 @@ static const struct conform_test tests[] = {
 	  "puts one, and nowhere else", RESPONDER, 0, header_counts_where_it_may_be },
 	NAMING(X)
 #undef X
-	{ "term_recv__astray_response_names_nothing", "RDMAP-082 RDMAP-116 Q12",
+	{ "term_recv__read_response_header_fails_the_oldest_request",
+	  "RDMAP-082 RDMAP-116 Q12",
 	  "a Terminate about a Read Response hits the oldest work request",
-	  RESPONDER, 0, astray_response_names_nothing },
-	{ "term_recv__bare_hits_the_oldest", "RDMAP-082 RDMAP-116 Q12",
+	  RESPONDER, 0, read_response_header_fails_the_oldest_request },
+	{ "term_recv__without_copies_fails_the_oldest_request", "RDMAP-082 RDMAP-116 Q12",
 	  "a Terminate without copies hits the oldest work request",
-	  EITHER, 0, bare_hits_the_oldest },
+	  EITHER, 0, without_copies_fails_the_oldest_request },
 	{ "term_recv__write_under_way_fails", "RDMAP-082 RDMAP-116",
 	  "a Write under way is the oldest work request",
 	  EITHER, 0, write_under_way_fails },
@@ -610,9 +611,9 @@ static const struct conform_test tests[] = {
 	{ "term_recv__answers_nothing_more", "RDMAP-083 RDMAP-086",
 	  "a Read Request after a Terminate is not answered",
 	  EITHER, 0, answers_nothing_more },
-	{ "term_recv__bits_without_bytes", "RDMAP-083 RDMAP-029 RDMAP-125",
-	  "M, D and R are believed as far as there are bytes",
-	  RESPONDER, 0, bits_without_bytes },
+	{ "term_recv__header_bits_without_bytes_are_ignored", "RDMAP-083 RDMAP-029 RDMAP-125",
+	  "M, D and R are ignored where the bytes for them are missing",
+	  RESPONDER, 0, header_bits_without_bytes_are_ignored },
 	{ "term_recv__reserved_bits_are_ignored", "RDMAP-028",
 	  "the 13 reserved bits of a Terminate are ignored",
 	  EITHER, 0, reserved_bits_are_ignored },

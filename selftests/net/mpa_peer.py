@@ -358,7 +358,7 @@ CASES = {
                                 CRC | S, 2, b"\xff" * 4),
     "to_reserved_bits": served(frame(REQ, CRC | R | S | 0xf, 2, ALL), CRC | S, 2),
     "to_wrong_key": wrong_key,
-    "to_own_key": refused(frame(REP, CRC, 1)),
+    "to_reply_key": refused(frame(REP, CRC, 1)),
     "to_long_data": refused(frame(REQ, CRC, 1, length=513)),
     "to_fin_inside": refused(REQ, fin=True),
     "to_early_bytes": refused(frame(REQ, CRC | S, 2, ALL) + b"x"),
@@ -395,7 +395,7 @@ CASES = {
         bytes.fromhex(TERMINATE + "200700001bd2babe")),
     "from_cut_reply": cut_reply,
     "from_urgent_reply": urgent_reply,
-    "from_own_key": answer(frame(REQ, CRC | S, 2, ALL), ""),
+    "from_request_key": answer(frame(REQ, CRC | S, 2, ALL), ""),
     "from_nobody": nobody,
     "from_higher_rev": answer(frame(REP, CRC, 3), ""),
 }

@@ -102,7 +102,7 @@ to "O3, O7: 0x3FFF is answered by 0x3FFF" not_negotiated
 to "K6: a Request byte by byte" byte_by_byte
 to "K10, K11: reserved bits and R are ignored" reserved_bits
 to "K1: each byte of the Key wrong" wrong_key
-to "K2: the Reply's Key" own_key
+to "K2: the Reply's Key" reply_key
 to "K3: 513 bytes of private data" long_data
 to "K4: FIN inside the Request" fin_inside
 to "K7: bytes after the Request" early_bytes
@@ -133,7 +133,7 @@ from "F59: model not granted, Terminate 2/0/07" other_model CONNECT_ERROR
 from "O14: more Reads than can be given, Terminate 2/0/06" too_many_reads CONNECT_ERROR
 from "K8: bytes after the Reply" early_bytes CONNECT_ERROR
 from "K4: FIN inside the Reply, no retry" cut_reply CONNECT_ERROR
-from "K2: the Request's Key" own_key CONNECT_ERROR
+from "K2: the Request's Key" request_key CONNECT_ERROR
 from "H17: a revision never offered" higher_rev CONNECT_ERROR
 in_a tern set tern_a early-octets tolerate
 from "K8: early-octets tolerate: an FPDU after the Reply is accepted" early_write DISCONNECT
