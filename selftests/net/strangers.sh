@@ -52,10 +52,15 @@ wait_for()
 	done
 }
 
-dismissed()
+killed()
 {
 	ip netns pids a | xargs -r kill -9
 	wait "${strangers_pids[@]}" 2>/dev/null || true
+}
+
+dismissed()
+{
+	killed
 	eventually nobody_waits
 }
 
@@ -118,25 +123,34 @@ silent_networks()
 	dismissed
 }
 
+# ignore_resets COUNT: set half-open to COUNT; until the point ends, whether it passes or
+# not, tern gets no RST in answer to a FIN, and waits for long
+ignore_resets()
+{
+	half_open=$1
+	trap accept_resets EXIT
+	set_b half-open "$half_open" close-ms 600000
+	drop_in_b "tcp dport $port tcp flags & rst == rst drop"
+}
+
+# and end the connections that linger: as many others replace them, and end
+accept_resets()
+{
+	undrop || true
+	set_b close-ms 2000
+	killed
+	strangers "silent:$half_open:$IP_A"
+	eventually waiting LINGER 0
+	dismissed
+}
+
 # connections that wait for the answer to their FIN count, too
 lingering_crowd()
 {
-	set_b half-open 16 close-ms 600000
-	drop_in_b "tcp dport $port tcp flags & rst == rst drop"
+	ignore_resets 16
 	strangers "bad:100:$IP_A"
 	soon waiting 'REQUEST_WAIT|LINGER' 16
 	served_from "${OTHERS[0]}"
-	undrop
-	set_b close-ms 2000
-	dismissed_lingering 16
-}
-
-# dismissed_lingering COUNT: open so many others, which replace them, and end these
-dismissed_lingering()
-{
-	strangers "silent:$1:$IP_A"
-	eventually waiting LINGER 0
-	dismissed
 }
 
 # Connections arrive at two listeners at the same time: each new one is kept, and the
@@ -298,8 +312,7 @@ sockets() { in_b ss -Htan "sport = :$port" | grep -vc LISTEN || true; }
 bad_starts()
 {
 	local before after
-	set_b half-open 256 close-ms 600000
-	drop_in_b "tcp dport $port tcp flags & rst == rst drop"
+	ignore_resets 256
 	before=$(slabs)
 	strangers "bad:$1:$IP_A"
 	soon waiting 'REQUEST_WAIT|LINGER' 256
@@ -310,9 +323,6 @@ bad_starts()
 	# memory for a while.
 	[ "${TERN_LANE:-}" = uml-debug ] || [ $((after - before)) -le 16384 ]
 	[ "$(buffers)" -le 16384 ]
-	undrop
-	set_b close-ms 2000
-	dismissed_lingering 256
 }
 
 # the device is removed: its lingering connections are reset, so it does not wait for close-ms
