@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Module init, and exit, which undoes it in reverse order. */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>

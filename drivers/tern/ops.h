@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The creation of a device. */
 #ifndef TERN_OPS_H
 #define TERN_OPS_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * tern-conform-agent: drives the verbs of the device under test for tern-conform,
  * one controller at a time, a line for each command and a line for each answer:

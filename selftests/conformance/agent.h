@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The verbs of the device under test. Each call below is one line of text to
  * tern-conform-agent on the device's host, over a plain TCP connection: see

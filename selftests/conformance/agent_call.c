@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The words of commands and answers, taken and written one by one. */
 #include "agent_call.h"
 

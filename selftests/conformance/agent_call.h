@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * One command of the controller: its words, taken one by one with their bounds
  * checked, and the words of the answer. A missing or wrong word sets @error and reads

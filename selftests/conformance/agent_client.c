@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* agent.h as lines of text to tern-conform-agent: see tern-conform-agent(8). */
 #define _GNU_SOURCE
 #include "agent.h"

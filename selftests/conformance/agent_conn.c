@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Connections: listen, connect, accept, and the QPs, through librdmacm. */
 #define _GNU_SOURCE
 #include "agent_conn.h"

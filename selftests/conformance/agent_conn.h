@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Connections: an rdma_cm id and its QP, numbered from 0 since the last reset.
  * Listeners have numbers too, so one set of commands serves both.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Open the device under test and what its connections share. */
 #define _GNU_SOURCE
 #include "agent_dev.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The device under test, and what all connections of a controller share: two PDs, one
  * CQ with its completion channel, one rdma_cm event channel. The first command that

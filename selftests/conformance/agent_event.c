@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Events of rdma_cm and of the device: wait for them, queue them, report them. */
 #define _GNU_SOURCE
 #include "agent_event.h"

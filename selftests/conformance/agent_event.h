@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Events that rdma_cm and the device report, in the order in which they came. */
 #ifndef AGENT_EVENT_H
 #define AGENT_EVENT_H

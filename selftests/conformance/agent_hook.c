@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Run the --set and --state commands of this host; read hardware counters. */
 #define _GNU_SOURCE
 #include "agent_hook.h"

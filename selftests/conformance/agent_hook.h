@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Commands of this host for what verbs do not offer: settings, raw values of a
  * connection, counters. They are run with an argv, never by a shell.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Ask the iWARP port mapper (iwpmd) for the port of a listener. */
 #define _GNU_SOURCE
 #include "agent_map.h"

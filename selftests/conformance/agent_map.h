@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The iWARP port mapper of the device's host (rdma-core's iwpmd). A device whose ports
  * are not those of the host's TCP listens at another port than the program asked for;

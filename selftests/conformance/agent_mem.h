@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Registered memory, numbered from 0 since the last reset. */
 #ifndef AGENT_MEM_H
 #define AGENT_MEM_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Memory windows: one command creates and binds one, reset frees all. */
 #ifndef AGENT_MW_H
 #define AGENT_MW_H

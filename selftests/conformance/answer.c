@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* What an initiator does with a Reply, by the Rev of its Request: rows H1 to H18 (RFC
  * 5044 7.1.1, RFC 6581 10). */
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* How a stream ends, in order and after errors: RFC 5044 7.2 and 8. */
 #include <string.h>
 #include <sys/socket.h>

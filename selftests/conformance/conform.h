@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * tern-conform: a scripted iWARP peer over plain TCP, in either role, correct or
  * faulty, against a device whose verbs an agent drives. This header is what a test

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The CRC field, and when it must be used: RFC 5044 4.4 and 7.1.1. */
 #include <stdio.h>
 #include <string.h>

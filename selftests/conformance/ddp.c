@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * DDP, RFC 5041: what it needs of the layer below, the control bytes, and how a
  * stream ends, in order or after an error. Untagged rules are in untagged.c, tagged

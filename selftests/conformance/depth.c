@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * IRD and ORD: what the words of the enhanced frames say, and how many Reads then are
  * under way (rows O1 to O19, RFC 6581 9.1). Our own IRD and ORD are large unless the

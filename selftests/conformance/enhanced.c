@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Enhanced and plain frames: their form, and which one answers which (RFC 6581 6, 9
  * and 10).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * When each end may send: the initiator's RTR comes before all else, and the responder
  * sends nothing until one valid FPDU came (RFC 5044 7.1.2 rule 4, RFC 6581 5; Q22,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The first message at a responder that agreed on A=1 (RFC 6581 5 and 9.2): rows F64
  * to F72, Q4, Q7 and Q23 of `requirements`.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Steps that the tests of MPA share (RFC 5044 4): FPDUs of a chosen phase, long
  * messages of the device, checks of their layout. See flow.h. */
 #include "flow.h"

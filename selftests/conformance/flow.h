@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Steps that the tests of MPA share: FPDUs that begin or end at a chosen phase, long
  * messages of the device, and checks of their layout. The arithmetic of markers and

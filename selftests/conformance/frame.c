@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The Request and Reply frames and the rules of the startup: RFC 5044 7.1.1 and 7.1.2,
  * rows K1 to K14. gate.c tests which revisions may meet.

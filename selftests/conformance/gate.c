@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Which revisions may meet, at the responder: rows G1 to G14 (RFC 5044 7.1.1 and
  * appendix C, RFC 6581 10). The initiator's rows H1 to H18 are in answer.c, its

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The groups of tests, each a file, in the order in which they run. */
 #include "conform.h"
 

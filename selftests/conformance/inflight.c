@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Count the RDMA Reads under way in either direction (RFC 6581 9.1): see inflight.h. */
 #include "inflight.h"
 

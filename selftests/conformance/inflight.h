@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * How many RDMA Reads are under way at once: IRD and ORD as they show on the wire
  * (RFC 6581 9.1).

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* What the tests of the startup share (RFC 5044 7.1, RFC 6581 9 and 10): startups that
  * fail, and retries. */
 #ifndef KNOCK_H

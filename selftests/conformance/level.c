@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* How much a test's failure says, by the rows of `requirements` that the test names. */
 #define _GNU_SOURCE
 #include <stdio.h>

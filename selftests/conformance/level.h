@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The level of a test: the rows of `requirements` that its IDs name say how much a
  * failure means for a device.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The runner: selects tests, runs each in its roles, and reports in TAP. When a test
  * is left by must() or skip(), or hangs, the runner closes what it opened, resets the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Markers in both directions: RFC 5044 4.2, 4.3 and error code 3 of section 8. */
 #include <linux/tcp.h>
 #include <netinet/in.h>

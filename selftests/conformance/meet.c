@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* One startup, frame by frame (RFC 5044 7.1, RFC 6581): see meet.h. */
 #include "meet.h"
 

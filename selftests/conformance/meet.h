@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * One startup, frame by frame, for the tests of the startup itself. session.h is for
  * the tests of what comes after it.

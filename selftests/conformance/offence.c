@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Bring a device to a Terminate by a row of a table, and check it: see offence.h. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Faults that a device must answer by a Terminate, as rows of a table: term.c has
  * those that RDMAP finds, term_ddp.c those of DDP and below.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Ordering and completion, as far as a peer and a ULP can see them: RFC 5040 5.5 and
  * RFC 5041 5.3.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The TCP side of the scripted peer, and the frames of the MPA startup. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

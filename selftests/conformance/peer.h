@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The scripted peer: a TCP connection to the device under test, the MPA startup in
  * either role, FPDUs with or without markers and CRC, correct or faulty. It sends only

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * FPDUs and segments of the scripted peer, built and read. A marker is due where the
  * position in the stream of Full Operation is a multiple of 512; all bytes of an FPDU

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Two faults in one segment or in two: "the first RDMA Message [...] that experienced
  * an error MUST be captured by the Terminate Message" (RFC 5040 7.1). Within a segment

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Private data, from one ULP to the other: RFC 5044 7.1.1. */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Types of RNIC: rows M1 to M25 (RFC 5044 appendix C, figures 15 to 17), row C5, and a
  * version 0 connection. Each row runs in both roles: the device is one of its two

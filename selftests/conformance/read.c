@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * RDMA Read Requests that the device answers or refuses: RFC 5040 5.2 and 7.2. The
  * device's own Reads are in response.c.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The report file: results by section of the RFCs. */
 #define _GNU_SOURCE
 #include <err.h>

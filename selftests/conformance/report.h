@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The report file: the results of a run by requirement, summed up by section of the
  * RFCs, and which requirements need a hook of the device.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Responses to RDMA Reads that the device posts: RFC 5040 5.2.2. */
 #include <string.h>
 

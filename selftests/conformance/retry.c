@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* When an initiator connects again with a plain Request (RFC 6581 10): rows H9, H13 to
  * H16 and Q3. */
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The connection model and the RTR (RFC 6581 9.2): rows F1 to F63 of `requirements`.
  * Each of rows F3 to F58 runs in both roles. As the responder the device takes the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* A connection to a device that receives segments, and how it accepts or refuses them:
  * see scene.h. */
 #include "scene.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * What the tests of received segments share: a connection, memory that the peer may
  * write, a posted receive; good segments that a test can change; and the check of how

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * What a peer must not be able to touch: foreign, revoked, guessed and limited STags
  * (RFC 5040 8.1, RFC 5041 8, RFC 5042). Each attack comes as a Write, Read or Send

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The scripted peer, checked against the figures of RFC 5044 and the published CRC
  * vectors; what it builds is read back. No target is needed.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Sends that the device receives: RFC 5040 5.3. */
 
 #include "scene.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* One call that sets up a connection in Full Operation, the device in either role (RFC
  * 5044 7.1, RFC 6581). */
 #include "session.h"

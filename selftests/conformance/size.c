@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The layout and the size of FPDUs: RFC 5044 3, 4.1 and 4.5. The MSS option of our SYN
  * chooses the device's EMSS for each connection. A TCP that keeps a segment below half

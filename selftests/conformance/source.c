@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * What the device sends: headers, segmentation, numbers and order (RFC 5041 4 and 5,
  * RFC 5040 4 and 5). The agent posts it, the test reads it from the wire.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * STags that cannot be guessed (RFC 5040 8.1.1(8), RFC 5042 6.1.x), and streams that
  * an attack on another one does not affect: RFC 5040 8.1.1(10), 8.1.2(7) and (8).

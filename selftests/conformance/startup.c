@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* What either end may send, and when, until both are in Full Operation: RFC 5044
  * 7.1.2. */
 #include <string.h>

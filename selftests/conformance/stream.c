@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * MPA on a stream of bytes: the result is the same however TCP cuts it (RFC 5044 4.3,
  * 5, 6 and 7.1). A socket cannot cause loss and reordering: run these tests under

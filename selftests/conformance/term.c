@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The Terminates that a device sends for what RDMAP finds wrong: each triplet of layer
  * 0 (RFC 5040 4.8) that a peer can cause, byte for byte (Q30). Those of DDP and MPA

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The Terminates that a device sends for what DDP and MPA find wrong: layers 1 and 2
  * (RFC 5041 7.2, RFC 5044 8), byte for byte.

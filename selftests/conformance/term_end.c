@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * What happens around a Terminate that the device sends: which of several faults it
  * reports, that nothing follows, how the connection ends, what the device's ULP gets

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Terminates that the device receives: what its ULP gets (Q12), that the device
  * answers none, and that a wrong one does no harm (RFC 5040 5.4, Q30, Q33).

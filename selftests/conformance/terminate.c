@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* What a Terminate must look like: RFC 5040 4.8 and 7.1, Q30. */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Terminates byte for byte: what the device must send for an offending segment, and
  * the steps that several groups of tests share.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Untagged segments: queue, MSN, buffer, MO, length; Delivery (RFC 5041 5 and 7.1). */
 #include <poll.h>
 #include <stdlib.h>

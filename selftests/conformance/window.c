@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Memory windows, seen from the wire: STags that are bound to one stream (RFC 5041
  * 8.2, RFC 5040 8.1.1(2)) and that a peer may invalidate (RFC 5040 5.3). Type 2

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The layouts of MPA, DDP and RDMAP as the RFCs draw them (RFC 5044 4 and 7.1.1,
  * RFC 5041 4, RFC 5040 4, RFC 6581 6), written and read byte by byte. On purpose this

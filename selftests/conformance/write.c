@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* RDMA Writes that the device receives: RFC 5040 5.1, the tagged rules of RFC 5041
  * 7.1. */
 #include "scene.h"

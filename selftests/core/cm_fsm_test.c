@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The table of states of an endpoint: single rows, and iw_cm's view on every path. */
 #include "cm_fsm.h"
 #include "tap.h"

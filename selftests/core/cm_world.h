@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * iw_cm's view of an endpoint, and the references that the endpoint holds: rules for
  * every step of its table. iwcm.c has a BUG() for each event in the wrong state.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* crc32c() of core/env.h for userspace: polynomial 0x82F63B78 (reflected), eight tables. */
 #include "env.h"
 

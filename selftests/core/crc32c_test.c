@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The CRC32c of the tests themselves is right: vectors of RFC 3720 B.4. */
 #include "ref.h"
 #include "tap.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Memory checks (RFC 5041 7.1, RFC 5040 7) and matching Read Responses: ddp.c. */
 #include "tap.h"
 #include "util.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Checks of a segment (RFC 5041 7, RFC 5040 7), in the order of rows S1 to S18 of
  * `requirements`. Headers are written byte by byte, not with the structs of core/wire.h.

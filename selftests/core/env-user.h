@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The userspace side of drivers/tern/core/env.h: the parts of the kernel that the
  * core uses, for unit tests, model and fuzzers.

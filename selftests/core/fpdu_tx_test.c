@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Building FPDUs, with markers, pad and CRC: RFC 5044 4. */
 #include "ref.h"
 #include "tap.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Negotiation of IRD and ORD (RFC 6581 9.1): rows O1 to O19 of `requirements`. */
 #include "tap.h"
 #include "mpa_options.h"

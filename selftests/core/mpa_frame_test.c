@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Building and parsing MPA frames: RFC 5044 7.1.1, RFC 6581 6 and 9. */
 #include "tap.h"
 #include "util.h"

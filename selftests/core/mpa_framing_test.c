@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Versions, markers and CRC: rows M1 to M25 and C1 to C5 of `requirements`. */
 #include "tap.h"
 #include "mpa_options.h"

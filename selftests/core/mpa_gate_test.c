@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Which revisions are accepted and which refused (RFC 5044 7.1, RFC 6581 10): rows G, H
  * and P of `requirements`.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Helpers of the tests of mpa.c: letters as in `requirements`, options, frames. */
 #ifndef TERN_MPA_OPTIONS_H
 #define TERN_MPA_OPTIONS_H

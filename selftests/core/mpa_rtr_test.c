@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The peer-to-peer model and the RTR message (RFC 6581 9.2): rows F1 to F63 and O17 of
  * `requirements`.

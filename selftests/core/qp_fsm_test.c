@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The states of a QP whose stream ends: RFC 5040 6.2 and 7. */
 #include "qp_fsm.h"
 #include "tap.h"

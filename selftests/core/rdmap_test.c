@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Every byte of each message's headers: RFC 5040 4 and appendix A, RFC 5041 4. */
 #include "tap.h"
 #include "util.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * A second implementation of MPA framing, written byte by byte from RFC 5044 4,
  * simple and slow. The core must agree with it; it shares no code with core/.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Indices of the rings that are shared with programs. */
 #include "ring.h"
 #include "tap.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The runner of userspace tests of the core: TAP. Each file is a program;
  * TEST(function__case, "the requirement IDs it checks"), with the words of test.h.

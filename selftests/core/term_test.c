@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Building and parsing Terminate messages: RFC 5040 4.8. */
 #include <stdlib.h>
 

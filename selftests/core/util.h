@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Helpers of the tests, the model and the fuzz targets. */
 #ifndef TERN_TEST_UTIL_H
 #define TERN_TEST_UTIL_H

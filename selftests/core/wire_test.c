@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Opcodes and lengths on the wire: RFC 5040 4.1, RFC 5044 4. */
 #include "tap.h"
 #include "util.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* What a target includes: the words of test.h. libFuzzer keeps the input that fails. */
 #ifndef TERN_FUZZ_H
 #define TERN_FUZZ_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * An endpoint from its first event to its last. Its table of states is driven as in
  * cep.c and startup.c: by a peer's bytes, split anywhere, through MPA parsing and gates;

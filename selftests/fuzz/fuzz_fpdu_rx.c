@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The FPDU receiver (RFC 5044 4 and 6). Checked: every split of the stream gives the
  * same result; no byte outside the input is read; the sender's FPDUs are read back; the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * MPA frames and negotiation (RFC 5044 7.1, RFC 6581). Checked: a frame is whole, bad or
  * incomplete at the same byte however it is split, and no byte outside the input is

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The options of an end, made of 8 bytes of input. */
 #ifndef TERN_FUZZ_OPTIONS_H
 #define TERN_FUZZ_OPTIONS_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The whole receive stack below the model's shell: fpdu_rx, ddp, RDMAP's rules, memory
  * checks, building and parsing Terminates. Checked: every split of the stream gives the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* unhex DIR < lines: each line of hex becomes a file; '#' starts a comment. */
 #include <ctype.h>
 #include <stdio.h>

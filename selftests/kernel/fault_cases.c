@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Requests that must fail: each has the documented error at both ends, places nothing,
  * and does not affect another connection.

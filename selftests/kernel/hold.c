@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Kernel users whose device is removed. Each end frees its objects when rdma_cm reports
  * the removal, which waits for that; nothing else may keep the module loaded. And a user

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Segments of the peer that TCP processes inside tcp_sendmsg(). While a process holds the
  * socket lock, segments wait in the backlog, which TCP processes after each 16 segments

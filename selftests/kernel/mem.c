@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Buffers and MRs, and a pattern that shows misplaced bytes. */
 #include <linux/gfp.h>
 #include <linux/hash.h>

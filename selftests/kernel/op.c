@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Work requests and their completions. */
 #include <linux/delay.h>
 #include <linux/slab.h>

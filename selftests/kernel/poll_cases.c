@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Each way to poll completions, and the context in which their handlers run. */
 #include "kverbs.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Posting from each context that a kernel user may post from. */
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>

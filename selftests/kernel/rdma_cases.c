@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* RDMA Write and Read, their order, and the core's rdma_rw, which uses both. */
 #include <rdma/rw.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* What upper layers rely on, beyond the verbs. */
 #include <linux/hrtimer.h>
 #include <linux/inetdevice.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* TCP's receive window: it reopens in time, and a flush frees memory while it is closed. */
 #include <linux/delay.h>
 #include <linux/rculist_nulls.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * One bad segment per test, after good traffic, with all framings: the receiver finds the
  * exact code (rows R and S of `requirements`), places and takes nothing of it or after it,

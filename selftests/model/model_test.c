@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Random traffic between two cores, also with damaged bytes. A run that fails prints its
  * seed: MODEL_SEED=n runs only that one, MODEL_SEEDS=n at most n, MODEL_SECONDS=n runs

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The receiving side of the model and of the fuzz targets: see shell.h. */
 #include <stdlib.h>
 

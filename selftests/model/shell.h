@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * A shell around the receiving core, for the model and the fuzz targets: it has memory,
  * receive buffers, Read slots and outstanding Reads, and calls the core in the order

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Two ends, their messages and pipes: see world.h. */
 #include <stdlib.h>
 

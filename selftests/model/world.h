@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Two ends back to back. Each has a sending core, a shell around a receiving core, a
  * pipe to the other end that delivers bytes in random chunks, and for each of its

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Prints what the tables of core/qp_fsm.c and core/cm_fsm.c do: a line for each state,
  * event and action, and for each step of each state by each event. states.sh compares

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * A file server and its client, plain TCP programs in the calls that
  * librspreload knows; nothing in here knows of RDMA.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Access control of rdma_cm: unprivileged processes of other users name QPs, ids,
  * addresses and ports that are not theirs, and get the errno of each cell of the tables.

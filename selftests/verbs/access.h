@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Tests of the program access that are in other files than access.c. */
 #ifndef VERBS_ACCESS_H
 #define VERBS_ACCESS_H

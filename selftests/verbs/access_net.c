@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Addresses of another netns, and ports of other users: see access.c. */
 #include <errno.h>
 #include <poll.h>

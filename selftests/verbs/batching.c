@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Batching: while a program posts a run of requests, the kernel may replace doorbells by
  * a timer, and everything is still sent in time. hw_counters show the omitted ones.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Objects and memory of a device are charged to the program that created them: to its
  * RDMA cgroup and its memory cgroup.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Connecting one end, or both, with its resources (conn.h). */
 #define _GNU_SOURCE
 #include "conn.h"

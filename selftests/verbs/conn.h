@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * One end of an RDMA connection, or both ends in one process: each id is created in the
  * network namespace of its host, and rdma_cm keeps it there.

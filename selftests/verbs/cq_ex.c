@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* ibv_create_cq_ex(), polling extended CQs, and the clock of their timestamps. */
 #include <errno.h>
 #include <time.h>

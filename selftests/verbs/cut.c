@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * A Send of 2^32 - 1 bytes that is flushed in its middle: it completes once, its memory
  * is the program's again, and nothing more of it is read or sent.

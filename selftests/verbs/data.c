@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Data transfer: Send, Write, Read, scatter lists, inline, fence (RFC 5040 5). */
 #include <string.h>
 

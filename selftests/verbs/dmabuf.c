@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * ibv_reg_dmabuf_mr(). The exporter is udmabuf, which exports the memory of a memfd. A
  * mapping of the memfd shows what arrived, and a write seal succeeds only when no page

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * terndv.h on the devices of a and b, both driven by this one process: the options of a
  * QP, their effect, and what terndv_query_qp() reports. Run by dv.sh.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * terndv.h in tests: the library is loaded at run time, as by a program that also runs
  * without tern, and pairs are connected with options.

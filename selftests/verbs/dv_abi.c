@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The kernel's side of terndv.h (TERN_OBJECT_DV in tern-abi.h), called by ioctl(): each
  * wrong size, value, handle and state returns its own errno.

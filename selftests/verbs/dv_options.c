@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Each option of a QP and its effect at both ends: MPA-149 to 153, 161, 190, 191. */
 #include <errno.h>
 #include <string.h>

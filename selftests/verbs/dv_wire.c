@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Options as a scripted peer sees them: the peer is a TCP socket that reads and writes
  * MPA frames byte by byte (RFC 5044 7.1, RFC 6581).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Async events of QPs and CQs reach only the object that they are about; events of the
  * port and the device. The last test deletes the device and adds it again, so it runs

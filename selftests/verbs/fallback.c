@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The retry of a connection whose peer closed it after the enhanced Request. It uses
  * another port: TCP may still use the first one, or another socket may have taken it.

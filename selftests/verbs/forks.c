@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * ibv_fork_init(), and children of a program with registered memory: after a fork the
  * device sends what the parent writes, and the parent reads what arrives, whatever its

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * What is deregistered, or ends with its device, waits for a grace period of RCU. What
  * a program costs others by a loop of these, and what it does not cost them.

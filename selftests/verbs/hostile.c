@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * A program that writes anything into the rings that it shares with tern (tern-abi.h),
  * and rings the doorbell at any time. The kernel survives, the QP moves to ERROR, with

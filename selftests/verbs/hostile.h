@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Tests of the program hostile that are in other files than hostile.c. */
 #ifndef VERBS_HOSTILE_H
 #define VERBS_HOSTILE_H

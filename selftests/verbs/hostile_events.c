@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Events that a program raises by itself. Each takes kernel memory that is charged to
  * no one until it is fetched, so a call that works in a loop must raise none.

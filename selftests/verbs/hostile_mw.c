@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* BIND_MW entries that no provider writes: the kernel checks each field. */
 #include <signal.h>
 #include <string.h>

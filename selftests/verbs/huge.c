@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Messages of 2^32 - 1 bytes, the largest length, and what query_port() reports as
  * max_msg_sz. Run by huge.sh.

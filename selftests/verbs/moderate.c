@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * ibv_modify_cq(): an event may wait for more completions, but only for the period. A
  * slow machine may delay any event, so events that must be early are tried repeatedly.

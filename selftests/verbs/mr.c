@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* ibv_rereg_mr(), and regions with a chosen IOVA or zero-based (RFC 5041 8.3). */
 #include <errno.h>
 #include <string.h>

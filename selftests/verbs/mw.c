@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Memory windows of type 1 and 2: bind, invalidate, free (RFC 5041 8, RFC 5040 5.3). */
 #include <errno.h>
 #include <string.h>

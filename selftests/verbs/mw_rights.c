@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The access that memory windows give, and binds that are refused (RFC 5041 8.3). */
 #include <errno.h>
 #include <string.h>

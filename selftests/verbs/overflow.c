@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Completion events of a CQ that overflowed. A program that waits for one must wake up,
  * even if it arms the CQ later: one event reports all losses, and no other follows.

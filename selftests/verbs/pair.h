@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Two connected ends in one process, a in netns a and b in netns b, and functions for
  * tests of verbs: post, expect a completion.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* A process of another user, which a test controls by words over a socket. */
 #define _GNU_SOURCE
 #include "party.h"

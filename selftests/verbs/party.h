@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Processes of other users, which a test controls by words over a socket. */
 #ifndef VERBS_PARTY_H
 #define VERBS_PARTY_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * terndv.h against a stand-in for the kernel's methods: each field is passed correctly
  * in both directions, and an error leaks nothing. Built by

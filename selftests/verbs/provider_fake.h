@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * A fake kernel for tests of the provider's data path: rings on the heap, so that ASan
  * detects accesses beyond an entry, a doorbell that counts, and a second implementation

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Creating and destroying the provider's objects against stand-ins for libibverbs'
  * kernel calls: the errors that a caller gets, and that a failure at any step leaks

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Binding memory windows: ibv_bind_mw(), ibv_post_send(), ibv_wr_bind_mw(). */
 
 #include "provider_fake.h"

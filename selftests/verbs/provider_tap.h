@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* A table of tests, in the words of test.h, and TAP for the provider's unit tests. */
 #ifndef PROVIDER_TAP_H
 #define PROVIDER_TAP_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The output of ibv_query_*(), ibv_devinfo and rdma(8), compared with the netdev, the
  * module, and the objects of this program.

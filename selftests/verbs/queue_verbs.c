@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The verbs of queues: resize, moderation, extended CQs and QPs, SRQs, async events,
  * fork, what the tools report, and batching. Run by queue_verbs.sh, which creates the

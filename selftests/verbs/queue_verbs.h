@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The tables of queue_verbs, and functions that their tests share. */
 #ifndef VERBS_QUEUE_VERBS_H
 #define VERBS_QUEUE_VERBS_H

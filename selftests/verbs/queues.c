@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Queues: signalling, events, overflow, flush, drain, SRQ (RFC 5040 6). */
 #include <errno.h>
 #include <string.h>

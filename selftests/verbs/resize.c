@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* ibv_resize_cq(): a new ring replaces the old one while the CQ is in use. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Access checks: keys, bounds, rights of MR and QP (RFC 5040 7 and 8, RFC 5041 7). */
 #include <errno.h>
 #include <string.h>

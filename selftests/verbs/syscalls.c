@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * System calls of verbs with the real module: none for polling, at most one for arming
  * or posting a list. Run by syscalls.sh, which creates the hosts; this process drives

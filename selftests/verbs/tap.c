@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Run tables of tests by kselftest's harness: a process and a timeout for each, KTAP. */
 #define _GNU_SOURCE
 #include "tap.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Tests of the C programs of this folder: tables of tests, in the words of test.h, that
  * kselftest's harness runs.

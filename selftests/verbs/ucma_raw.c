@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* rdma_cm's commands without librdmacm, which only uses ids that it created. */
 #include "ucma_raw.h"
 

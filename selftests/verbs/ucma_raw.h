@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* rdma_cm's commands, written to its file directly; each returns 0 or an errno. */
 #ifndef VERBS_UCMA_RAW_H
 #define VERBS_UCMA_RAW_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Find the rings that the provider mapped: the mappings of the uverbs device in
  * /proc/self/maps that appear when a QP is created.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* A QP whose rings the test corrupts, beside a pair that must keep working. */
 #ifndef VERBS_VANDAL_H
 #define VERBS_VANDAL_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Every object and opcode of the verbs API, on one pair of devices; this process drives
  * both hosts. Run by verbs.sh, which creates them.

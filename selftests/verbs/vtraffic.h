@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* What vtraffic's client and server share: options, payload, queues. */
 #ifndef VTRAFFIC_H
 #define VTRAFFIC_H

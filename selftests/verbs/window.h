@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Memory windows of b, for the tests of mw.c and mw_rights.c. */
 #ifndef VERBS_WINDOW_H
 #define VERBS_WINDOW_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* ibv_wr_*(), and queues of a parent domain, which use no locks. */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Connection endpoints (RFC 5044 7.1 and 7.2): references, lists, work, states.
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Connection endpoint: one connection as iw_cm sees it, from the TCP connect or
  * accept to the last event. This is what other files see of it; the files of

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The inside of a connection endpoint, shared by the files of cm: cep.c
  * (object, work, states), cep_timer.c, startup.c (MPA exchange), cm.c (iw_cm's

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The endpoint's only timer: how long each state may take (RFC 5044 7.1.2 rules
  * 8 and 10). A close that makes no progress for the time of a setting is reset (Q18).

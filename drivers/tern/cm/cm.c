@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The iw_cm operations: connect, accept, reject and listen. iw_cm calls them
  * from process context without a lock of its own, also from the work that

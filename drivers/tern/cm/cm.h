@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The iw_cm operations of the device. */
 #ifndef TERN_CM_H
 #define TERN_CM_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Copies of a connection's values for netlink, and of ended ones: each Terminate is shown
  * by its triplet (Q17).

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * What users can see of a connection: a copy of its values, taken under the
  * endpoint's lock, and the copies of those that ended recently.

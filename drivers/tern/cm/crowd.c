@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Bound the endpoints without a QP (RFC 5044 7.1.2 rules 8 and 10 ask for
  * timeouts alone). A keyed hash of its source puts each into a slot, so that a

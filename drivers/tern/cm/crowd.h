@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Limits for the endpoints of a device that have no QP, which a stranger can
  * make this host keep. They are counted by source and kind. Quiet ones wait for

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Events for iw_cm: connect requests and replies (RFC 5044 7.1.2, RFC 6581
  * 9.1), and ends of connections.

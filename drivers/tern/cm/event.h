@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Events for iw_cm. Context: process, @cep->lock is held. iw_cm copies an event
  * and delivers it from its own work, so a handler may call back into tern.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Accept connections (RFC 5044 7.1) and give each to an endpoint of the device
  * that has its local address.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Listening. rdma_cm creates a wildcard listener on every device, so the
  * devices of one netns share TCP listeners, which are bound to no device. A

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Remember peers that took only a plain Request (Q3): RFC 6581 10. */
 #include "peer.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Peers that refused an enhanced Request and then answered a plain one (Q3, RFC
  * 6581 10): for 60 seconds the first Request to them is plain.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * iw_cm passes neither the netns of an id nor the QP that its user created for
  * it, but a context. For rdma_cm, the only user of iw_cm, the context is its

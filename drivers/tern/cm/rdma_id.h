@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* What rdma_cm's id tells about an iw_cm id: its netns, and its QPs. */
 #ifndef TERN_RDMA_ID_H
 #define TERN_RDMA_ID_H

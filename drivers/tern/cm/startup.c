@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * MPA startup on a socket (RFC 5044 7.1, RFC 6581): what is received and sent
  * until the stream takes over, and after it, reading until both FINs are done.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The differences between kernel releases; Kbuild includes it before everything
  * else, and no other file knows them. TERN_HAVE_* come from Kbuild.probe. Each

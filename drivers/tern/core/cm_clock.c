@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The time limit of a close (Q18): RFC 5044 7.2 sets none. */
 #include "cm_clock.h"
 

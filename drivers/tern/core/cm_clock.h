@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The time limit of an endpoint's state. A close (Q18) may go on while TCP
  * moves bytes, up to a limit: a proper close loses nothing that TCP had

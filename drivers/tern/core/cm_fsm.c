@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The state table of connection endpoints, and the names of states and events:
  * RFC 5044 7.1 and 7.2, RFC 6581 9.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * States of a connection endpoint, from the TCP connect or accept to the last
  * event for iw_cm, as one table. The caller does what can fail (attach, send,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * DDP and RDMAP receive rules: RFC 5041 4, 5 and 7, RFC 5040 4 to 7. S2 to S18
  * are the checks in their order; the first failure is reported (RFC 5040 7.1).

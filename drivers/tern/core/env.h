@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Selects the headers of the kernel or of userspace: core/ runs in both. No
  * other file of core/ may include a header of either.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * FPDU receiver: RFC 5044 4.3, 4.4, 6 and 8. Offsets named "off" count bytes on
  * the wire from the FPDU's first byte, markers included; "body" counts from

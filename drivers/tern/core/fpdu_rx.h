@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * FPDU receiver: RFC 5044 4.3, 4.4, 6 and 8. Finds the FPDU at the head of the
  * stream, tells its size, checks its CRC and markers, and only then gives its

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * FPDU sender: RFC 5044 4, RFC 5041 5.2. A marker is written as soon as its
  * place is reached, because the FPDU always goes on after it, at least with its

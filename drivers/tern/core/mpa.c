@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * MPA startup: Request and Reply frames (RFC 5044 7.1.1, RFC 6581 6), revisions
  * and types of RNIC (RFC 5044 C), RTR, IRD and ORD (RFC 6581 9).

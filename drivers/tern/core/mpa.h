@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * MPA startup: the Request and Reply frames, and what both ends agree on: RFC
  * 5044 7.1 and C, RFC 6581. G, H, M, C, F, O, K and Q are rows of

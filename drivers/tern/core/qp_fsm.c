@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The state table of a QP on a stream, and the names of states and events: RFC
  * 5040 5 and 7, RFC 5041 6.2.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * States of a queue pair on a stream, as one table: RFC 5040 5 and 7, RFC 5041
  * 6.2. After an error (Q33) FIN follows the Terminate, and what still comes is read and

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Headers of RDMAP messages to send: RFC 5040 4, RFC 5041 4. */
 #include "rdmap.h"
 #include "term.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * RDMAP messages to send: the headers of each, as a struct tern_tx_msg for
  * fpdu_tx. RFC 5040 4, RFC 5041 4. @version is that of the connection: 0 or 1.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Index rules of the rings that the kernel shares with programs: free-running
  * 32-bit indices, a power of two of entries, release to publish, acquire to

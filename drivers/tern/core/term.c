@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Build, parse and name Terminates: RFC 5040 4.8 and 7. */
 #include "term.h"
 

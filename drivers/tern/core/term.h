@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Terminate: codes, building and parsing. RFC 5040 4.8 and 7, RFC 5041 7,
  * RFC 5044 8, RFC 6581 8.

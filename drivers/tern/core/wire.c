@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The opcodes of RFC 5040, one row each. Those of RFC 7306 have no row: an
  * opcode without a name is refused (0/2/06).

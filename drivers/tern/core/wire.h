@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Everything that tern sends or reads on the wire: RFC 5044 (MPA), RFC 6581
  * (enhanced startup), RFC 5041 (DDP), RFC 5040 (RDMAP). All fields are

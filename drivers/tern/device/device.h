@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* A device: one RNIC on one netdev, and its limits. */
 #ifndef TERN_DEVICE_H
 #define TERN_DEVICE_H

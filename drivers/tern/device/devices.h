@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The registered devices: find them by name, or one after the other. */
 #ifndef TERN_DEVICES_H
 #define TERN_DEVICES_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* RCU grace periods for objects of programs, and the limit for fast ones. */
 #include "grace.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Check a QP's options, and apply them to a copy of the device's settings: RFC
  * 5044 C.1 (versions), RFC 6581 9 (enhanced setup),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * A QP's options (struct tern_qp_options): what its connections ask for in place
  * of the device's settings; draft-carrier-rddp-rnic-interop 6.2.

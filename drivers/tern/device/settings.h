@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Per-device settings, set and read through the generic netlink family "tern".
  * A connection takes a copy when it starts: a change affects later connections

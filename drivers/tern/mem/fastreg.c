@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Fast registration: the page lists, and REG_MR, which makes them valid: RFC 5040 8.1.1. */
 #include "fastreg.h"
 

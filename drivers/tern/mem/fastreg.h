@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Fast registration: a kernel user lists the pages of a region by a call, and a
  * work request makes them valid.

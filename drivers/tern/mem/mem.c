@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The STag table, invalidation (RFC 5040 8.1.1, RFC 5041 8.2 and 8.3), and
  * copying to and from the memory of an STag.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The STag table. An STag is 24 random bits of index and 8 bits of key; the
  * index finds the entry, the whole STag must match. Lookup is under RCU: after

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Local scatter/gather lists: check them, and copy to and from their memory. */
 #include "sgl.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Local scatter/gather lists: checking them, and copying between them and
  * linear memory. Every copy looks each STag up and checks it again, so an STag

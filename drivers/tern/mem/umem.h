@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Pinned memory of a program: by address, or a dma-buf. */
 #ifndef TERN_UMEM_H
 #define TERN_UMEM_H

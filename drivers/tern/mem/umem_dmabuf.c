@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * A dma-buf: memory that its exporter keeps in place while a device is
  * attached. It is accessed through the exporter's mapping for the kernel, since

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Binding memory windows: RFC 5040 8.1.1 (an STag for one stream) and RFC 5041 8.3.
  *

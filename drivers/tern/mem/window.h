@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Memory windows: keys for peers to a range of a user MR, made and changed by
  * work requests. A type 1 window is good on all QPs of its PD; a type 2 window

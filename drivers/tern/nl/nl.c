@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The generic netlink family "tern". Types and ranges are checked by the
  * policies that Documentation/netlink/tern.yaml generates (nl_gen.c).

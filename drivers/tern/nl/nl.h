@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The generic netlink family "tern": see tern.yaml. */
 #ifndef TERN_NL_H
 #define TERN_NL_H

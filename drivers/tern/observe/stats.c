@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Counters of a device: per CPU, and summed up when they are read. */
 #include "stats.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Counters of a device, read by `rdma statistic show link`. One row for each:
  * identifier, name that users see, event that increments it.

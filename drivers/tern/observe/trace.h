@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * Tracepoints: FPDUs both ways, payload that is placed, completions, the states
  * of QPs and endpoints, and the Terminates, which say why a stream ends.

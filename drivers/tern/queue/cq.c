@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * A completion queue's ring: write completions, raise the event. An overflow is
  * confined to the QPs of this CQ (RFC 5040 8.1.1, RDMAP-147).

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* A completion queue's ring: write completions, and raise the event. */
 #ifndef TERN_QUEUE_CQ_H
 #define TERN_QUEUE_CQ_H

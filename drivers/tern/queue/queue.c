@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Allocate and free the memory of one ring, and map it into a program. */
 #include "queue.h"
 

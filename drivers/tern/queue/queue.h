@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The memory of one ring: SQ, RQ, SRQ or CQ. tern-abi.h defines the layout, for
  * programs and kernel users alike; only a program's ring is mapped.

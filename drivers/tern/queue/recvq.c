@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Receive entries: kernel users post them, the receive engine takes one for
  * each message, in the order of posting (RFC 5041 5.1.2).

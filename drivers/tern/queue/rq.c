@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The receive side of a stream: take entries from its own queue or an SRQ, and
  * complete them (RFC 5040 5.5).

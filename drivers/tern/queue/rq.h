@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The receive side of a stream: entries of its own queue or of an SRQ, from the
  * take to the completion, in Delivery order.

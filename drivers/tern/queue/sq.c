@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The send queue: which entries are valid, the posts of kernel users, and each
  * entry from the ring to its completion (RFC 5040 5.5).

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The send queue: an entry from its post to its completion. RFC 5040 5.5(15):
  * operations "MUST be Completed at the Local Peer in the order that they were

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * A shared receive queue's entries, and the event when few are left, by which a
  * program sees that a peer takes too many (RFC 5040 8.1.2, RDMAP-157).

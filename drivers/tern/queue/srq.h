@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* A shared receive queue's entries, and the event when few are left. */
 #ifndef TERN_QUEUE_SRQ_H
 #define TERN_QUEUE_SRQ_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * A burst: FPDUs built into page fragments, for one sendmsg. TCP takes its own
  * references on the pages; ours are dropped when the burst is sent.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Charge the memory of connections to the memory cgroup of a program. */
 #include "charge.h"
 

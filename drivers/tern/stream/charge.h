@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The memory cgroup that is charged for a connection. Workers, which belong to
  * none, allocate most of its memory. They charge the cgroup of a socket that a

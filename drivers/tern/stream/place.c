@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Placement (RFC 5041 5): check where a Write goes and copy it there, or copy a
  * Send or Read Response to its scatter list.

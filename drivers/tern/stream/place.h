@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Placement: copy the payload of a verified FPDU to the memory it is for. */
 #ifndef TERN_PLACE_H
 #define TERN_PLACE_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The slots of RDMA Reads in flight, inbound and outbound (RFC 5040 5.2). */
 #include "readq.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * RDMA Reads in flight, both ways: where the send and receive engines meet.
  * Inbound Requests wait here for the send engine (IRD slots), outbound ones for

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The receive engine: finds and verifies FPDUs in TCP's receive queue (RFC 5044
  * 4 and 6), checks their segments (RFC 5041 7.1, RFC 5040 7.2), places them and

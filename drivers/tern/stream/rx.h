@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The receive engine: takes FPDUs out of the TCP receive queue. */
 #ifndef TERN_RX_H
 #define TERN_RX_H

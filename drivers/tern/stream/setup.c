@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The setup of a stream: bind it to the endpoint that connects it, and keep what
  * was requested and exchanged (RFC 5044 7.1, RFC 6581 9.1).

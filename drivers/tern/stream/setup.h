@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * The setup of a stream: its user, an endpoint, which connects it, what the
  * program requests of the connection, and what the last startup exchanged.

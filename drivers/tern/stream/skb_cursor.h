@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * A position in a TCP receive queue: an FPDU that spans socket buffers is read
  * along the queue before any of it is consumed. A cursor is good only while the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * One TCP connection under MPA (RFC 5044 5): its lifetime, callbacks, lock, and
  * the stream of bytes.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * A TCP connection; sock.c and sock_open.c are the only users of struct socket. Its
  * callbacks go to one owner at a time: during startup the connection endpoint, then

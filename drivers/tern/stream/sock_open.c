@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * How connections begin: connect, listen and accept; and sending and receiving
  * MPA frames (RFC 5044 7.1), before the socket has a stream.

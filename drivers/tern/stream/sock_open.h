@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* How a TCP connection begins: addresses, connect, listen, the bytes of MPA's frames. */
 #ifndef TERN_SOCK_OPEN_H
 #define TERN_SOCK_OPEN_H

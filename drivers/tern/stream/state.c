@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The lock of a stream, and the actions of its state machine (RFC 5040 6 and 7.1,
  * RFC 5044 7).

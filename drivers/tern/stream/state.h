@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The lock and the state machine of a stream, for its engines and its QP. */
 #ifndef TERN_STATE_H
 #define TERN_STATE_H

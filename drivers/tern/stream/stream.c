@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * How a stream starts and ends, and the callbacks of its socket (RFC 5040 6, RFC
  * 5044 7).

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /*
  * A stream: an MPA connection on a socket, with its engines and queues. A QP
  * embeds one.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Streams by number, and their references. A QP's number is its stream's: the
  * core, the doorbell and the connection manager find the stream by it.

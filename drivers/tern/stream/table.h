@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The streams of a device by their numbers, and references on them. */
 #ifndef TERN_TABLE_H
 #define TERN_TABLE_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The send engine: builds FPDUs of the message in progress into a burst, hands
  * it to TCP and completes what was sent (RFC 5041 5.2, RFC 5044 4 and 5.1).

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The send engine: builds bursts of FPDUs and hands them to TCP. */
 #ifndef TERN_TX_H
 #define TERN_TX_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Choose the next message of the send engine and build its headers (RFC 5040 4
  * and 5). Send queue entries that put nothing on the wire are executed here.

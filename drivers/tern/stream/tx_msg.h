@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Which message the send engine sends next, and its headers. */
 #ifndef TERN_TX_MSG_H
 #define TERN_TX_MSG_H

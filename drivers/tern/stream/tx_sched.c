@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * When and where the send engine runs: in the process that rings, in softirq or
  * in a worker; and while a program batches, a few microseconds after the

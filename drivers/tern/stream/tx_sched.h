@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Where and when the send engine runs. */
 #ifndef TERN_TX_SCHED_H
 #define TERN_TX_SCHED_H

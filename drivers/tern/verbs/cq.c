@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The verbs of completion queues, and the end of QPs on one that overflowed. */
 #include "cq.h"
 

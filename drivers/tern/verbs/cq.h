@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The verbs of completion queues. */
 #ifndef TERN_VERBS_CQ_H
 #define TERN_VERBS_CQ_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The doorbell: a file per context whose ioctl() wakes a QP, without the
  * parsing and locking of a uverbs command.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The doorbell file of a context. */
 #ifndef TERN_DOORBELL_H
 #define TERN_DOORBELL_H

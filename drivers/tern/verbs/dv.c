@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The methods that terndv.h calls: the verbs extensions of
  * draft-carrier-rddp-rnic-interop 6.2 (MPA-149 to MPA-152), and the values that

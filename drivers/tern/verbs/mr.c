@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * The verbs of memory regions: user, DMA and fast-registration. A ULP makes and
  * revokes STags with them (RFC 5040 8.1.1, RDMAP-140 to RDMAP-142).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The verbs of memory windows. A bind is a work request: see window.c. */
 #include "mw.h"
 

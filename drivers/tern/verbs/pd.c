@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* Protection domains: the association of STags and streams (RFC 5041 8.2). */
 #include "pd.h"
 #include "device/device.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The verbs of queue pairs, and their end (RFC 5040 6.2). */
 #include "qp.h"
 

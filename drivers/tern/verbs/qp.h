@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* A queue pair, and its verbs. */
 #ifndef TERN_QP_H
 #define TERN_QP_H

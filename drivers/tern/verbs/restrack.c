@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * Driver details of `rdma resource show -dd`. Most values are read without their
  * locks: each is right by itself, but they may not fit together. The core of

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* Driver details of `rdma resource show -dd`. */
 #ifndef TERN_RESTRACK_H
 #define TERN_RESTRACK_H

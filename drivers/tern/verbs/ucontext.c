@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /* The contexts of programs, and the ABI version that they are told. */
 #include "ucontext.h"
 #include "device/device.h"

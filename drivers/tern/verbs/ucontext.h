@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
 /* The context of a program. */
 #ifndef TERN_UCONTEXT_H
 #define TERN_UCONTEXT_H

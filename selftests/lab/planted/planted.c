@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
 /*
  * One bug for each checker of the checked kernel: uml-selftest checks that the lane finds
  * them. Nothing else uses this module.
