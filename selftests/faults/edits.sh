@@ -68,6 +68,6 @@ echo TAP version 13
 echo 1..4
 check verbs/faults.list ../drivers/tern ..
 check conformance/faults.list ../drivers/tern conformance
-check fuzz/mutants.list ../drivers/tern/core
+check fuzz/mutants.list ../drivers/tern/core ../drivers/tern/stream
 check style/faults.list ..
 exit $bad

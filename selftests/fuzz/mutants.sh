@@ -1,20 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# mutants.sh [NAME...]: plant each fault of mutants.list in a copy of the core and check
-# that the tests named there find it. QUICK=1: only the first of these tests.
+# mutants.sh [NAME...]: plant each fault of mutants.list in a copy of the core (and of
+# stream/skb_cursor) and check that the tests named there find it. QUICK=1: only the
+# first of these tests.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-core=$here/../../drivers/tern/core
+drivers=$here/../../drivers/tern
 seconds=${MUTANT_SECONDS:-20}
 
 # unit DIR STEM: the tests of one file
 unit() {
 	local t tests=()
 	for t in "$here/../core/$2"*_test.c; do
+		if [ ! -f "$t" ]; then
+			echo "no tests of $2" >&2
+			return 1
+		fi
 		tests+=("$1/unit/$(basename "$t" .c)")
 	done
-	make -s -C "$here/../core" "${tests[@]}" CORE="$1/core" \
+	make -s -C "$here/../core" "${tests[@]}" CORE="$1/core" STREAM="$1/stream" \
 		OUT="$1/unit" WARN=-w &&
 		"$here/../core/run-tap.sh" "${tests[@]}"
 }
@@ -55,11 +60,12 @@ killed() {
 }
 
 try() {
-	local name=$1 file=$2 edit=$3 lanes=$4 dir=$5 l by='' missed=''
+	local name=$1 file=$2 edit=$3 lanes=$4 dir=$5 folder=core l by='' missed=''
 	rm -rf "$dir"
 	cp -a "$base" "$dir"
-	sed -i "$edit" "$dir/core/$file"
-	if cmp -s "$core/$file" "$dir/core/$file"; then
+	[ -f "$dir/core/$file" ] || folder=stream
+	sed -i "$edit" "$dir/$folder/$file"
+	if cmp -s "$drivers/$folder/$file" "$dir/$folder/$file"; then
 		echo "not ok - $name: the edit changes nothing"
 		return
 	fi
@@ -102,8 +108,9 @@ if [ $# -gt 0 ]; then
 fi
 
 # build all once; copies rebuild only what depends on the changed file
-mkdir -p "$base"
-cp -a "$core" "$base/core"
+mkdir -p "$base/stream"
+cp -a "$drivers/core" "$base/core"
+cp -a "$drivers/stream/skb_cursor".[ch] "$base/stream"
 echo "# building"
 for l in U M R S P C; do
 	seconds=3 lane "$base" "$l" "" > "$base/log.$l" 2>&1 || {

@@ -26,6 +26,7 @@
 	X(RX_NO_BUFFER, "rx_no_buffer", "Send that found no receive entry") \
 	X(RX_TERMINATE, "rx_terminate", "Terminate received")		\
 	X(RX_URGENT, "rx_urgent", "urgent data (TCP's URG) received")	\
+	X(RX_UNREADABLE, "rx_unreadable", "data that cannot be read in place")	\
 	X(RX_LATE, "rx_late", "byte discarded after an error or close")	\
 	X(SQ_BAD_ENTRY, "sq_bad_entry", "malformed send queue entry")	\
 	X(RQ_BAD_ENTRY, "rq_bad_entry", "malformed receive queue entry") \

@@ -6,81 +6,96 @@
  */
 #include "place.h"
 
+#include "core/term.h"
 #include "mem/mem.h"
 #include "mem/sgl.h"
 #include "observe/trace.h"
 #include "stream.h"
 
-/* call @fn for each contiguous piece of the payload, markers left out */
-static int walk_payload(struct tern_stream *s, const struct tern_place_src *src,
-			int (*fn)(void *arg, const u8 *data, u32 n), void *arg)
-{
-	struct tern_fpdu_range range;
-	u32 off = src->seg->hdr_len;
-	int ret = 0;
-
-	while (!ret && tern_fpdu_range_next(src->fpdu, s->rx.fpdu.markers,
-					    &off, &range))
-		ret = tern_skb_cursor_walk(&src->at, range.fpdu_off, range.len,
-					   fn, arg);
-	return ret;
-}
-
-struct write_arg {
-	struct tern_mem_map map;
-	u64 to;
+/**
+ * struct payload - what is left of the payload
+ * @off: bytes of the ULPDU before the end of the current range
+ * @pos: bytes of the FPDU before the cursor
+ * @left: bytes of the current range, which has no marker
+ */
+struct payload {
+	u32 off;
+	u32 pos;
+	u32 left;
 };
 
-static int write_piece(void *arg, const u8 *data, u32 n)
+static bool next_range(struct tern_rx *rx, struct payload *p)
 {
-	struct write_arg *w = arg;
+	struct tern_fpdu_range range;
 
-	tern_mem_write(&w->map, w->to, data, n);
-	w->to += n;
-	return 0;
+	if (!tern_fpdu_range_next(&rx->cur, rx->fpdu.markers, &p->off, &range))
+		return false;
+	tern_skb_cursor_advance(&rx->payload, range.fpdu_off - p->pos);
+	p->pos = range.fpdu_off + range.len;
+	p->left = range.len;
+	return true;
 }
 
-int tern_place_write(struct tern_stream *s, const struct tern_place_src *src)
+/* Return: bytes at @data, the next contiguous ones; 0 at the end */
+static u32 next_piece(struct tern_rx *rx, struct payload *p, const u8 **data)
 {
-	const struct tern_seg *seg = src->seg;
-	struct write_arg w = { .to = seg->to };
+	u32 n;
+
+	if (!p->left && !next_range(rx, p))
+		return 0;
+	*data = rx->payload.data;
+	n = min(p->left, rx->payload.left);
+	tern_skb_cursor_advance(&rx->payload, n);
+	p->left -= n;
+	return n;
+}
+
+static void write_payload(struct tern_rx *rx, const struct tern_mem_map *map)
+{
+	struct payload p = { .off = rx->seg.hdr_len };
+	u64 to = rx->seg.to;
+	const u8 *data;
+	u32 n;
+
+	while ((n = next_piece(rx, &p, &data))) {
+		tern_mem_write(map, to, data, n);
+		to += n;
+	}
+}
+
+int tern_place_write(struct tern_stream *s)
+{
+	const struct tern_seg *seg = &s->rx.seg;
 	struct tern_mem_view view;
+	struct tern_mem_map map;
 	struct tern_mem *mem;
 	int term;
 
 	/* RFC 5041 5.2: the "STag and TO fields MUST NOT be checked" then */
 	if (!seg->len)
 		return TERN_TERM_NONE;
-	mem = tern_mem_enter(s->scope.keys, seg->stag, &w.map);
-	tern_mem_view(&w.map, s->scope.pd, s->scope.stream, &view);
+	mem = tern_mem_enter(s->scope.keys, seg->stag, &map);
+	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
 	view.access &= s->access;
 	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
 	if (term == TERN_TERM_NONE)
-		walk_payload(s, src, write_piece, &w);
+		write_payload(&s->rx, &map);
 	tern_mem_leave(mem);
 	trace_tern_place(s->qpn, seg->stag, seg->to, seg->len);
 	return term;
 }
 
-struct sgl_arg {
-	const struct tern_scope *scope;
-	struct tern_sgl *sgl;
-};
-
-static int sgl_piece(void *arg, const u8 *data, u32 n)
+int tern_place_sgl(struct tern_stream *s, const struct tern_scope *scope,
+		   struct tern_sgl *sgl)
 {
-	struct sgl_arg *to = arg;
+	const struct tern_seg *seg = &s->rx.seg;
+	struct payload p = { .off = seg->hdr_len };
+	const u8 *data;
+	int ret = 0;
+	u32 n;
 
-	return tern_sgl_write(to->scope, to->sgl, data, n);
-}
-
-int tern_place_sgl(struct tern_stream *s, const struct tern_place_src *src,
-		   const struct tern_scope *scope, struct tern_sgl *sgl)
-{
-	const struct tern_seg *seg = src->seg;
-	struct sgl_arg arg = { .scope = scope, .sgl = sgl };
-
-	trace_tern_place(s->qpn, 0, seg->tagged ? seg->to : seg->mo,
-			 seg->len);
-	return walk_payload(s, src, sgl_piece, &arg);
+	trace_tern_place(s->qpn, 0, seg->tagged ? seg->to : seg->mo, seg->len);
+	while (!ret && (n = next_piece(&s->rx, &p, &data)))
+		ret = tern_sgl_write(scope, sgl, data, n);
+	return ret;
 }

@@ -148,9 +148,8 @@ static int deliver_send(struct tern_stream *s, const struct tern_seg *seg)
 	return TERN_TERM_NONE;
 }
 
-static int handle_send(struct tern_stream *s, const struct tern_place_src *src)
+static int handle_send(struct tern_stream *s, const struct tern_seg *seg)
 {
-	const struct tern_seg *seg = src->seg;
 	int term = TERN_TERM_NONE;
 
 	if (is_rtr_send(s, seg))
@@ -159,7 +158,7 @@ static int handle_send(struct tern_stream *s, const struct tern_place_src *src)
 		term = check_invalidate(s, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(s, src, &s->recv_scope, &s->rx.sgl)) {
+	if (seg->len && tern_place_sgl(s, &s->recv_scope, &s->rx.sgl)) {
 		tern_rq_fail(&s->rq, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
 	}
@@ -183,17 +182,15 @@ static int read_done(struct tern_stream *s, struct tern_read_out *out)
 	return TERN_TERM_NONE;
 }
 
-static int handle_read_resp(struct tern_stream *s,
-			    const struct tern_place_src *src)
+static int handle_read_resp(struct tern_stream *s, const struct tern_seg *seg)
 {
-	const struct tern_seg *seg = src->seg;
 	struct tern_read_out *out = tern_readq_out_first(&s->readq);
 	int term;
 
 	term = tern_read_match(out ? &out->open : NULL, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (seg->len && tern_place_sgl(s, src, &s->scope, &out->sgl)) {
+	if (seg->len && tern_place_sgl(s, &s->scope, &out->sgl)) {
 		tern_sq_done(&s->sq, out->slot, IB_WC_LOC_PROT_ERR);
 		return TERN_TERM_LOCAL;
 	}
@@ -244,13 +241,13 @@ static int handle_read_req(struct tern_stream *s, const struct tern_seg *seg)
 static struct tern_read_out *find_failed_read(struct tern_stream *s,
 					      const struct tern_term_info *info)
 {
-	struct tern_readq *rq = &s->readq;
+	struct tern_readq *readq = &s->readq;
 	u32 i, msn;
 
 	if (!tern_term_names_read(info, &msn))
 		return NULL;
-	for (i = 0; i < rq->out_count; i++) {
-		struct tern_read_out *out = tern_readq_out_at(rq, i);
+	for (i = 0; i < readq->out_count; i++) {
+		struct tern_read_out *out = tern_readq_out_at(readq, i);
 
 		if (out->msn == msn && !out->hidden)
 			return out;
@@ -291,22 +288,21 @@ static void handle_terminate(struct tern_stream *s, const struct tern_fpdu *f,
 	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
 }
 
-static int handle_message(struct tern_stream *s, const struct tern_place_src *src)
+static int handle_message(struct tern_stream *s, const struct tern_fpdu *f,
+			  const struct tern_seg *seg)
 {
-	const struct tern_seg *seg = src->seg;
-
 	switch (seg->opcode) {
 	case TERN_OP_WRITE:
-		return tern_place_write(s, src);
+		return tern_place_write(s);
 	case TERN_OP_READ_REQ:
 		return handle_read_req(s, seg);
 	case TERN_OP_READ_RESP:
-		return handle_read_resp(s, src);
+		return handle_read_resp(s, seg);
 	case TERN_OP_TERMINATE:
-		handle_terminate(s, src->fpdu, seg);
+		handle_terminate(s, f, seg);
 		return TERN_TERM_NONE;
 	default:
-		return handle_send(s, src);
+		return handle_send(s, seg);
 	}
 }
 
@@ -387,12 +383,10 @@ static void open_fence(struct tern_stream *s, const struct tern_fpdu *f, int ter
 	tern_stream_opened(s);
 }
 
-static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f,
-			  const struct tern_skb_cursor *at)
+static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 {
 	struct tern_rx *rx = &s->rx;
 	struct tern_seg *seg = &rx->seg;
-	struct tern_place_src src = { .fpdu = f, .at = *at, .seg = seg };
 	int term;
 
 	term = tern_ddp_segment(&rx->ddp, f->hdr, f->hdr_len, f->ulpdu_len,
@@ -407,70 +401,113 @@ static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f,
 	/* the program may have waited for this: see is_batching() */
 	if (seg->opcode != TERN_OP_READ_REQ && seg->opcode != TERN_OP_READ_RESP)
 		WRITE_ONCE(s->sched.doorbells, 0);
-	term = handle_message(s, &src);
+	term = handle_message(s, f, seg);
 	if (term == TERN_TERM_NONE)
 		tern_ddp_advance(&rx->ddp, seg);
 	return term;
 }
 
-struct verify_arg {
-	struct tern_rx *rx;
-	struct tern_fpdu *fpdu;
-};
-
-static int verify_piece(void *arg, const u8 *data, u32 n)
+/* an error of this end, that no RFC has a code for */
+static void rx_local_error(struct tern_stream *s)
 {
-	struct verify_arg *v = arg;
-
-	tern_fpdu_rx_verify(&v->rx->fpdu, v->fpdu, data, n);
-	return 0;
+	tern_stream_error(s, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
+	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
 }
 
-/* Return: 0: the FPDU at the cursor is whole, positive: wait, or an error */
-static int find_fpdu(struct tern_stream *s, const struct tern_skb_cursor *at,
-		     struct tern_fpdu *f, int *term)
+/* the NIC put payload into a device's memory, or see can_follow() in skb_cursor.c */
+static void refuse_unreadable(struct tern_stream *s)
 {
-	u8 peek[TERN_FPDU_PEEK];
-	u32 n = tern_skb_cursor_peek(at, peek, sizeof(peek));
-	int ret = tern_fpdu_rx_header(&s->rx.fpdu, peek, n, f, term);
+	tern_stat_inc(s->stats, RX_UNREADABLE);
+	rx_local_error(s);
+}
 
+/*
+ * The front of the next FPDU is not contiguous, or not complete. An FPDU with less than
+ * TERN_FPDU_PEEK bytes in front of what cannot be read is refused with that.
+ */
+static int parse_split(struct tern_rx *rx, struct tern_fpdu *f, int *term)
+{
+	u32 n = min_t(u32, tern_skb_cursor_avail(&rx->at), TERN_FPDU_PEEK);
+	u8 front[TERN_FPDU_PEEK];
+
+	if (tern_skb_cursor_copy(&rx->at, front, n) < n)
+		return -EFAULT;
+	return tern_fpdu_rx_header(&rx->fpdu, front, n, f, term);
+}
+
+/*
+ * Return: 0: the FPDU at the cursor is whole; positive: wait; -EPROTO with @term set;
+ * -EFAULT: the CPU cannot read it
+ */
+static int find_fpdu(struct tern_stream *s, struct tern_fpdu *f, int *term)
+{
+	struct tern_rx *rx = &s->rx;
+	int ret = tern_fpdu_rx_header(&rx->fpdu, rx->at.data, rx->at.left, f, term);
+
+	if (ret > 0)
+		ret = parse_split(rx, f, term);
 	if (ret)
 		return ret;
-	if (tern_skb_cursor_avail(at, f->total) == f->total)
+	if (rx->at.left >= f->total || tern_skb_cursor_avail(&rx->at) >= f->total)
 		return 0;
 	tern_sock_expect_locked(s->sock, f->total);
 	return f->total;
 }
 
-/* Return: bytes of the FPDU at the cursor, 0: wait, negative: discard */
-static int handle_fpdu(struct tern_stream *s, const struct tern_skb_cursor *at)
+/* move to the end of the FPDU; verify it on the way. Return: it could be read */
+static bool pass_fpdu(struct tern_rx *rx, struct tern_fpdu *f)
 {
-	struct tern_rx *rx = &s->rx;
-	struct tern_fpdu *f = &rx->cur;
-	struct verify_arg v = { .rx = rx, .fpdu = f };
-	int ret, term = TERN_TERM_NONE;
+	struct tern_skb_cursor *at = &rx->at;
+	u32 n, left = f->total;
 
-	ret = find_fpdu(s, at, f, &term);
-	if (ret > 0)
-		return 0;
-	if (ret < 0) {
-		rx_error(s, term, NULL);
-		return ret;
+	if (!f->verify)
+		return tern_skb_cursor_advance(at, left);
+	while (left && at->left) {
+		n = min(left, at->left);
+		tern_fpdu_rx_verify(&rx->fpdu, f, at->data, n);
+		tern_skb_cursor_advance(at, n);
+		left -= n;
 	}
-	if (f->verify)
-		tern_skb_cursor_walk(at, 0, f->total, verify_piece, &v);
-	term = tern_fpdu_rx_finish(&rx->fpdu, f);
+	return !left;
+}
+
+static int take_fpdu(struct tern_stream *s, struct tern_fpdu *f)
+{
+	int term = tern_fpdu_rx_finish(&s->rx.fpdu, f);
+
 	if (term == TERN_TERM_NONE) {
 		tern_stat_inc(s->stats, RX_FPDU);
 		tern_stat_add(s->stats, RX_BYTES, f->total);
-		term = handle_segment(s, f, at);
+		term = handle_segment(s, f);
 		open_fence(s, f, term);
 	}
-	if (term != TERN_TERM_NONE) {
-		rx_error(s, term, f);
-		return -EPROTO;
+	if (term == TERN_TERM_NONE)
+		return f->total;
+	rx_error(s, term, f);
+	return -EPROTO;
+}
+
+/* Return: bytes of the FPDU at the cursor, 0: wait, negative: the stream is over */
+static int handle_fpdu(struct tern_stream *s)
+{
+	struct tern_rx *rx = &s->rx;
+	struct tern_fpdu *f = &rx->cur;
+	int term = TERN_TERM_NONE;
+	int ret = find_fpdu(s, f, &term);
+
+	if (ret > 0)
+		return 0;
+	if (!ret) {
+		rx->payload = rx->at;
+		if (pass_fpdu(rx, f))
+			return take_fpdu(s, f);
+		ret = -EFAULT;
 	}
-	return f->total;
+	if (ret == -EFAULT)
+		refuse_unreadable(s);
+	else
+		rx_error(s, term, NULL);
+	return ret;
 }
 
 /*
@@ -483,9 +520,6 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 {
 	struct tern_stream *s = desc->arg.data;
 	struct tern_rx *rx = &s->rx;
-	struct tern_skb_cursor at = {
-		.queue = &s->sock->sk->sk_receive_queue, .skb = skb,
-	};
 	u32 used = 0;
 	int ret;
 
@@ -502,8 +536,10 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 			used += n;
 			continue;
 		}
-		at.off = offset + used;
-		ret = handle_fpdu(s, &at);
+		if (!tern_skb_cursor_is_at(&rx->at, TCP_SKB_CB(skb)->seq + offset + used))
+			tern_skb_cursor_start(&rx->at, &s->sock->sk->sk_receive_queue,
+					      skb, offset + used);
+		ret = handle_fpdu(s);
 		if (!ret)
 			break;
 		if (ret > 0)
@@ -533,8 +569,7 @@ static void check_eof(struct tern_stream *s)
 static void refuse_urgent(struct tern_stream *s)
 {
 	tern_stat_inc(s->stats, RX_URGENT);
-	tern_stream_error(s, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
-	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
+	rx_local_error(s);
 }
 
 void tern_rx_run(struct tern_stream *s)
@@ -543,6 +578,8 @@ void tern_rx_run(struct tern_stream *s)
 	if (tern_sock_take_urgent_locked(s->sock) && !tern_stream_is_over(s))
 		refuse_urgent(s);
 	tern_sock_read_locked(s->sock, rx_actor, s);
+	/* TCP has freed what was consumed, and may merge or drop the rest */
+	tern_skb_cursor_reset(&s->rx.at);
 	tern_rq_publish(&s->rq);
 	check_eof(s);
 }

@@ -9,6 +9,7 @@
 #include "core/ddp.h"
 #include "core/fpdu_rx.h"
 #include "mem/sgl.h"
+#include "skb_cursor.h"
 
 struct tern_stream;
 
@@ -16,8 +17,11 @@ struct tern_stream;
  * struct tern_rx - receive engine of one stream; guarded by the socket lock
  * @fpdu: framing
  * @ddp: MSN, MO and message state
+ * @at: where the engine reads in the receive queue: the first byte of the next FPDU.
+ *	It has a position only inside tern_rx_run()
  * @cur: the current FPDU; on the stack it would be zeroed each time
  * @seg: its segment; the same
+ * @payload: follows @at through @cur: where placement reads
  * @skip: bytes of a handled FPDU still to be consumed from the queue
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_mpa_params
@@ -29,8 +33,10 @@ struct tern_stream;
 struct tern_rx {
 	struct tern_fpdu_rx fpdu;
 	struct tern_ddp_rx ddp;
+	struct tern_skb_cursor at;
 	struct tern_fpdu cur;
 	struct tern_seg seg;
+	struct tern_skb_cursor payload;
 	u32 skip;
 	bool fence;
 	u8 rtr_accept;

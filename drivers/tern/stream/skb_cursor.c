@@ -1,99 +1,117 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Read ahead in TCP's receive queue: FPDUs that span socket buffers. */
+/* Read TCP's receive queue in contiguous pieces, without search and without copy. */
 #include "skb_cursor.h"
 
 #include <net/tcp.h>
 
-/*
- * Go to the byte after this buffer's last one. TCP may queue a retransmission
- * whole although it has its first bytes already: skip those in the next buffer,
- * as tcp_recv_skb() does.
- */
-static bool to_next(struct tern_skb_cursor *c)
+/* a piece begins at @data: skip what lies before the position */
+static void set_piece(struct tern_skb_cursor *c, const void *data, u32 len)
 {
-	u32 seq = TCP_SKB_CB(c->skb)->seq + c->skb->len;
+	u32 n = min(len, c->ahead);
 
-	if (skb_queue_is_last(c->queue, c->skb))
+	c->ahead -= n;
+	c->data = data + n;
+	c->left = len - n;
+}
+
+static void enter_skb(struct tern_skb_cursor *c, struct sk_buff *skb)
+{
+	c->skb = skb;
+	c->frag = 0;
+	set_piece(c, skb->data, skb_headlen(skb));
+}
+
+/*
+ * Can the CPU read the rest of this buffer, in one level of lists? Not if it is in a
+ * device's memory; and a reassembled packet whose fragments were reassembled before
+ * has lists in the members of its list.
+ */
+static bool can_follow(const struct tern_skb_cursor *c)
+{
+	const struct skb_shared_info *info = skb_shinfo(c->skb);
+
+	if (!skb_frags_readable(c->skb) || (c->skb != c->root && info->frag_list))
 		return false;
-	c->skb = c->skb->next;
-	c->off = min(seq - TCP_SKB_CB(c->skb)->seq, c->skb->len);
+	return c->frag == info->nr_frags || !skb_frag_is_net_iov(&info->frags[c->frag]);
+}
+
+/* without kmap(): 64-bit kernels have no high memory */
+static bool next_frag(struct tern_skb_cursor *c)
+{
+	const struct skb_shared_info *info = skb_shinfo(c->skb);
+	const skb_frag_t *frag;
+
+	if (c->frag == info->nr_frags)
+		return false;
+	frag = &info->frags[c->frag++];
+	set_piece(c, skb_frag_address(frag), skb_frag_size(frag));
 	return true;
 }
 
-u32 tern_skb_cursor_avail(const struct tern_skb_cursor *c, u32 limit)
+static bool next_member(struct tern_skb_cursor *c)
 {
-	struct tern_skb_cursor at = *c;
-	u32 n = at.skb->len - at.off;
+	struct sk_buff *skb = c->skb == c->root ? skb_shinfo(c->root)->frag_list :
+						  c->skb->next;
 
-	while (n < limit && to_next(&at))
-		n += at.skb->len - at.off;
-	return min(n, limit);
+	if (!skb)
+		return false;
+	enter_skb(c, skb);
+	return true;
 }
 
-u32 tern_skb_cursor_peek(const struct tern_skb_cursor *c, void *buf, u32 len)
+/*
+ * TCP may queue a retransmission whole although it has its first bytes already: skip
+ * those, as tcp_recv_skb() does. A buffer after a hole is skipped whole.
+ */
+static bool next_root(struct tern_skb_cursor *c)
+{
+	struct sk_buff *skb = skb_peek_next(c->root, c->queue);
+
+	if (!skb)
+		return false;
+	c->root = skb;
+	c->ahead = min(c->seq - TCP_SKB_CB(skb)->seq, skb->len);
+	enter_skb(c, skb);
+	return true;
+}
+
+void tern_skb_cursor_next(struct tern_skb_cursor *c)
+{
+	while (!c->left && can_follow(c) &&
+	       (next_frag(c) || next_member(c) || next_root(c)))
+		;
+}
+
+void tern_skb_cursor_start(struct tern_skb_cursor *c, struct sk_buff_head *queue,
+			   struct sk_buff *skb, u32 off)
+{
+	c->queue = queue;
+	c->root = skb;
+	c->ahead = off;
+	c->seq = TCP_SKB_CB(skb)->seq + off;
+	enter_skb(c, skb);
+	tern_skb_cursor_next(c);
+}
+
+u32 tern_skb_cursor_avail(const struct tern_skb_cursor *c)
+{
+	const struct sk_buff *last = skb_peek_tail(c->queue);
+
+	return TCP_SKB_CB(last)->seq + last->len - c->seq;
+}
+
+u32 tern_skb_cursor_copy(const struct tern_skb_cursor *c, void *buf, u32 len)
 {
 	struct tern_skb_cursor at = *c;
 	u32 done = 0;
 
-	do {
-		u32 n = min(len - done, at.skb->len - at.off);
+	while (done < len && at.left) {
+		u32 n = min(len - done, at.left);
 
-		if (skb_copy_bits(at.skb, at.off, buf + done, n))
-			break;
+		memcpy(buf + done, at.data, n);
 		done += n;
-	} while (done < len && to_next(&at));
-	return done;
-}
-
-void tern_skb_cursor_advance(struct tern_skb_cursor *c, u32 len)
-{
-	u32 n;
-
-	while (len >= (n = c->skb->len - c->off) && to_next(c))
-		len -= n;
-	c->off += len;
-}
-
-/* visit bytes of one buffer, in its linear part and its fragments */
-static int walk_skb(struct sk_buff *skb, u32 off, u32 len,
-		    int (*fn)(void *arg, const u8 *data, u32 n), void *arg)
-{
-	struct skb_seq_state st;
-	const u8 *data;
-	u32 done = 0, n;
-	int ret = 0;
-
-	/* a shortcut: all of it is in the linear part */
-	if (off + len <= skb_headlen(skb))
-		return fn(arg, skb->data + off, len);
-
-	skb_prepare_seq_read(skb, off, off + len, &st);
-	while (done < len && (n = skb_seq_read(done, &data, &st))) {
-		n = min(n, len - done);
-		ret = fn(arg, data, n);
-		if (ret)
-			break;
-		done += n;
+		tern_skb_cursor_advance(&at, n);
 	}
-	skb_abort_seq_read(&st);
-	return ret;
-}
-
-int tern_skb_cursor_walk(const struct tern_skb_cursor *c, u32 skip, u32 len,
-			 int (*fn)(void *arg, const u8 *data, u32 n),
-			 void *arg)
-{
-	struct tern_skb_cursor at = *c;
-	int ret = 0;
-
-	tern_skb_cursor_advance(&at, skip);
-	do {
-		u32 n = min(len, at.skb->len - at.off);
-
-		if (n)
-			ret = walk_skb(at.skb, at.off, n, fn, arg);
-		len -= n;
-	} while (len && !ret && to_next(&at));
-	return ret;
+	return done;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * A position in a TCP receive queue: an FPDU that spans socket buffers is read
- * along the queue before any of it is consumed. A cursor is good only while the
- * socket lock is held.
+ * A position in a TCP receive queue that moves forward only. A socket buffer is a
+ * linear part, fragments and a list of further buffers; an FPDU may span all of them,
+ * and several buffers. The receive engine reads ahead with a copy of its cursor before
+ * any byte is consumed.
+ *
+ * A cursor is good only while the socket lock is held and its buffer is in the queue.
  */
 #ifndef TERN_SKB_CURSOR_H
 #define TERN_SKB_CURSOR_H
@@ -11,38 +14,81 @@
 #include <linux/skbuff.h>
 
 /**
- * struct tern_skb_cursor - a position
+ * struct tern_skb_cursor - a position, and the contiguous bytes at it
  * @queue: sk->sk_receive_queue
- * @skb: buffer
- * @off: bytes into it
+ * @root: buffer of @queue, or NULL: no position
+ * @skb: @root, or a member of its frag_list
+ * @data: the next byte
+ * @left: contiguous bytes at @data; 0 only at the end of the queue, and before bytes
+ *	that cannot be read in place: see can_follow()
+ * @frag: the next fragment of @skb
+ * @ahead: bytes between the next piece of @root and the position
+ * @seq: TCP sequence number of the next byte
  */
 struct tern_skb_cursor {
 	struct sk_buff_head *queue;
+	struct sk_buff *root;
 	struct sk_buff *skb;
-	u32 off;
+	const u8 *data;
+	u32 left;
+	u32 frag;
+	u32 ahead;
+	u32 seq;
 };
 
-/* bytes from the cursor to the end of the queue, counted up to @limit */
-u32 tern_skb_cursor_avail(const struct tern_skb_cursor *c, u32 limit);
+/**
+ * tern_skb_cursor_start() - go to a byte
+ * @c: cursor, in any state
+ * @queue: sk->sk_receive_queue
+ * @skb: buffer of @queue
+ * @off: bytes into it, 0..@skb->len
+ */
+void tern_skb_cursor_start(struct tern_skb_cursor *c, struct sk_buff_head *queue,
+			   struct sk_buff *skb, u32 off);
 
-/* copy up to @len bytes without moving; Return: bytes copied */
-u32 tern_skb_cursor_peek(const struct tern_skb_cursor *c, void *buf, u32 len);
+/* forget the position: the buffers may go */
+static inline void tern_skb_cursor_reset(struct tern_skb_cursor *c)
+{
+	c->root = NULL;
+}
 
-/* move on by @len bytes, which must be there */
-void tern_skb_cursor_advance(struct tern_skb_cursor *c, u32 len);
+/* is @seq the TCP sequence number of the next byte? */
+static inline bool tern_skb_cursor_is_at(const struct tern_skb_cursor *c, u32 seq)
+{
+	return c->root && c->seq == seq;
+}
+
+/* Return: bytes from the cursor to the end of the queue, readable or not */
+u32 tern_skb_cursor_avail(const struct tern_skb_cursor *c);
+
+/* go to the next contiguous bytes; for tern_skb_cursor_advance() */
+void tern_skb_cursor_next(struct tern_skb_cursor *c);
 
 /**
- * tern_skb_cursor_walk() - visit bytes in contiguous pieces
- * @c: start, not moved
- * @skip: bytes to pass over first
- * @len: bytes to visit; they must be there
- * @fn: called for each piece; any answer but 0 ends the walk
- * @arg: its argument
+ * tern_skb_cursor_advance() - move forward
+ * @c: started
+ * @len: bytes
  *
- * Return: 0 or what @fn answered.
+ * Return: the move was made. If false, the queue has less than @len readable bytes,
+ * and the cursor is after the last of them.
  */
-int tern_skb_cursor_walk(const struct tern_skb_cursor *c, u32 skip, u32 len,
-			 int (*fn)(void *arg, const u8 *data, u32 n),
-			 void *arg);
+static inline bool tern_skb_cursor_advance(struct tern_skb_cursor *c, u32 len)
+{
+	for (;;) {
+		u32 n = min(len, c->left);
+
+		c->data += n;
+		c->left -= n;
+		c->seq += n;
+		len -= n;
+		if (!c->left)
+			tern_skb_cursor_next(c);
+		if (!len || !c->left)
+			return !len;
+	}
+}
+
+/* copy up to @len bytes without moving; Return: bytes copied, less if that is all */
+u32 tern_skb_cursor_copy(const struct tern_skb_cursor *c, void *buf, u32 len);
 
 #endif /* TERN_SKB_CURSOR_H */
