@@ -19,7 +19,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 
-#include "cm/cep.h"
+#include "cm/ceps.h"
 #include "device/device.h"
 #include "device/devices.h"
 #include "uapi/rdma/tern-abi.h"

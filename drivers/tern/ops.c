@@ -7,11 +7,12 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
-#include "cm/cep.h"
+#include "cm/ceps.h"
 #include "cm/cm.h"
 #include "cm/conn.h"
 #include "cm/crowd.h"
 #include "device/device.h"
+#include "mem/stags.h"
 #include "queue/cq.h"
 #include "queue/srq.h"
 #include "stream/table.h"

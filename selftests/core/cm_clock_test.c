@@ -15,7 +15,7 @@ static struct tern_cm_clock begin(u32 spans)
 	return c;
 }
 
-TEST(clock__a_peer_that_stands_still_has_one_span, "DDP-067")
+TEST(clock__no_progress_ends_the_wait_after_one_span, "DDP-067")
 {
 	struct tern_cm_clock c = begin(1);
 
@@ -24,7 +24,7 @@ TEST(clock__a_peer_that_stands_still_has_one_span, "DDP-067")
 	expect_eq(c.due, START + SPAN);
 }
 
-TEST(clock__time_counts_from_the_last_byte, "DDP-067 RDMAP-118")
+TEST(clock__each_byte_restarts_the_span, "DDP-067 RDMAP-118")
 {
 	struct tern_cm_clock c = begin(1);
 
@@ -36,7 +36,7 @@ TEST(clock__time_counts_from_the_last_byte, "DDP-067 RDMAP-118")
 	expect_eq(c.due, START + 5499);
 }
 
-TEST(clock__count_may_wrap, "DDP-067")
+TEST(clock__byte_count_may_wrap, "DDP-067")
 {
 	struct tern_cm_clock c = {};
 
@@ -45,7 +45,7 @@ TEST(clock__count_may_wrap, "DDP-067")
 	expect_eq(c.due, START + 3000);
 }
 
-TEST(clock__bytes_do_not_make_it_shorter, "DDP-067")
+TEST(clock__progress_never_shortens_the_limit, "DDP-067")
 {
 	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
 
@@ -56,7 +56,7 @@ TEST(clock__bytes_do_not_make_it_shorter, "DDP-067")
 }
 
 /* a byte at each poll for ever: a step of the close does not restart the limit */
-TEST(clock__a_trickle_has_an_end, "DDP-067")
+TEST(clock__slow_progress_ends_at_the_total_limit, "DDP-067")
 {
 	struct tern_cm_clock c = begin(TERN_CM_DRAIN_SPANS);
 	u64 now = START;

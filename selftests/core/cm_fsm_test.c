@@ -35,7 +35,7 @@ static void explore(struct world w)
 	}
 }
 
-TEST(fsm__what_iw_cm_sees,
+TEST(fsm__iw_cm_gets_each_event_once_and_in_order,
 	"REPLY once, CLOSE only after ESTABLISHED, references balance")
 {
 	explore(begin(true));
@@ -60,7 +60,7 @@ TEST(fsm__every_state_can_end, "by an abort, a timer or the stream")
 	}
 }
 
-TEST(fsm__timers_bound_all_waiting,
+TEST(fsm__every_wait_has_a_timer,
 	"RFC 5044 7.1.2 rule 10, K5, F71, H18; of the ULP, too")
 {
 	static const enum tern_cm_state waits[] = {
@@ -85,7 +85,7 @@ TEST(fsm__timers_bound_all_waiting,
 	}
 }
 
-TEST(fsm__closed_is_the_end, "no event leaves CLOSED")
+TEST(fsm__no_event_leaves_closed, "no event leaves CLOSED")
 {
 	for (int e = 0; e < CM_EVENT_COUNT; e++)
 		expect(!tern_cm_fsm(CM_CLOSED, e).valid);
@@ -218,7 +218,7 @@ TEST(fsm__passive_ulp_never_answers, "a Reply says no; FIN, as after a reject")
 	     { CM_EV_DRAINED, CM_CLOSED, CM_ACT_DROP });
 }
 
-TEST(fsm__passive_crowded_out, "RFC 6581 10: a Reply goes before the end, but once")
+TEST(fsm__passive_removed_to_make_room, "RFC 6581 10: a Reply goes before the end, but once")
 {
 	WALK(false, { CM_EV_CROWDED, CM_CLOSED, CM_ACT_DENY | CUT });
 	WALK(false,
@@ -230,7 +230,7 @@ TEST(fsm__passive_crowded_out, "RFC 6581 10: a Reply goes before the end, but on
 	     { CM_EV_CROWDED, CM_CLOSED, CUT });
 }
 
-TEST(fsm__a_qp_is_never_crowded_out, "what has a QP is the program's")
+TEST(fsm__no_endpoint_with_a_qp_is_removed_to_make_room, "what has a QP is the program's")
 {
 	static const enum tern_cm_state with_qp[] = {
 		CM_CONNECTING, CM_REPLY_WAIT, CM_RTR_WAIT, CM_OPEN, CM_CLOSING,
@@ -241,7 +241,7 @@ TEST(fsm__a_qp_is_never_crowded_out, "what has a QP is the program's")
 		expect(!tern_cm_fsm(with_qp[i], CM_EV_CROWDED).valid);
 }
 
-TEST(fsm__names, "each state and event has a name of its own")
+TEST(fsm__every_state_and_event_has_a_name, "each state and event has a name of its own")
 {
 	for (int s = 0; s < CM_STATE_COUNT; s++)
 		expect(strcmp(tern_cm_state_name(s), "?"));

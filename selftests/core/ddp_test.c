@@ -142,7 +142,7 @@ TEST(ddp_segment__shorter_than_its_header, "S2 Q10")
 	expect_eq(verdict(&rx, w), TERN_TERM_NONE);
 }
 
-TEST(ddp_segment__short_header_stays_unread, "S2 MPA-008")
+TEST(ddp_segment__reads_nothing_beyond_a_short_header, "S2 MPA-008")
 {
 	struct tern_ddp_rx rx = fresh(1);
 	struct tern_seg seg;
@@ -386,7 +386,7 @@ TEST(rdmap_segment__opcode_model_and_queue,
 	}
 }
 
-TEST(rdmap_segment__extensions_are_off, "RDMAP-012 RDMAP-126")
+TEST(rdmap_segment__opcodes_of_extensions_are_refused, "RDMAP-012 RDMAP-126")
 {
 	struct tern_ddp_rx rx = fresh(1);
 

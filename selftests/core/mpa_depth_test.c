@@ -107,7 +107,7 @@ TEST(settle__plain, "O19 H1: nothing negotiated, the ULP's values stand")
 	expect_eq(params.rtr, TERN_MPA_RTR_NONE);
 }
 
-TEST(request__real_depths_stay_real, "MPA-222 Q24: 0x3FFF is clamped")
+TEST(request__clamps_depths_to_0x3ffe, "MPA-222 Q24: 0x3FFF is clamped")
 {
 	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg req;

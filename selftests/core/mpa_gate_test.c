@@ -240,7 +240,7 @@ TEST(gate_reply__table, "H1 to H17 MPA-144 MPA-224")
 	}
 }
 
-TEST(fall_back__asks_plainly, "H9 H13 H16 H18 MPA-161 MPA-210 MPA-212")
+TEST(fall_back__sends_a_plain_request_of_rev_1, "H9 H13 H16 H18 MPA-161 MPA-210 MPA-212")
 {
 	struct tern_mpa_options opt = default_options();
 	struct tern_mpa_msg req;

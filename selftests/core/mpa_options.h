@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* Helpers of the tests of mpa.c: letters as in `requirements`, options, frames. */
+/* Helpers of the tests of MPA startup: letters as in `requirements`, options, frames. */
 #ifndef TERN_MPA_OPTIONS_H
 #define TERN_MPA_OPTIONS_H
 
 #include <string.h>
 
 #include "mpa.h"
+#include "mpa_frame.h"
 
 #define X	TERN_MPA_DEPTH_NONE
 #define A	TERN_MPA_IRD_P2P

@@ -112,7 +112,8 @@ TEST(expected_rtr__agrees_with_the_decision_table,
 }
 
 /* cxgb4 prefers a Write if the Reply lists one, and the stream then ends */
-TEST(accept__read_alone, "F16 MPA-197: a Read offered alone is all that is listed")
+TEST(accept__lists_a_read_that_was_offered_alone,
+	"F16 MPA-197: a Read offered alone is all that is listed")
 {
 	struct tern_mpa_msg reply, req = enhanced(A | 0x20, D | 0x20);
 	struct tern_mpa_options opt = default_options();

@@ -89,7 +89,7 @@ TEST(rdmap_build_terminate__layout, "RDMAP-016 RDMAP-079")
 	expect_wire(msg, "40 07 00000000 00000002 00000001 00000000 00 00 00 00");
 }
 
-TEST(rdmap_build__reuse_of_a_used_message, "DDP-048")
+TEST(rdmap_build__overwrites_a_used_message, "DDP-048")
 {
 	struct tern_tx_msg msg;
 

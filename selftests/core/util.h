@@ -7,7 +7,9 @@
 #include "ddp.h"
 #include "fpdu_rx.h"
 #include "fpdu_tx.h"
+#include "mem_check.h"
 #include "rdmap.h"
+#include "read_open.h"
 
 /* reproducible random numbers: xorshift64* */
 struct rng {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "mpa.h"
+#include "mpa_frame.h"
 #include "fuzz.h"
 #include "fuzz_options.h"
 #include "util.h"

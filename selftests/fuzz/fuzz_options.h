@@ -5,6 +5,7 @@
 #define TERN_FUZZ_OPTIONS_H
 
 #include "mpa.h"
+#include "mpa_frame.h"
 
 static struct tern_mpa_options read_options(const u8 *p)
 {

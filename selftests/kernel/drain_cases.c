@@ -252,6 +252,53 @@ static int flush_deep(struct kv_test *t)
 	return ret ?: kv_wait_gone(a);
 }
 
+static int flush_lone(struct kv_test *t, struct kv_end *e)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct kv_op *op = kv_ops(t, DEEP);
+	int i, ret = 0;
+
+	if (!op)
+		return -ENOMEM;
+	for (i = 0; i < DEEP && !ret; i++)
+		ret = kv_post_recv(e, &op[i], NULL, 0);
+	ret = ret ?: ib_modify_qp(e->qp, &attr, IB_QP_STATE);
+	for (i = 0; i < DEEP && !ret; i++)
+		ret = kv_want(e, &op[i], IB_WC_WR_FLUSH_ERR);
+	for (i = 1; i < DEEP && !ret; i++)
+		if (op[i].order < op[i - 1].order)
+			ret = kv_fail(-EPROTO, "entry %d completed before its predecessor", i);
+	return ret;
+}
+
+/*
+ * A QP that never connects has no socket, whose lock guards the others: the process that
+ * moves it to ERROR flushes it, in several turns, and completion handlers run inside.
+ */
+static int flush_unconnected(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct ib_qp_init_attr attr = {
+		.send_cq = a->scq,
+		.recv_cq = a->rcq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = DEEP,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IB_QPT_RC,
+		.port_num = a->id->port_num,
+	};
+	struct ib_qp *connected = a->qp;
+	struct ib_qp *lone = ib_create_qp(a->pd, &attr);
+	int ret;
+
+	if (IS_ERR(lone))
+		return PTR_ERR(lone);
+	a->qp = lone;
+	ret = flush_lone(t, a);
+	a->qp = connected;
+	ib_destroy_qp(lone);
+	return ret;
+}
+
 /* a QP in ERROR accepts posts, and flushes them */
 static int post_in_error(struct kv_test *t)
 {
@@ -285,5 +332,6 @@ const struct kv_case kv_drain_cases[] = {
 	{ "destroy_qp__under_load", destroy, { .bystander = true } },
 	{ "post__in_error_is_flushed", post_in_error },
 	{ "flush__a_deep_queue_yields_the_cpu", flush_deep, { .depth = DEEP } },
+	{ "flush__a_deep_queue_that_never_connects", flush_unconnected, { .depth = DEEP } },
 	{}
 };

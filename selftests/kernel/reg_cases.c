@@ -448,7 +448,7 @@ const struct kv_case kv_reg_cases[] = {
 	{ "map_mr_sg__iova_is_no_address", drawn_iova },
 	{ "map_mr_sg__list_too_long", list_too_long, { .bystander = true } },
 	{ "local_inv__revokes", local_inv_revokes, { .bystander = true } },
-	{ "local_inv__old_key_is_dead", old_key, { .bystander = true } },
+	{ "local_inv__old_key_is_refused", old_key, { .bystander = true } },
 	{ "local_inv__waits_for_receives_of_other_streams", local_inv_waits },
 	{ "send_with_inv__revokes_at_the_peer", send_with_inv,
 	  { .bystander = true } },

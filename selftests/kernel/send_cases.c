@@ -266,7 +266,7 @@ const struct kv_case kv_send_cases[] = {
 	{ "send__sixteen_sges_into_an_srq", many_sges, { .srq = true } },
 	{ "send__with_key_of_dma_mr", dma_mr_key },
 	{ "send__inline_is_taken_at_the_post", inline_data },
-	{ "send__unsignalled_is_silent", unsignalled },
+	{ "send__unsignalled_has_no_completion", unsignalled },
 	{ "send__signalled_completes_in_order", signalled },
 	{ "send__sig_all_signals_each", unsignalled, { .sig_all = true } },
 	{ "send__depth_8192", full_depth, { .depth = 8192 } },

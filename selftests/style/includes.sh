@@ -227,7 +227,7 @@ uapi_foreign()
 sockets()
 {
 	grep -rnE 'struct socket\b' . --include='*.[ch]' |
-		grep -vE '^\./(stream/)?sock(_open)?\.'
+		grep -vE '^\./(stream/)?sock(_open|_listen)?\.'
 }
 
 versions()

@@ -59,8 +59,8 @@ of_type() { sed -n "s/^$1 //p" "$dir/definitions" | sort -u; }
 
 # ---- the document -------------------------------------------------------------
 
-# The names in the first column of the tables of a section. The borders of a table are
-# above its heading, below it, and at its end.
+# The names in the first column of the tables of a section, one or several ("``A``, ``B``")
+# in a row. The borders of a table are above its heading, below it, and at its end.
 rows()
 {
 	awk -v title="$1" '
@@ -68,7 +68,10 @@ rows()
 		within && /^=+ +=/ { border++; next }
 		within && border && border % 3 == 2 && /^``/ {
 			split($0, part, "``")
-			print part[2]
+			i = 0
+			do
+				print part[i += 2]
+			while (part[i + 1] == ", ")
 		}
 		{ last = $0 }' "$doc" | sort -u
 }

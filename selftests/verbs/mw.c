@@ -540,7 +540,7 @@ static void type2_chain(void)
 
 static const struct tap_test tests[] = {
 	{ "alloc_mw__types_and_limits", alloc_types },
-	{ "alloc_mw__unbound_opens_nothing", unbound },
+	{ "alloc_mw__unbound_window_gives_no_access", unbound },
 	{ "dealloc_mw__while_bound", dealloc_bound },
 	{ "dealloc_mw__under_the_peers_writes", dealloc_under_fire },
 	{ "dereg_mr__while_windows_are_bound", region_is_busy },

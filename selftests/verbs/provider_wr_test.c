@@ -69,7 +69,7 @@ static void wr__invalidations_and_inline_data_fill_their_fields(void)
 	free_qp(qp);
 }
 
-static void wr__abort_leaves_no_trace(void)
+static void wr__abort_posts_nothing(void)
 {
 	struct tern_qp *qp = make_qp();
 	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
@@ -150,7 +150,7 @@ static void qp_ex__refuses_operations_that_tern_lacks(void)
 static const struct tap_test tests[] = {
 	TEST(wr__a_batch_is_published_whole_by_complete),
 	TEST(wr__invalidations_and_inline_data_fill_their_fields),
-	TEST(wr__abort_leaves_no_trace),
+	TEST(wr__abort_posts_nothing),
 	TEST(wr__one_error_drops_the_whole_batch),
 	TEST(qp_ex__refuses_operations_that_tern_lacks),
 };

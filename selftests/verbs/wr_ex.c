@@ -350,7 +350,7 @@ static const struct tap_test tests[] = {
 	{ "wr__a_batch_of_each_operation", batch },
 	{ "wr__lists_of_sixteen_and_of_none", lists },
 	{ "wr__inline_data_is_taken_at_once", inline_data },
-	{ "wr__abort_leaves_no_trace", aborted },
+	{ "wr__abort_posts_nothing", aborted },
 	{ "wr__a_bad_request_drops_its_batch", bad_in_the_middle },
 	{ "wr__invalidations_of_user_mrs_fail", invalidations_complete },
 	{ "wr__operations_not_offered_are_refused", ops_refused },

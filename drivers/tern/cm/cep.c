@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * Connection endpoints (RFC 5044 7.1 and 7.2): references, lists, work, states.
+ * Connection endpoints (RFC 5044 7.1 and 7.2): references, work, states.
  *
  * Everything that happens to an endpoint becomes an event, and events are
  * stepped one at a time under its lock: by its work, or directly by iw_cm's
@@ -9,11 +9,9 @@
  * stream's among them, only note an event under @event_lock.
  */
 #include "cep.h"
-#include "cep_impl.h"
 
 #include <linux/bitops.h>
 #include <linux/slab.h>
-#include <linux/wait.h>
 #include <rdma/iw_cm.h>
 
 #include "device/device.h"
@@ -21,15 +19,14 @@
 #include "observe/trace.h"
 #include "stream/stream.h"
 #include "stream/table.h"
+#include "cep_timer.h"
+#include "ceps.h"
 #include "conn.h"
 #include "event.h"
 #include "listen.h"
+#include "startup.h"
 
 struct workqueue_struct *tern_cep_wq;
-static LIST_HEAD(all_ceps);
-static DEFINE_SPINLOCK(all_lock);
-static DECLARE_WAIT_QUEUE_HEAD(gone_wait);
-static atomic_t next_nr;
 
 /* ---- lifetime ----------------------------------------------------------- */
 
@@ -91,24 +88,6 @@ int tern_cep_take_options(struct tern_cep *cep)
 	return rc;
 }
 
-/* numbers are unique over all devices; 0 means none */
-static int list_cep(struct tern_cep *cep)
-{
-	int rc;
-
-	do {
-		cep->nr = atomic_inc_return(&next_nr) ?:
-			  atomic_inc_return(&next_nr);
-		rc = xa_insert(&cep->dev->ceps, cep->nr, cep, GFP_KERNEL);
-	} while (rc == -EBUSY);
-	if (rc)
-		return rc;
-	spin_lock(&all_lock);
-	list_add_tail(&cep->all_node, &all_ceps);
-	spin_unlock(&all_lock);
-	return 0;
-}
-
 static void work_fn(struct work_struct *work);
 static const struct tern_stream_user_ops user_ops;
 
@@ -133,7 +112,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	set_options(cep);
 	/* an abort that finds the endpoint waits for its first step */
 	mutex_lock(&cep->lock);
-	if (!list_cep(cep))
+	if (!tern_ceps_add(cep))
 		return cep;
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
@@ -153,11 +132,7 @@ void tern_cep_drop(struct tern_cep *cep)
 		tern_sock_release(sock);
 		tern_sock_put(sock);
 	}
-	xa_erase(&cep->dev->ceps, cep->nr);
-	spin_lock(&all_lock);
-	list_del(&cep->all_node);
-	spin_unlock(&all_lock);
-	wake_up_all(&gone_wait);
+	tern_ceps_remove(cep);
 	tern_cep_put(cep);
 }
 
@@ -481,14 +456,6 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 
 /* ---- aborts ------------------------------------------------------------- */
 
-static void abort_now(struct tern_cep *cep)
-{
-	mutex_lock(&cep->lock);
-	tern_cep_step(cep, CM_EV_ABORT);
-	mutex_unlock(&cep->lock);
-	tern_cep_put(cep);
-}
-
 static void user_abort(struct tern_stream_user *user, struct tern_stream *s)
 {
 	struct tern_cep *cep = cep_of(user);
@@ -514,82 +481,6 @@ void tern_cep_crowd_out(struct tern_cep *cep)
 	if (cep->state != CM_ULP_WAIT)
 		tern_cep_step(cep, CM_EV_CROWDED);
 	mutex_unlock(&cep->lock);
-}
-
-static struct tern_cep *next_of_dev(struct tern_device *dev)
-{
-	struct tern_cep *cep, *found = NULL;
-	unsigned long nr;
-
-	xa_lock(&dev->ceps);
-	xa_for_each(&dev->ceps, nr, cep) {
-		if (!cep->dev_aborted) {
-			cep->dev_aborted = true;
-			tern_cep_get(cep);
-			found = cep;
-			break;
-		}
-	}
-	xa_unlock(&dev->ceps);
-	return found;
-}
-
-static struct tern_cep *next_of_net(struct net *net)
-{
-	struct tern_cep *cep, *found = NULL;
-
-	spin_lock(&all_lock);
-	list_for_each_entry(cep, &all_ceps, all_node) {
-		if (cep->net == net && !cep->net_aborted) {
-			cep->net_aborted = true;
-			tern_cep_get(cep);
-			found = cep;
-			break;
-		}
-	}
-	spin_unlock(&all_lock);
-	return found;
-}
-
-static bool dev_is_free(struct tern_device *dev)
-{
-	return xa_empty(&dev->ceps);
-}
-
-static bool net_is_free(struct net *net)
-{
-	struct tern_cep *cep;
-	bool is_free = true;
-
-	spin_lock(&all_lock);
-	list_for_each_entry(cep, &all_ceps, all_node)
-		is_free &= cep->net != net;
-	spin_unlock(&all_lock);
-	return is_free;
-}
-
-/*
- * An endpoint with a stream goes after the stream's last event, and new ones
- * may appear until then: look again.
- */
-void tern_cep_abort_device(struct tern_device *dev)
-{
-	struct tern_cep *cep;
-
-	do {
-		while ((cep = next_of_dev(dev)))
-			abort_now(cep);
-	} while (!wait_event_timeout(gone_wait, dev_is_free(dev), HZ / 10));
-}
-
-void tern_cep_abort_net(struct net *net)
-{
-	struct tern_cep *cep;
-
-	do {
-		while ((cep = next_of_net(net)))
-			abort_now(cep);
-	} while (!wait_event_timeout(gone_wait, net_is_free(net), HZ / 10));
 }
 
 /* ---- module ------------------------------------------------------------- */

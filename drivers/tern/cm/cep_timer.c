@@ -4,7 +4,7 @@
  * The endpoint's only timer: how long each state may take (RFC 5044 7.1.2 rules
  * 8 and 10). A close that makes no progress for the time of a setting is reset (Q18).
  */
-#include "cep_impl.h"
+#include "cep_timer.h"
 
 #include <linux/math.h>
 #include <linux/pid.h>
@@ -14,6 +14,7 @@
 
 #include "device/device.h"
 #include "stream/stream.h"
+#include "cep.h"
 #include "listen.h"
 
 /* checks per span of a close without progress */
@@ -28,7 +29,7 @@
 static void timer_fn(struct work_struct *work)
 {
 	struct tern_cep *cep = container_of(to_delayed_work(work),
-					    struct tern_cep, timer);
+					    struct tern_cep, timer.work);
 
 	tern_cep_post(cep, CM_EV_TIMER);
 	tern_cep_put(cep);
@@ -36,20 +37,20 @@ static void timer_fn(struct work_struct *work)
 
 void tern_cep_timer_init(struct tern_cep *cep)
 {
-	INIT_DELAYED_WORK(&cep->timer, timer_fn);
+	INIT_DELAYED_WORK(&cep->timer.work, timer_fn);
 }
 
 void tern_cep_watch_program(struct tern_cep *cep)
 {
-	cep->kernel = !cep->stream->ctx;
-	if (!cep->kernel)
-		cep->program = get_pid(task_tgid(current));
+	cep->timer.kernel = !cep->stream->ctx;
+	if (!cep->timer.kernel)
+		cep->timer.program = get_pid(task_tgid(current));
 }
 
 void tern_cep_unwatch_program(struct tern_cep *cep)
 {
-	put_pid(cep->program);
-	cep->program = NULL;
+	put_pid(cep->timer.program);
+	cep->timer.program = NULL;
 }
 
 /*
@@ -62,7 +63,7 @@ static long resend_in(struct tern_cep *cep)
 {
 	s64 usecs;
 
-	if (cep->state != CM_LINGER || !cep->kernel)
+	if (cep->state != CM_LINGER || !cep->timer.kernel)
 		return HZ;
 	tern_sock_lock(cep->sock);
 	usecs = tern_sock_resend_locked(cep->sock);
@@ -86,19 +87,19 @@ static long check_in(struct tern_cep *cep)
 {
 	long delay = resend_in(cep);
 
-	if (!cep->clock.limit)
+	if (!cep->timer.clock.limit)
 		return delay;
 	return min_t(u64, delay, close_span(cep) / CHECKS_PER_SPAN + 1);
 }
 
 static void arm_timer(struct tern_cep *cep)
 {
-	s64 left = cep->clock.due - get_jiffies_64();
+	s64 left = cep->timer.clock.due - get_jiffies_64();
 	long delay = clamp_t(s64, left, 0, check_in(cep));
 
 	tern_cep_get(cep);
 	/* if it was armed, its reference serves the new run */
-	if (mod_delayed_work(tern_cep_wq, &cep->timer, delay))
+	if (mod_delayed_work(tern_cep_wq, &cep->timer.work, delay))
 		tern_cep_put(cep);
 }
 
@@ -131,10 +132,10 @@ static bool is_orphan(const struct tern_cep *cep)
 	const struct task_struct *leader;
 	bool dead;
 
-	if (!cep->program || cep->state == CM_CLOSING)
+	if (!cep->timer.program || cep->state == CM_CLOSING)
 		return false;
 	rcu_read_lock();
-	leader = pid_task(cep->program, PIDTYPE_TGID);
+	leader = pid_task(cep->timer.program, PIDTYPE_TGID);
 	dead = !leader ||
 	       READ_ONCE(leader->signal->flags) & SIGNAL_GROUP_EXIT;
 	rcu_read_unlock();
@@ -158,14 +159,14 @@ void tern_cep_count_close(struct tern_cep *cep)
 	bool lost;
 
 	lockdep_assert_held(&cep->lock);
-	if (!cep->clock.limit)
+	if (!cep->timer.clock.limit)
 		return;
 	tern_sock_lock(cep->sock);
 	lost = tern_sock_unacked_locked(cep->sock);
 	tern_sock_unlock(cep->sock);
 	if (lost)
 		tern_stat_inc(cep->dev->stats, CM_CLOSE_LOST);
-	if (time_after_eq64(get_jiffies_64(), cep->clock.limit))
+	if (time_after_eq64(get_jiffies_64(), cep->timer.clock.limit))
 		tern_stat_inc(cep->dev->stats, CM_CLOSE_SLOW);
 }
 
@@ -178,20 +179,20 @@ static void hurry_without_listener(struct tern_cep *cep)
 	u64 soon = get_jiffies_64() + msecs_to_jiffies(cep->settings.reply_ms);
 
 	if (cep->state == CM_ULP_WAIT && !tern_listen_iw(cep->listen))
-		cep->clock.due = min(cep->clock.due, soon);
+		cep->timer.clock.due = min(cep->timer.clock.due, soon);
 }
 
 bool tern_cep_too_early(struct tern_cep *cep, enum tern_cm_event event)
 {
 	if (event != CM_EV_TIMER)
 		return false;
-	if (!cep->timed)
+	if (!cep->timer.clock.due)
 		return true;
 	hurry_without_listener(cep);
-	if (cep->clock.limit)
-		tern_cm_clock_look(&cep->clock, get_jiffies_64(),
+	if (cep->timer.clock.limit)
+		tern_cm_clock_look(&cep->timer.clock, get_jiffies_64(),
 				   close_span(cep), bytes_moved(cep));
-	if (time_after_eq64(get_jiffies_64(), cep->clock.due) ||
+	if (time_after_eq64(get_jiffies_64(), cep->timer.clock.due) ||
 	    is_orphan(cep) || is_leaving(cep) || !resend_in(cep)) {
 		tern_cep_count_close(cep);
 		return false;
@@ -229,11 +230,11 @@ static void set_clock(struct tern_cep *cep, enum tern_cm_timer timer)
 			spans = TERN_CM_DRAIN_SPANS;
 		fallthrough;
 	case CM_TIMER_FIN:
-		tern_cm_clock_close(&cep->clock, now, close_span(cep), spans,
+		tern_cm_clock_close(&cep->timer.clock, now, close_span(cep), spans,
 				    bytes_moved(cep));
 		break;
 	default:
-		cep->clock.due = now + msecs_to_jiffies(startup_ms(cep, timer));
+		cep->timer.clock.due = now + msecs_to_jiffies(startup_ms(cep, timer));
 	}
 }
 
@@ -242,9 +243,9 @@ void tern_cep_set_timer(struct tern_cep *cep, enum tern_cm_timer timer)
 	lockdep_assert_held(&cep->lock);
 	if (timer == CM_TIMER_KEEP)
 		return;
-	cep->timed = timer != CM_TIMER_OFF;
-	if (!cep->timed) {
-		if (cancel_delayed_work(&cep->timer))
+	if (timer == CM_TIMER_OFF) {
+		cep->timer.clock.due = 0;
+		if (cancel_delayed_work(&cep->timer.work))
 			tern_cep_put(cep);
 		return;
 	}

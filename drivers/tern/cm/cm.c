@@ -14,11 +14,15 @@
 #include "device/options.h"
 #include "stream/stream.h"
 #include "stream/table.h"
-#include "cep_impl.h"
+#include "stream/user.h"
+#include "cep.h"
+#include "cep_timer.h"
+#include "ceps.h"
 #include "event.h"
 #include "listen.h"
 #include "peer.h"
 #include "rdma_id.h"
+#include "startup.h"
 
 static int check_param(const struct iw_cm_conn_param *param, u16 room)
 {

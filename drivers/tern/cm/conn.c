@@ -11,7 +11,8 @@
 #include "core/fpdu_tx.h"
 #include "device/device.h"
 #include "stream/stream.h"
-#include "cep_impl.h"
+#include "cep.h"
+#include "startup.h"
 
 /**
  * struct tern_conn_ring - connections that ended recently
@@ -30,22 +31,14 @@ static void (*listener)(struct tern_device *dev, struct net *net,
 
 /* ---- copy the values ---------------------------------------------------- */
 
-static void copy_frame(struct tern_conn_frame *frame, bool there,
-		       const struct tern_mpa_msg *msg)
-{
-	frame->there = there;
-	frame->msg = *msg;
-	frame->msg.pd = NULL;
-}
-
 static void copy_frames(const struct tern_cep *cep, struct tern_conn *conn)
 {
 	const struct tern_mpa_msg *own, *peer;
 
 	own = cep->active ? &cep->request : &cep->reply;
 	peer = cep->active ? &cep->reply : &cep->request;
-	copy_frame(&conn->own, cep->frame_sent, own);
-	copy_frame(&conn->peer, cep->frame_came, peer);
+	conn->own = tern_startup_side(cep->frame_sent ? own : NULL);
+	conn->peer = tern_startup_side(cep->frame_came ? peer : NULL);
 }
 
 /* the initiator chose its RTR, the responder knows it once it arrives */

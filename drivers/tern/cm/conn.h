@@ -10,8 +10,9 @@
 #include <linux/types.h>
 
 #include "core/mpa.h"
-#include "stream/setup.h"
 #include "stream/sock_open.h"
+#include "stream/user.h"
+#include "uapi/rdma/tern-abi.h"
 
 struct net;
 struct tern_cep;
@@ -19,16 +20,6 @@ struct tern_device;
 
 /* ended connections that a device keeps */
 #define TERN_CONN_ENDED		64
-
-/**
- * struct tern_conn_frame - an MPA frame
- * @there: it was sent or received
- * @msg: without its private data: the pointer is NULL
- */
-struct tern_conn_frame {
-	bool there;
-	struct tern_mpa_msg msg;
-};
 
 /**
  * struct tern_conn - values of a connection at one moment
@@ -54,8 +45,8 @@ struct tern_conn {
 	bool ended;
 	bool active;
 	struct tern_sock_addr addr;
-	struct tern_conn_frame own;
-	struct tern_conn_frame peer;
+	struct tern_mpa_side own;
+	struct tern_mpa_side peer;
 	bool agreed;
 	struct tern_mpa_params params;
 	u32 mss;

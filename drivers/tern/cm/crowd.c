@@ -15,7 +15,7 @@
 #include <net/ipv6.h>
 
 #include "device/device.h"
-#include "cep_impl.h"
+#include "cep.h"
 
 #define SLOTS	256
 /* tails for each half-open: a program may end many streams at once */
@@ -36,7 +36,7 @@ struct kind {
 
 /**
  * struct tern_crowd - a device's endpoints without a QP
- * @lock: guards what follows, and @crowd_node and @crowd_kind of the endpoints
+ * @lock: guards what follows, and @crowd of the endpoints
  * @next: slot where the next search starts, so that equal slots take turns
  * @key: of the hash
  * @kinds: by enum tern_crowd_kind
@@ -78,8 +78,8 @@ void tern_crowd_exit(struct tern_device *dev)
 
 void tern_crowd_join(struct tern_cep *cep)
 {
-	INIT_LIST_HEAD(&cep->crowd_node);
-	cep->crowd_kind = TERN_CROWD_NONE;
+	INIT_LIST_HEAD(&cep->crowd.node);
+	cep->crowd.kind = TERN_CROWD_NONE;
 }
 
 /*
@@ -105,13 +105,13 @@ static u32 slot_of(const struct tern_crowd *crowd,
 
 static void take_out(struct tern_crowd *crowd, struct tern_cep *cep)
 {
-	struct kind *kind = &crowd->kinds[cep->crowd_kind];
+	struct kind *kind = &crowd->kinds[cep->crowd.kind];
 
 	lockdep_assert_held(&crowd->lock);
-	list_del_init(&cep->crowd_node);
+	list_del_init(&cep->crowd.node);
 	kind->count[slot_of(crowd, &cep->addr.remote)]--;
 	kind->total--;
-	cep->crowd_kind = TERN_CROWD_NONE;
+	cep->crowd.kind = TERN_CROWD_NONE;
 }
 
 static void put_in(struct tern_crowd *crowd, struct tern_cep *cep,
@@ -121,19 +121,19 @@ static void put_in(struct tern_crowd *crowd, struct tern_cep *cep,
 	struct kind *kind = &crowd->kinds[to];
 
 	lockdep_assert_held(&crowd->lock);
-	list_add_tail(&cep->crowd_node, &kind->ceps[slot]);
+	list_add_tail(&cep->crowd.node, &kind->ceps[slot]);
 	kind->count[slot]++;
 	kind->total++;
-	cep->crowd_kind = to;
+	cep->crowd.kind = to;
 }
 
 static void move_cep(struct tern_crowd *crowd, struct tern_cep *cep,
 		     enum tern_crowd_kind to)
 {
 	lockdep_assert_held(&crowd->lock);
-	if (cep->crowd_kind == to)
+	if (cep->crowd.kind == to)
 		return;
-	if (cep->crowd_kind != TERN_CROWD_NONE)
+	if (cep->crowd.kind != TERN_CROWD_NONE)
 		take_out(crowd, cep);
 	if (to != TERN_CROWD_NONE)
 		put_in(crowd, cep, to);
@@ -164,7 +164,7 @@ static struct tern_cep *take_oldest(struct tern_crowd *crowd, struct kind *kind,
 	if (kind->total < most)
 		return NULL;
 	cep = list_first_entry(&kind->ceps[fullest_slot(crowd, kind)],
-			       struct tern_cep, crowd_node);
+			       struct tern_cep, crowd.node);
 	/* a listed endpoint has the list's reference, see tern_cep_drop() */
 	tern_cep_get(cep);
 	/* another listener that searches next has to find another endpoint */
@@ -188,7 +188,7 @@ void tern_crowd_move(struct tern_cep *cep, enum tern_crowd_kind kind)
 
 	lockdep_assert_held(&cep->lock);
 	spin_lock(&crowd->lock);
-	if (kind == TERN_CROWD_TAIL && cep->crowd_kind != kind)
+	if (kind == TERN_CROWD_TAIL && cep->crowd.kind != kind)
 		other = take_oldest(crowd, &crowd->kinds[kind],
 				    cep->settings.half_open * TAILS);
 	move_cep(crowd, cep, kind);
@@ -234,7 +234,7 @@ static struct tern_cep *pick_asked(struct tern_crowd *crowd,
 	 */
 	if (slot == own)
 		return NULL;
-	last = list_last_entry(&asked->ceps[slot], struct tern_cep, crowd_node);
+	last = list_last_entry(&asked->ceps[slot], struct tern_cep, crowd.node);
 	tern_cep_get(last);
 	take_out(crowd, last);
 	return last;

@@ -11,6 +11,7 @@
 #ifndef TERN_CROWD_H
 #define TERN_CROWD_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 
 struct tern_cep;
@@ -21,6 +22,17 @@ enum tern_crowd_kind {
 	TERN_CROWD_ASKED,
 	TERN_CROWD_TAIL,
 	TERN_CROWD_NONE,	/* has a QP, or is over */
+};
+
+/**
+ * struct tern_crowd_place - an endpoint's place among those without a QP; guarded by the
+ * lock of the crowd
+ * @node: in the list of its slot
+ * @kind: what it counts as
+ */
+struct tern_crowd_place {
+	struct list_head node;
+	enum tern_crowd_kind kind;
 };
 
 /* Return: 0 or -ENOMEM; Context: process */

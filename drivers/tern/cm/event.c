@@ -10,7 +10,7 @@
 #include <rdma/iw_cm.h>
 
 #include "device/device.h"
-#include "cep_impl.h"
+#include "cep.h"
 #include "listen.h"
 
 /*

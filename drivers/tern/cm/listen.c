@@ -19,7 +19,8 @@
 
 #include "device/device.h"
 #include "stream/charge.h"
-#include "cep_impl.h"
+#include "stream/sock_listen.h"
+#include "cep.h"
 #include "rdma_id.h"
 
 /* connections to accept before other work gets its turn on the workqueue */

@@ -5,25 +5,32 @@
  * until the stream takes over, and after it, reading until both FINs are done.
  * Nothing here waits.
  */
-#include "cep_impl.h"
+#include "startup.h"
+
 #include "core/fpdu_rx.h"
 #include "core/fpdu_tx.h"
+#include "core/mpa.h"
+#include "core/mpa_frame.h"
 #include "core/rdmap.h"
 #include "device/device.h"
 #include "device/options.h"
 #include "observe/trace.h"
 #include "stream/charge.h"
+#include "stream/setup.h"
 #include "stream/stream.h"
+#include "cep.h"
 #include "event.h"
 #include "peer.h"
 
 /* the longest FPDU that holds a Terminate: markers, pad and CRC around it */
 #define TERMINATE_FPDU	(TERN_FPDU_TX_HEAD + TERN_FPDU_TX_TAIL)
 
-/* ---- what programs can read (struct tern_qp_report) --------------------- */
+/* ---- what users can read ------------------------------------------------ */
 
-static struct tern_mpa_side side_of(const struct tern_mpa_msg *msg)
+struct tern_mpa_side tern_startup_side(const struct tern_mpa_msg *msg)
 {
+	if (!msg)
+		return (struct tern_mpa_side) {};
 	return (struct tern_mpa_side) {
 		.there = 1,
 		.rev = msg->rev,
@@ -39,14 +46,13 @@ static void note_frames(struct tern_cep *cep, const struct tern_mpa_msg *own,
 			const struct tern_mpa_msg *peer)
 {
 	struct tern_startup s = {
-		.own = side_of(own),
+		.own = tern_startup_side(own),
+		.peer = tern_startup_side(peer),
 		.initiator = own == &cep->request,
 		.retried = cep->retried,
 		.terms = TERN_NO_TERMS,
 	};
 
-	if (peer)
-		s.peer = side_of(peer);
 	tern_stream_report(cep->stream, &s);
 }
 
@@ -319,11 +325,12 @@ static void retry_plain(struct tern_cep *cep, bool plain)
 
 /*
  * In the peer-to-peer model the peer may speak first: if the program itself asked for
- * it, a plain attempt, in which the initiator speaks first, is not what it wants.
+ * it, a plain attempt, in which the initiator speaks first, is not what it wants. A
+ * plain attempt is the last one: its revision is 1.
  */
 static bool may_retry(const struct tern_cep *cep)
 {
-	return !cep->retried && !tern_options_p2p(&cep->stream->setup.options) &&
+	return !tern_options_p2p(&cep->stream->setup.options) &&
 	       tern_mpa_may_retry(&cep->opt);
 }
 

@@ -18,7 +18,7 @@
 
 /**
  * struct tern_cm_clock - when a state has to end
- * @due: when the state's time is up
+ * @due: when the state's time is up, 0 for a state without a limit
  * @limit: latest end of a close, 0 until one begins
  * @moved: bytes that had moved at the last look
  *

@@ -8,7 +8,8 @@
  *	tern_ddp_segment()	S2 to S5
  *	tern_ddp_untagged()	S6 to S8, given the buffer
  *	tern_rdmap_segment()	S9, S10 and S16
- *	tern_mem_check()	S11 to S15, S17 and S18, given the STag
+ *	tern_mem_check()	S11 to S15, S17 and S18, given the STag: mem_check.h
+ *	tern_read_match()	a Read Response: read_open.h
  *	tern_ddp_advance()	the segment is placed: advance MSN and MO
  *
  * The owner's lock guards the state.
@@ -137,78 +138,5 @@ int tern_rdmap_segment(const struct tern_ddp_rx *rx, const u8 *hdr,
 
 /* the segment is placed and, if @seg->last, delivered */
 void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg);
-
-/**
- * struct tern_mem_view - what the caller knows of an STag
- * @valid: it exists and is not invalidated
- * @assoc: it belongs to the stream's PD, and is not bound to another stream
- * @access: TERN_ACCESS_* rights
- * @base: first valid TO
- * @len: size in bytes
- * @invalidatable: may be invalidated by this stream's peer
- */
-struct tern_mem_view {
-	bool valid;
-	bool assoc;
-	bool invalidatable;
-	u32 access;
-	u64 base;
-	u64 len;
-};
-
-#define TERN_ACCESS_LOCAL_WRITE		BIT(0)
-#define TERN_ACCESS_REMOTE_WRITE	BIT(1)
-#define TERN_ACCESS_REMOTE_READ		BIT(2)
-#define TERN_ACCESS_REMOTE_ATOMIC	BIT(3)
-#define TERN_ACCESS_MW_BIND		BIT(4)	/* checked at the bind */
-#define TERN_ACCESS_REMOTE		(TERN_ACCESS_REMOTE_WRITE | \
-					 TERN_ACCESS_REMOTE_READ | \
-					 TERN_ACCESS_REMOTE_ATOMIC)
-
-enum tern_mem_use {
-	TERN_USE_WRITE,		/* inbound RDMA Write: S11 to S15 */
-	TERN_USE_READ_SRC,	/* source of a Read Request: S17 */
-	TERN_USE_LOCAL_READ,	/* own send SGE */
-	TERN_USE_LOCAL_WRITE,	/* own receive or Read sink SGE */
-	TERN_USE_INVALIDATE,	/* Send with Invalidate: S18 */
-};
-
-/**
- * tern_mem_check() - may this range be used for this?
- * @view: the STag
- * @use: purpose
- * @to: first byte
- * @len: bytes; 0 passes always, except for TERN_USE_INVALIDATE
- *
- * Return: TERN_TERM_NONE or the triplet; for the LOCAL uses any triplet stands
- * for a local protection error.
- */
-int tern_mem_check(const struct tern_mem_view *view, enum tern_mem_use use,
-		   u64 to, u64 len);
-
-/**
- * struct tern_read_open - our oldest outstanding Read
- * @stag: sink STag that the Request named
- * @to: its sink TO
- * @len: bytes asked for
- * @got: bytes received
- */
-struct tern_read_open {
-	u32 stag;
-	u64 to;
-	u32 len;
-	u32 got;
-};
-
-/**
- * tern_read_match() - does a Read Response segment fit the oldest open Read?
- * @open: NULL when no Read is open
- * @seg: the segment
- *
- * The segment has to continue the oldest Read in STag, offset and length (Q11).
- * Return: TERN_TERM_NONE or the triplet.
- */
-int tern_read_match(const struct tern_read_open *open,
-		    const struct tern_seg *seg);
 
 #endif /* TERN_CORE_DDP_H */

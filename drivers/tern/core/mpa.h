@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * MPA startup: the Request and Reply frames, and what both ends agree on: RFC
- * 5044 7.1 and C, RFC 6581. G, H, M, C, F, O, K and Q are rows of
- * Documentation/requirements.rst.
+ * MPA startup: what both ends ask for and agree on: RFC 5044 7.1 and C, RFC 6581.
+ * G, H, M, C, F, O and Q are rows of Documentation/requirements.rst. Frames are
+ * built and parsed by mpa_frame.h.
  *
  * Initiator:	tern_mpa_request(), build, send; parse the Reply,
  *		tern_mpa_gate_reply(), on TERN_MPA_GO tern_mpa_settle()
@@ -16,13 +16,7 @@
 #include "term.h"
 #include "wire.h"
 
-#define TERN_MPA_FRAME_MAX	(sizeof(struct tern_mpa_frame) + TERN_MPA_MAX_PD)
-#define TERN_MPA_ENHANCED_PD	(TERN_MPA_MAX_PD - sizeof(struct tern_mpa_enhanced))
-
-enum tern_mpa_kind {
-	TERN_MPA_REQUEST,
-	TERN_MPA_REPLY,
-};
+struct tern_mpa_msg;
 
 /* types of RNIC, RFC 5044 appendix C */
 enum tern_mpa_type {
@@ -67,26 +61,6 @@ struct tern_mpa_options {
 };
 
 /**
- * struct tern_mpa_msg - a frame without its Key
- * @rev: revision
- * @flags: octet 16 of the frame
- * @enhanced: @ird and @ord are valid (S=1 under revision 2)
- * @ird: first word of the enhanced data, A and B included
- * @ord: second word, C and D included
- * @pd: private data of the ULP, in the caller's buffer
- * @pd_len: bytes at @pd
- */
-struct tern_mpa_msg {
-	u8 rev;
-	u8 flags;
-	bool enhanced;
-	u16 ird;
-	u16 ord;
-	const u8 *pd;
-	u16 pd_len;
-};
-
-/**
  * struct tern_mpa_params - what both ends agreed on
  * @version: DDP and RDMAP version: 0 or 1
  * @initiator: our end sent the Request
@@ -114,38 +88,6 @@ struct tern_mpa_params {
 	u16 ird;
 	u16 ord;
 };
-
-enum tern_mpa_parse {
-	TERN_MPA_MORE,		/* more bytes are needed */
-	TERN_MPA_WHOLE,
-	TERN_MPA_BAD,		/* badly formatted: close, send nothing */
-};
-
-/**
- * tern_mpa_parse() - parse a frame
- * @kind: the expected frame
- * @buf: the stream from the frame's first byte
- * @len: bytes at @buf, not more than were asked for
- * @need: with TERN_MPA_MORE: total bytes needed for the next call
- * @msg: with TERN_MPA_WHOLE: the frame; @msg->pd points into @buf
- *
- * A bad Key or length is TERN_MPA_BAD at once (K1 to K3, K6); reserved bits and R are
- * ignored (K10, K11); S without its words is bad (K13).
- */
-enum tern_mpa_parse tern_mpa_parse(enum tern_mpa_kind kind, const u8 *buf,
-				   u32 len, u32 *need,
-				   struct tern_mpa_msg *msg);
-
-/**
- * tern_mpa_build() - write a frame
- * @kind: which Key
- * @msg: the frame
- * @out: room for TERN_MPA_FRAME_MAX bytes
- *
- * Return: bytes written, 0 when the private data is too long.
- */
-u32 tern_mpa_build(enum tern_mpa_kind kind, const struct tern_mpa_msg *msg,
-		   u8 *out);
 
 enum tern_mpa_gate {
 	TERN_MPA_GO,		/* this revision is served */

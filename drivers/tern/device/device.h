@@ -9,7 +9,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
-#include "mem/mem.h"
+#include "mem/stags.h"
 #include "observe/stats.h"
 #include "stream/table.h"
 #include "settings.h"

@@ -6,7 +6,10 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "access.h"
 #include "mem.h"
+#include "scope.h"
+#include "stags.h"
 
 struct tern_fastreg *tern_fastreg_create(u32 max)
 {

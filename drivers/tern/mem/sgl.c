@@ -6,7 +6,10 @@
 #include <linux/errno.h>
 #include <linux/rcupdate.h>
 
-#include "mem.h"
+#include "core/term.h"
+#include "map.h"
+#include "scope.h"
+#include "stags.h"
 
 static int to_errno(int term)
 {

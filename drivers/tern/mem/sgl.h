@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#include "core/ddp.h"
+#include "core/mem_check.h"
 #include "uapi/rdma/tern-abi.h"
 
 struct tern_scope;

@@ -11,7 +11,12 @@
 
 #include <linux/errno.h>
 
+#include "core/mem_check.h"
+#include "core/term.h"
+#include "access.h"
 #include "mem.h"
+#include "scope.h"
+#include "stags.h"
 
 #define WINDOW_ACCESS							\
 	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |		\

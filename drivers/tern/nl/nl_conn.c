@@ -31,22 +31,21 @@ static int put_addr(struct sk_buff *skb, const struct sockaddr_storage *addr,
 }
 
 static int put_frame(struct sk_buff *skb, int attr,
-		     const struct tern_conn_frame *frame)
+		     const struct tern_mpa_side *frame)
 {
-	const struct tern_mpa_msg *msg = &frame->msg;
 	struct nlattr *nest;
 
 	if (!frame->there)
 		return 0;
 	nest = nla_nest_start(skb, attr);
 	if (!nest ||
-	    nla_put_u32(skb, TERN_A_FRAME_FLAGS, msg->flags) ||
-	    nla_put_u32(skb, TERN_A_FRAME_REV, msg->rev) ||
-	    nla_put_u32(skb, TERN_A_FRAME_PD_LEN, msg->pd_len))
+	    nla_put_u32(skb, TERN_A_FRAME_FLAGS, frame->flags) ||
+	    nla_put_u32(skb, TERN_A_FRAME_REV, frame->rev) ||
+	    nla_put_u32(skb, TERN_A_FRAME_PD_LEN, frame->pd_len))
 		return -EMSGSIZE;
-	if (msg->enhanced &&
-	    (nla_put_u32(skb, TERN_A_FRAME_IRD, msg->ird) ||
-	     nla_put_u32(skb, TERN_A_FRAME_ORD, msg->ord)))
+	if (frame->enhanced &&
+	    (nla_put_u32(skb, TERN_A_FRAME_IRD, frame->ird) ||
+	     nla_put_u32(skb, TERN_A_FRAME_ORD, frame->ord)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -16,69 +16,69 @@ static_assert(sizeof(struct tern_sge) == sizeof(struct ib_sge) &&
 	      offsetof(struct tern_sge, length) == offsetof(struct ib_sge, length) &&
 	      offsetof(struct tern_sge, lkey) == offsetof(struct ib_sge, lkey));
 
-int tern_recvq_create(struct tern_recvq *rq, struct ib_ucontext *ctx,
+int tern_recvq_create(struct tern_recvq *recvq, struct ib_ucontext *ctx,
 		      u32 max_wr, u32 max_sge)
 {
 	int ret;
 
 	if (max_sge > TERN_MAX_SGE)
 		return -EINVAL;
-	spin_lock_init(&rq->lock);
-	rq->prod = 0;
-	rq->cons = 0;
-	rq->max_sge = max(max_sge, 1U);
-	ret = tern_queue_create(&rq->q, ctx, max_wr,
+	spin_lock_init(&recvq->lock);
+	recvq->prod = 0;
+	recvq->cons = 0;
+	recvq->max_sge = max(max_sge, 1U);
+	ret = tern_queue_create(&recvq->q, ctx, max_wr,
 				offsetof(struct tern_rqe, sge) +
-				rq->max_sge * sizeof(struct tern_sge));
+				recvq->max_sge * sizeof(struct tern_sge));
 	if (ret)
 		return ret;
-	rq->max_wr = max_wr;
+	recvq->max_wr = max_wr;
 	return 0;
 }
 
-void tern_recvq_destroy(struct tern_recvq *rq)
+void tern_recvq_destroy(struct tern_recvq *recvq)
 {
-	tern_queue_retire(&rq->q, &rq->lock);
+	tern_queue_retire(&recvq->q, &recvq->lock);
 }
 
-/* fill the entry at @rq->prod; the caller publishes it */
-static int post_one(struct tern_recvq *rq, const struct ib_recv_wr *wr)
+/* fill the entry at @recvq->prod; the caller publishes it */
+static int post_one(struct tern_recvq *recvq, const struct ib_recv_wr *wr)
 {
-	struct tern_rqe *rqe = tern_queue_entry(&rq->q, rq->prod);
+	struct tern_rqe *rqe = tern_queue_entry(&recvq->q, recvq->prod);
 
-	lockdep_assert_held(&rq->lock);
-	if (rq->prod - rq->cons >= rq->max_wr)
+	lockdep_assert_held(&recvq->lock);
+	if (recvq->prod - recvq->cons >= recvq->max_wr)
 		return -ENOMEM;
-	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
+	if (wr->num_sge < 0 || wr->num_sge > recvq->max_sge)
 		return -EINVAL;
 	rqe->wr_id = wr->wr_id;
 	rqe->num_sge = wr->num_sge;
 	memcpy(rqe->sge, wr->sg_list, flex_array_size(rqe, sge, wr->num_sge));
-	rq->prod++;
+	recvq->prod++;
 	return 0;
 }
 
-int tern_recvq_post(struct tern_recvq *rq, const struct ib_recv_wr *wr,
+int tern_recvq_post(struct tern_recvq *recvq, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)
 {
 	unsigned long flags;
 	int ret = 0;
 
-	spin_lock_irqsave(&rq->lock, flags);
+	spin_lock_irqsave(&recvq->lock, flags);
 	for (; wr; wr = wr->next) {
-		ret = post_one(rq, wr);
+		ret = post_one(recvq, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
 		}
 	}
-	tern_ring_publish(&rq->q.hdr->prod, rq->prod);
-	spin_unlock_irqrestore(&rq->lock, flags);
+	tern_ring_publish(&recvq->q.hdr->prod, recvq->prod);
+	spin_unlock_irqrestore(&recvq->lock, flags);
 	return ret;
 }
 
 /* the program may change the entry at any time: read each word only once */
-static int copy_entry(const struct tern_recvq *rq, const struct tern_rqe *rqe,
+static int copy_entry(const struct tern_recvq *recvq, const struct tern_rqe *rqe,
 		      struct tern_recv *recv)
 {
 	u32 n = READ_ONCE(rqe->num_sge);
@@ -86,7 +86,7 @@ static int copy_entry(const struct tern_recvq *rq, const struct tern_rqe *rqe,
 	recv->wr_id = READ_ONCE(rqe->wr_id);
 	recv->num_sge = 0;
 	recv->len = 0;
-	if (n > rq->max_sge || READ_ONCE(rqe->reserved))
+	if (n > recvq->max_sge || READ_ONCE(rqe->reserved))
 		return -EINVAL;
 	memcpy(recv->sge, rqe->sge, flex_array_size(recv, sge, n));
 	barrier_data(recv->sge);
@@ -95,39 +95,39 @@ static int copy_entry(const struct tern_recvq *rq, const struct tern_rqe *rqe,
 	return 0;
 }
 
-static int take_one(struct tern_recvq *rq, struct tern_recv *recv)
+static int take_one(struct tern_recvq *recvq, struct tern_recv *recv)
 {
 	int avail, ret;
 
-	lockdep_assert_held(&rq->lock);
-	avail = tern_ring_avail(&rq->q.hdr->prod, rq->cons, rq->q.size);
+	lockdep_assert_held(&recvq->lock);
+	avail = tern_ring_avail(&recvq->q.hdr->prod, recvq->cons, recvq->q.size);
 	if (avail <= 0) {
 		memset(recv, 0, offsetof(struct tern_recv, sge));
 		return avail ?: -ENOENT;
 	}
-	ret = copy_entry(rq, tern_queue_entry(&rq->q, rq->cons), recv);
-	tern_ring_publish(&rq->q.hdr->cons, ++rq->cons);
+	ret = copy_entry(recvq, tern_queue_entry(&recvq->q, recvq->cons), recv);
+	tern_ring_publish(&recvq->q.hdr->cons, ++recvq->cons);
 	return ret;
 }
 
-int tern_recvq_take(struct tern_recvq *rq, struct tern_recv *recv)
+int tern_recvq_take(struct tern_recvq *recvq, struct tern_recv *recv)
 {
 	unsigned long flags;
 	int ret;
 
-	spin_lock_irqsave(&rq->lock, flags);
-	ret = take_one(rq, recv);
-	spin_unlock_irqrestore(&rq->lock, flags);
+	spin_lock_irqsave(&recvq->lock, flags);
+	ret = take_one(recvq, recv);
+	spin_unlock_irqrestore(&recvq->lock, flags);
 	return ret;
 }
 
-u32 tern_recvq_level(const struct tern_recvq *rq)
+u32 tern_recvq_level(const struct tern_recvq *recvq)
 {
 	u32 level;
 
-	lockdep_assert_held(&rq->lock);
-	if (!rq->q.hdr)
+	lockdep_assert_held(&recvq->lock);
+	if (!recvq->q.hdr)
 		return 0;
-	level = READ_ONCE(rq->q.hdr->prod) - rq->cons;
-	return min(level, rq->q.size);
+	level = READ_ONCE(recvq->q.hdr->prod) - recvq->cons;
+	return min(level, recvq->q.size);
 }

@@ -45,53 +45,53 @@ struct tern_recv {
 
 /**
  * tern_recvq_create() - set up a queue
- * @rq: the queue
+ * @recvq: the queue
  * @ctx: the program's context or NULL
- * @max_wr: entries wanted; @rq->max_wr says how many were granted
+ * @max_wr: entries wanted; @recvq->max_wr says how many were granted
  * @max_sge: elements per entry wanted
  *
  * Context: process. Return: 0, -ENOMEM or -EINVAL.
  */
-int tern_recvq_create(struct tern_recvq *rq, struct ib_ucontext *ctx,
+int tern_recvq_create(struct tern_recvq *recvq, struct ib_ucontext *ctx,
 		      u32 max_wr, u32 max_sge);
 
 /**
  * tern_recvq_destroy() - free it; tern_recvq_level() is 0 from then on
- * @rq: the queue
+ * @recvq: the queue
  *
  * Context: process, may sleep.
  */
-void tern_recvq_destroy(struct tern_recvq *rq);
+void tern_recvq_destroy(struct tern_recvq *recvq);
 
 /**
  * tern_recvq_post() - kernel users' post_recv
- * @rq: the queue
+ * @recvq: the queue
  * @wr: list of requests
  * @bad_wr: result: the first that was not posted
  *
  * Context: any, interrupts on or off. Return: 0; -ENOMEM when full, -EINVAL for
  * too many elements, with *@bad_wr set; the earlier requests stay posted.
  */
-int tern_recvq_post(struct tern_recvq *rq, const struct ib_recv_wr *wr,
+int tern_recvq_post(struct tern_recvq *recvq, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr);
 
 /**
  * tern_recvq_take() - take the next entry
- * @rq: the queue
+ * @recvq: the queue
  * @recv: private copy
  *
  * Context: any, interrupts on or off. Return: 0; -ENOENT when the queue is
  * empty; -EINVAL when the entry is malformed (it is consumed, and @recv->wr_id is
  * valid); -EOVERFLOW when the program's index is out of range.
  */
-int tern_recvq_take(struct tern_recvq *rq, struct tern_recv *recv);
+int tern_recvq_take(struct tern_recvq *recvq, struct tern_recv *recv);
 
 /**
  * tern_recvq_level() - entries posted and not taken, 0..q.size
- * @rq: the queue
+ * @recvq: the queue
  *
- * Context: any, with @rq->lock held. A destroyed queue is empty.
+ * Context: any, with @recvq->lock held. A destroyed queue is empty.
  */
-u32 tern_recvq_level(const struct tern_recvq *rq);
+u32 tern_recvq_level(const struct tern_recvq *recvq);
 
 #endif /* TERN_RECVQ_H */

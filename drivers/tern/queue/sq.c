@@ -31,7 +31,6 @@ int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
 	}
 	spin_lock_init(&sq->lock);
 	sq->cq = to_tern_cq(init->send_cq);
-	sq->kernel = !ctx;
 	sq->max_wr = sq->q.size;
 	sq->max_inline = min_t(u32, sq->q.stride - sizeof(struct tern_sqe),
 			       TERN_MAX_INLINE);
@@ -272,7 +271,7 @@ static int sum_sges(struct tern_wqe *wqe)
 static int fetch_payload(const struct tern_sq *sq, const struct tern_sqe *sqe,
 			 struct tern_wqe *wqe)
 {
-	const struct wr_row *row = wr_row(wqe->opcode, sq->kernel);
+	const struct wr_row *row = wr_row(wqe->opcode, !sq->q.mmap_entry);
 
 	if (!row)
 		return -EINVAL;

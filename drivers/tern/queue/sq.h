@@ -36,7 +36,6 @@ struct tern_sq_slot {
  * @q: the ring
  * @cq: where it completes
  * @qpn: of the QP, for completions
- * @kernel: a kernel user posts here
  * @lock: guards @prod (kernel users' posts); interrupts off
  * @prod: kernel users: next index to fill
  * @slots: entries in progress, by index & (q.size - 1)
@@ -62,7 +61,6 @@ struct tern_sq {
 	struct tern_queue q;
 	struct tern_cq *cq;
 	u32 qpn;
-	bool kernel;
 	spinlock_t lock;		/* see above */
 	u32 prod;
 	struct tern_sq_slot *slots;

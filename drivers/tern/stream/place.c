@@ -6,9 +6,12 @@
  */
 #include "place.h"
 
+#include "core/mem_check.h"
 #include "core/term.h"
-#include "mem/mem.h"
+#include "mem/map.h"
+#include "mem/scope.h"
 #include "mem/sgl.h"
+#include "mem/stags.h"
 #include "observe/trace.h"
 #include "stream.h"
 

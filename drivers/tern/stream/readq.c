@@ -8,83 +8,83 @@
 /* one slot beyond the agreed depth, for the RTR Read */
 #define RTR_SLOTS	1
 
-int tern_readq_init(struct tern_readq *rq, u32 ird, u32 ord)
+int tern_readq_init(struct tern_readq *readq, u32 ird, u32 ord)
 {
-	rq->in = kvcalloc(ird + RTR_SLOTS, sizeof(*rq->in),
-			  GFP_KERNEL_ACCOUNT);
-	rq->out = kvcalloc(ord + RTR_SLOTS, sizeof(*rq->out),
-			   GFP_KERNEL_ACCOUNT);
-	if (!rq->in || !rq->out) {
-		tern_readq_exit(rq);
+	readq->in = kvcalloc(ird + RTR_SLOTS, sizeof(*readq->in),
+			     GFP_KERNEL_ACCOUNT);
+	readq->out = kvcalloc(ord + RTR_SLOTS, sizeof(*readq->out),
+			      GFP_KERNEL_ACCOUNT);
+	if (!readq->in || !readq->out) {
+		tern_readq_exit(readq);
 		return -ENOMEM;
 	}
-	rq->ird = ird;
-	rq->ord = ord;
+	readq->ird = ird;
+	readq->ord = ord;
 	return 0;
 }
 
-void tern_readq_exit(struct tern_readq *rq)
+void tern_readq_exit(struct tern_readq *readq)
 {
-	kvfree(rq->in);
-	kvfree(rq->out);
-	memset(rq, 0, sizeof(*rq));
+	kvfree(readq->in);
+	kvfree(readq->out);
+	memset(readq, 0, sizeof(*readq));
 }
 
-static u32 in_slot(const struct tern_readq *rq, u32 n)
+static u32 in_slot(const struct tern_readq *readq, u32 n)
 {
-	return (rq->in_head + n) % (rq->ird + RTR_SLOTS);
+	return (readq->in_head + n) % (readq->ird + RTR_SLOTS);
 }
 
-static u32 out_slot(const struct tern_readq *rq, u32 n)
+static u32 out_slot(const struct tern_readq *readq, u32 n)
 {
-	return (rq->out_head + n) % (rq->ord + RTR_SLOTS);
+	return (readq->out_head + n) % (readq->ord + RTR_SLOTS);
 }
 
-bool tern_readq_in_full(const struct tern_readq *rq)
+bool tern_readq_in_full(const struct tern_readq *readq)
 {
-	return rq->in_count >= rq->ird + rq->in_rtr;
+	return readq->in_count >= readq->ird + readq->in_rtr;
 }
 
-void tern_readq_in_push(struct tern_readq *rq, const struct tern_read_in *rd)
+void tern_readq_in_push(struct tern_readq *readq, const struct tern_read_in *rd)
 {
-	rq->in[in_slot(rq, rq->in_count++)] = *rd;
+	readq->in[in_slot(readq, readq->in_count++)] = *rd;
 }
 
-struct tern_read_in *tern_readq_in_first(struct tern_readq *rq)
+struct tern_read_in *tern_readq_in_first(struct tern_readq *readq)
 {
-	return rq->in_count ? &rq->in[rq->in_head] : NULL;
+	return readq->in_count ? &readq->in[readq->in_head] : NULL;
 }
 
-void tern_readq_in_pop(struct tern_readq *rq)
+void tern_readq_in_pop(struct tern_readq *readq)
 {
 	/* the RTR Read, if there was one, is always the oldest */
-	rq->in_rtr = false;
-	rq->in_head = in_slot(rq, 1);
-	rq->in_count--;
+	readq->in_rtr = false;
+	readq->in_head = in_slot(readq, 1);
+	readq->in_count--;
 }
 
-struct tern_read_out *tern_readq_out_next(struct tern_readq *rq)
+struct tern_read_out *tern_readq_out_next(struct tern_readq *readq)
 {
-	return &rq->out[out_slot(rq, rq->out_count)];
+	return &readq->out[out_slot(readq, readq->out_count)];
 }
 
-void tern_readq_out_push(struct tern_readq *rq)
+void tern_readq_out_push(struct tern_readq *readq)
 {
-	rq->out_count++;
+	readq->out_count++;
 }
 
-struct tern_read_out *tern_readq_out_at(struct tern_readq *rq, u32 n)
+struct tern_read_out *tern_readq_out_at(struct tern_readq *readq, u32 n)
 {
-	return &rq->out[out_slot(rq, n)];
+	return &readq->out[out_slot(readq, n)];
 }
 
-struct tern_read_out *tern_readq_out_first(struct tern_readq *rq)
+struct tern_read_out *tern_readq_out_first(struct tern_readq *readq)
 {
-	return rq->out_count ? &rq->out[rq->out_head] : NULL;
+	return readq->out_count ? &readq->out[readq->out_head] : NULL;
 }
 
-void tern_readq_out_pop(struct tern_readq *rq)
+void tern_readq_out_pop(struct tern_readq *readq)
 {
-	rq->out_head = out_slot(rq, 1);
-	rq->out_count--;
+	readq->out_head = out_slot(readq, 1);
+	readq->out_count--;
 }

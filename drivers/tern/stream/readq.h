@@ -8,7 +8,7 @@
 #ifndef TERN_READQ_H
 #define TERN_READQ_H
 
-#include "core/ddp.h"
+#include "core/read_open.h"
 #include "mem/sgl.h"
 #include "uapi/rdma/tern-abi.h"
 
@@ -32,7 +32,7 @@ struct tern_read_in {
 
 /**
  * struct tern_read_out - a Read of ours that waits for its Response
- * @open: what core/ddp matches
+ * @open: what tern_read_match() matches
  * @slot: its send queue index
  * @hidden: the RTR Read: no entry, no completion
  * @msn: of the Request on queue 1
@@ -76,36 +76,36 @@ struct tern_readq {
 
 /**
  * tern_readq_init() - allocate the slots of a stream
- * @rq: zeroed
+ * @readq: zeroed
  * @ird: inbound slots the peer was told
  * @ord: outbound Reads the peer takes
  *
  * One more slot in each direction is for an RTR Read (Q7). Context: process.
  * Return: 0 or -ENOMEM.
  */
-int tern_readq_init(struct tern_readq *rq, u32 ird, u32 ord);
-void tern_readq_exit(struct tern_readq *rq);
+int tern_readq_init(struct tern_readq *readq, u32 ird, u32 ord);
+void tern_readq_exit(struct tern_readq *readq);
 
 /* true when all IRD slots are taken */
-bool tern_readq_in_full(const struct tern_readq *rq);
-void tern_readq_in_push(struct tern_readq *rq, const struct tern_read_in *rd);
+bool tern_readq_in_full(const struct tern_readq *readq);
+void tern_readq_in_push(struct tern_readq *readq, const struct tern_read_in *rd);
 /* the oldest inbound Read or NULL */
-struct tern_read_in *tern_readq_in_first(struct tern_readq *rq);
-void tern_readq_in_pop(struct tern_readq *rq);
+struct tern_read_in *tern_readq_in_first(struct tern_readq *readq);
+void tern_readq_in_pop(struct tern_readq *readq);
 
 /* true when all ORD slots are taken: no other Read of the ULP may start */
-static inline bool tern_readq_out_full(const struct tern_readq *rq)
+static inline bool tern_readq_out_full(const struct tern_readq *readq)
 {
-	return rq->out_count >= rq->ord;
+	return readq->out_count >= readq->ord;
 }
 
 /* the slot to fill in; tern_readq_out_push() adds it to the queue */
-struct tern_read_out *tern_readq_out_next(struct tern_readq *rq);
-void tern_readq_out_push(struct tern_readq *rq);
+struct tern_read_out *tern_readq_out_next(struct tern_readq *readq);
+void tern_readq_out_push(struct tern_readq *readq);
 /* the oldest outbound Read or NULL */
-struct tern_read_out *tern_readq_out_first(struct tern_readq *rq);
-void tern_readq_out_pop(struct tern_readq *rq);
+struct tern_read_out *tern_readq_out_first(struct tern_readq *readq);
+void tern_readq_out_pop(struct tern_readq *readq);
 /* the @n-th oldest, @n < out_count */
-struct tern_read_out *tern_readq_out_at(struct tern_readq *rq, u32 n);
+struct tern_read_out *tern_readq_out_at(struct tern_readq *readq, u32 n);
 
 #endif /* TERN_READQ_H */

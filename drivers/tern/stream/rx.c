@@ -9,8 +9,12 @@
 
 #include <net/tcp.h>
 
+#include "core/mem_check.h"
+#include "core/read_open.h"
 #include "core/term.h"
-#include "mem/mem.h"
+#include "mem/map.h"
+#include "mem/scope.h"
+#include "mem/stags.h"
 #include "observe/trace.h"
 #include "queue/srq.h"
 #include "place.h"

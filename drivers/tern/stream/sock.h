@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * A TCP connection; sock.c and sock_open.c are the only users of struct socket. Its
- * callbacks go to one owner at a time: during startup the connection endpoint, then
- * the stream, and the endpoint again while it lingers.
+ * A TCP connection; sock.c, sock_open.c and sock_listen.c are the only users of struct
+ * socket. Its callbacks go to one owner at a time: during startup the connection
+ * endpoint, then the stream, and the endpoint again while it lingers.
  */
 #ifndef TERN_SOCK_H
 #define TERN_SOCK_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* How a TCP connection begins: addresses, connect, listen, the bytes of MPA's frames. */
+/*
+ * How a TCP connection begins: addresses, connect, the bytes of MPA's frames.
+ * Context: process, the socket lock is not held.
+ */
 #ifndef TERN_SOCK_OPEN_H
 #define TERN_SOCK_OPEN_H
 
@@ -9,12 +12,13 @@
 
 #include "sock.h"
 
-/* ---- startup: process context, the socket lock is not held -------------- */
-
 struct tern_sock_addr {
 	struct sockaddr_storage local;
 	struct sockaddr_storage remote;
 };
+
+/* bind a fresh socket, also one that will listen */
+int tern_sock_bind(struct socket *sock, const struct sockaddr_storage *addr);
 
 /**
  * tern_sock_connect() - bind and begin to connect; never waits
@@ -67,38 +71,5 @@ int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek);
 
 /* send a small frame as a whole, now; Return: 0 or an error */
 int tern_sock_send(struct tern_sock *s, const void *buf, size_t len);
-
-/* ---- listening ---------------------------------------------------------- */
-
-struct tern_listen_sock;
-
-/**
- * tern_listen_sock_open() - listen on an address
- * @net: in this netns; no reference is held, see tern_sock_release()
- * @addr: local address and port
- * @v6only: IPv6: take no IPv4 connections
- * @backlog: connections that may wait to be accepted
- * @ready: called from softirq when a connection waits
- * @arg: its argument
- *
- * Context: process. Return: the listener, or ERR_PTR().
- */
-struct tern_listen_sock *tern_listen_sock_open(struct net *net,
-					       const struct sockaddr_storage *addr,
-					       bool v6only, int backlog,
-					       void (*ready)(void *arg),
-					       void *arg);
-
-/* raise the backlog */
-void tern_listen_sock_backlog(struct tern_listen_sock *l, int backlog);
-
-/* tern_charge_begin() for the cgroup of the listening socket */
-struct mem_cgroup *tern_listen_sock_charge(const struct tern_listen_sock *l);
-
-/* Return: a connection, -EAGAIN when none waits, or an error */
-struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l);
-
-/* after the return @ready neither runs nor will run */
-void tern_listen_sock_close(struct tern_listen_sock *l);
 
 #endif /* TERN_SOCK_OPEN_H */

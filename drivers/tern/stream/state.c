@@ -11,6 +11,7 @@
 #include "observe/trace.h"
 #include "sock.h"
 #include "stream.h"
+#include "user.h"
 
 /* ---- the lock ----------------------------------------------------------- */
 

@@ -149,10 +149,7 @@ void tern_stream_close(struct tern_stream *s, bool abrupt)
 
 	tern_stream_lock(s);
 	idle = !s->sock;
-	if (abrupt)
-		tern_stream_step(s, QP_EV_ABORT);
-	else
-		tern_stream_step(s, QP_EV_LOCAL_CLOSE);
+	tern_stream_step(s, abrupt ? QP_EV_ABORT : QP_EV_LOCAL_CLOSE);
 	tern_stream_unlock(s);
 	/* a process can wait: finish the flush of a deep queue here */
 	if (abrupt)

@@ -13,7 +13,7 @@
 
 #include "core/mpa.h"
 #include "core/qp_fsm.h"
-#include "mem/mem.h"
+#include "mem/scope.h"
 #include "observe/stats.h"
 #include "queue/rq.h"
 #include "queue/sq.h"
@@ -22,6 +22,7 @@
 #include "setup.h"
 #include "tx.h"
 #include "tx_sched.h"
+#include "user.h"
 
 struct tern_sock;
 struct tern_stream;

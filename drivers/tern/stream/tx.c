@@ -6,9 +6,13 @@
  */
 #include "tx.h"
 
+#include "core/mem_check.h"
 #include "core/rdmap.h"
-#include "mem/mem.h"
+#include "core/term.h"
+#include "mem/map.h"
+#include "mem/scope.h"
 #include "mem/sgl.h"
+#include "mem/stags.h"
 #include "observe/trace.h"
 #include "queue/sq.h"
 #include "sock.h"

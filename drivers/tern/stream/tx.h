@@ -7,7 +7,6 @@
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 
-#include "core/ddp.h"
 #include "core/fpdu_tx.h"
 #include "mem/sgl.h"
 #include "queue/sq.h"

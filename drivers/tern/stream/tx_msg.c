@@ -10,7 +10,7 @@
 
 #include "core/rdmap.h"
 #include "mem/fastreg.h"
-#include "mem/mem.h"
+#include "mem/scope.h"
 #include "mem/sgl.h"
 #include "mem/window.h"
 #include "queue/sq.h"

@@ -12,8 +12,10 @@
 #include <rdma/uverbs_types.h>
 
 #include "core/mpa.h"
+#include "core/mpa_frame.h"
 #include "device/device.h"
 #include "device/options.h"
+#include "stream/setup.h"
 #include "stream/sock.h"
 #include "stream/state.h"
 #include "qp.h"

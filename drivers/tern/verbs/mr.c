@@ -12,7 +12,9 @@
 
 #include "device/device.h"
 #include "device/grace.h"
+#include "mem/access.h"
 #include "mem/fastreg.h"
+#include "mem/stags.h"
 #include "mem/umem.h"
 
 /* ---- life ---------------------------------------------------------------- */

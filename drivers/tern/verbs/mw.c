@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "mem/mem.h"
+#include "mem/stags.h"
 
 static int insert_window(struct tern_device *dev, struct tern_mw *mw)
 {

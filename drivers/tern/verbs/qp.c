@@ -5,8 +5,10 @@
 
 #include <rdma/uverbs_ioctl.h>
 
+#include "core/mem_check.h"
 #include "device/device.h"
 #include "device/grace.h"
+#include "mem/access.h"
 #include "stream/state.h"
 #include "stream/table.h"
 #include "ucontext.h"

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/* All connection endpoints: their numbers, and the end of those of a device or netns. */
+#ifndef TERN_CEPS_H
+#define TERN_CEPS_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct net;
+struct tern_cep;
+struct tern_device;
+
+/**
+ * struct tern_ceps_node - an endpoint's place among all
+ * @all: in the list of all, guarded by that list's lock
+ * @dev_aborted: an abort of its device has taken it; guarded by the lock of the
+ *	device's endpoints
+ * @net_aborted: an abort of its netns has; guarded by the lock of the list of all
+ */
+struct tern_ceps_node {
+	struct list_head all;
+	bool dev_aborted;
+	bool net_aborted;
+};
+
+/* number an endpoint and list it; Context: process. Return: 0 or -ENOMEM */
+int tern_ceps_add(struct tern_cep *cep);
+
+/* unlist it: its device and its netns may go; Context: process */
+void tern_ceps_remove(struct tern_cep *cep);
+
+/**
+ * tern_cep_abort_device() - abort all endpoints of a device (link deleted,
+ * netdev or netns gone) and wait until none is left
+ * @dev: device
+ *
+ * Context: process.
+ */
+void tern_cep_abort_device(struct tern_device *dev);
+
+/* the same for those of a netns; Context: process */
+void tern_cep_abort_net(struct net *net);
+
+#endif /* TERN_CEPS_H */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/* Copying to and from the memory of an STag. */
+#include "map.h"
+
+#include <linux/highmem.h>
+#include <linux/mm.h>
+
+/*
+ * With a DMA MR with remote rights (IB_PD_UNSAFE_GLOBAL_RKEY), a peer chooses
+ * the address: it must not make the kernel fault.
+ */
+static bool kva_good(u64 to, size_t len)
+{
+	void *addr = (void *)(uintptr_t)to;
+
+	return virt_addr_valid(addr) && virt_addr_valid(addr + len - 1);
+}
+
+void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
+		   size_t len)
+{
+	u64 at = to - map->base + map->offset;
+	size_t n;
+
+	if (!len)
+		return;
+	if (map->kva) {
+		if (kva_good(to, len))
+			memcpy(dst, (void *)(uintptr_t)to, len);
+		else
+			memset(dst, 0, len);
+		return;
+	}
+	if (map->virt) {
+		memcpy(dst, map->virt + at, len);
+		return;
+	}
+	for (; len; len -= n, dst += n, at += n) {
+		n = min_t(size_t, len, PAGE_SIZE - offset_in_page(at));
+		memcpy_from_page(dst, map->pages[at >> PAGE_SHIFT],
+				 offset_in_page(at), n);
+	}
+}
+
+void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
+		    size_t len)
+{
+	u64 at = to - map->base + map->offset;
+	size_t n;
+
+	if (!len)
+		return;
+	if (map->kva) {
+		if (kva_good(to, len))
+			memcpy((void *)(uintptr_t)to, src, len);
+		return;
+	}
+	if (map->virt) {
+		memcpy(map->virt + at, src, len);
+		return;
+	}
+	for (; len; len -= n, src += n, at += n) {
+		n = min_t(size_t, len, PAGE_SIZE - offset_in_page(at));
+		memcpy_to_page(map->pages[at >> PAGE_SHIFT],
+			       offset_in_page(at), src, n);
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/* What an STag opens, and the copies to and from it. */
+#ifndef TERN_MAP_H
+#define TERN_MAP_H
+
+#include <linux/types.h>
+
+struct ib_pd;
+struct page;
+
+/**
+ * struct tern_mem_map - what an STag opens at one moment
+ * @stag: the whole STag; kernel users and windows rotate the low 8 bits
+ * @valid: not invalidated
+ * @kva: DMA MR: TOs are kernel addresses
+ * @window: memory window: for peers, never a local key
+ * @access: TERN_ACCESS_* rights
+ * @pd: the protection domain whose streams may use it; never changes
+ * @stream: fast registration, type 2 window: the only stream whose peer may use
+ *	it, and may invalidate it; 0: peers of all streams of @pd may use it,
+ *	none may invalidate it
+ * @base: first TO (iova)
+ * @len: bytes
+ * @pages: the pages, first to last; NULL if @kva or @virt
+ * @virt: dma-buf: its address in the kernel's mapping
+ * @offset: of @base from the beginning of the first page, or from @virt
+ */
+struct tern_mem_map {
+	u32 stag;
+	bool valid;
+	bool kva;
+	bool window;
+	u32 access;
+	struct ib_pd *pd;
+	u64 stream;
+	u64 base;
+	u64 len;
+	struct page **pages;
+	void *virt;
+	u64 offset;
+};
+
+/**
+ * tern_mem_read() - copy out of registered memory
+ * @map: of tern_mem_enter(), checked
+ * @to: first byte; [@to, @to + @len) was checked against @map
+ * @dst: kernel memory
+ * @len: bytes
+ */
+void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
+		   size_t len);
+
+/* tern_mem_write() - copy into registered memory; as tern_mem_read() */
+void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
+		    size_t len);
+
+#endif /* TERN_MAP_H */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/* The STag table (RFC 5040 8.1.1). */
+#include "stags.h"
+
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/rhashtable.h>
+
+#include "map.h"
+#include "mem.h"
+
+/*
+ * A draw hits a used index with p = used / 2^24: with TERN_MAX_MR and
+ * TERN_MAX_MW that is 1/8.
+ */
+#define DRAWS	32
+
+/* compare one word: rhashtable's own comparison calls memcmp() */
+static int differs(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct tern_mem *mem = obj;
+
+	return mem->index != *(const u32 *)arg->key;
+}
+
+static const struct rhashtable_params table_params = {
+	.head_offset = offsetof(struct tern_mem, node),
+	.key_offset = offsetof(struct tern_mem, index),
+	.key_len = sizeof_field(struct tern_mem, index),
+	.obj_cmpfn = differs,
+	.automatic_shrinking = true,
+};
+
+int tern_mem_table_init(struct tern_mem_table *t)
+{
+	return rhashtable_init(&t->ht, &table_params);
+}
+
+void tern_mem_table_exit(struct tern_mem_table *t)
+{
+	rhashtable_destroy(&t->ht);
+}
+
+int tern_mem_insert(struct tern_mem_table *t, struct tern_mem *mem)
+{
+	unsigned int draw;
+	int ret;
+
+	for (draw = 0; draw < DRAWS; draw++) {
+		mem->map.stag = get_random_u32();
+		mem->index = mem->map.stag >> 8;
+		/* STag 0 is local_dma_lkey */
+		if (!mem->index)
+			continue;
+		ret = rhashtable_lookup_insert_fast(&t->ht, &mem->node,
+						    table_params);
+		if (ret != -EEXIST)
+			return ret;
+	}
+	return -ENOSPC;
+}
+
+void tern_mem_unlist(struct tern_mem_table *t, struct tern_mem *mem)
+{
+	WARN_ON_ONCE(!mem->closed);
+	rhashtable_remove_fast(&t->ht, &mem->node, table_params);
+}
+
+struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag)
+{
+	u32 index = stag >> 8;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no rcu_read_lock()");
+	return rhashtable_lookup(&t->ht, &index, table_params);
+}
+
+/* copy what @stag opens now; @mem is the entry of its index, or NULL */
+static void copy_map(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
+{
+	unsigned int seq;
+
+	if (!mem) {
+		map->valid = false;
+		return;
+	}
+	do {
+		seq = read_seqcount_begin(&mem->seq);
+		*map = mem->map;
+	} while (read_seqcount_retry(&mem->seq, seq));
+	if (map->stag != stag)
+		map->valid = false;
+}
+
+void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map)
+{
+	copy_map(tern_mem_lookup(t, stag), stag, map);
+}
+
+/*
+ * Must a copy hold @copying? For the other kinds the grace period that follows
+ * tern_mem_unlist() is enough, and copies are cheaper.
+ */
+static bool may_change(const struct tern_mem *mem)
+{
+	return mem->kind != TERN_MEM_USER && mem->kind != TERN_MEM_DMA;
+}
+
+/* sparse cannot follow a lock that is for some kinds only */
+struct tern_mem *tern_mem_enter(struct tern_mem_table *t, u32 stag,
+				struct tern_mem_map *map) __acquires(RCU)
+{
+	struct tern_mem *mem;
+
+	rcu_read_lock();
+	mem = tern_mem_lookup(t, stag);
+	if (mem && may_change(mem)) {
+		read_lock_bh(&mem->copying);
+		__release(&mem->copying);
+	}
+	copy_map(mem, stag, map);
+	return mem;
+}
+
+void tern_mem_leave(struct tern_mem *mem) __releases(RCU)
+{
+	if (mem && may_change(mem)) {
+		__acquire(&mem->copying);
+		read_unlock_bh(&mem->copying);
+	}
+	rcu_read_unlock();
+}

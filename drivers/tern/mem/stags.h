@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/*
+ * The STag table. An STag is 24 random bits of index and 8 bits of key; the
+ * index finds the entry, the whole STag must match. Lookup is under RCU: after
+ * an entry was removed, a grace period passes before its pages are released, so
+ * a reader needs no reference.
+ */
+#ifndef TERN_STAGS_H
+#define TERN_STAGS_H
+
+#include <linux/rhashtable-types.h>
+#include <linux/types.h>
+
+struct tern_mem;
+struct tern_mem_map;
+
+struct tern_mem_table {
+	struct rhashtable ht;
+};
+
+int tern_mem_table_init(struct tern_mem_table *t);
+void tern_mem_table_exit(struct tern_mem_table *t);
+
+/**
+ * tern_mem_insert() - draw a fresh STag and add @mem to the table
+ * @t: the device's table
+ * @mem: initialized entry
+ *
+ * Context: process. Return: 0, -ENOMEM or -ENOSPC.
+ */
+int tern_mem_insert(struct tern_mem_table *t, struct tern_mem *mem);
+
+/**
+ * tern_mem_unlist() - take a closed entry out of the table
+ * @t: the device's table
+ * @mem: closed entry
+ *
+ * Readers that found it before may use it until a grace period is over. The entry,
+ * and the pages of a region, must stay until then. Context: process.
+ */
+void tern_mem_unlist(struct tern_mem_table *t, struct tern_mem *mem);
+
+/**
+ * tern_mem_find() - what does an STag open now?
+ * @t: the device's table
+ * @stag: STag
+ * @map: answer; its @valid says whether there is one
+ *
+ * To check a request, not to copy data. Context: rcu_read_lock() held.
+ */
+void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map);
+
+/**
+ * tern_mem_enter() - what does an STag open? For a copy to or from it
+ * @t: the device's table
+ * @stag: STag
+ * @map: answer; the pages are good until tern_mem_leave()
+ *
+ * Context: any but hard interrupt; no sleeping, no second entry and no change
+ * of one before tern_mem_leave(). Return: the argument of tern_mem_leave(),
+ * which may be NULL.
+ */
+struct tern_mem *tern_mem_enter(struct tern_mem_table *t, u32 stag,
+				struct tern_mem_map *map);
+void tern_mem_leave(struct tern_mem *mem);
+
+/* the entry itself, by index alone; Context: rcu_read_lock() held */
+struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag);
+
+#endif /* TERN_STAGS_H */
