@@ -81,7 +81,7 @@ static void close__fin_where_a_marker_is_due(void)
 	must_fin_silently(s.p);
 }
 
-static void close__what_came_before_fin_counts(void)
+static void close__data_before_fin_is_delivered(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(4096, "lrw"), rq = agent_mr(4096, "l");
@@ -201,7 +201,7 @@ static void close__peer_that_never_reads_is_cut_off(void)
 }
 
 /* Responses count too: the device sends FIN only after its open Read has ended */
-static void close__every_byte_is_of_an_fpdu(void)
+static void close__device_sends_nothing_but_fpdus(void)
 {
 	static const enum agent_op ags[] = { AG_SEND, AG_WRITE, AG_READ, AG_SEND_INV };
 	struct session s = session_default();
@@ -562,7 +562,7 @@ static const struct conform_test tests[] = {
 	  "FIN between two FPDUs is reported, and answered by FIN"),
 	T(close__fin_where_a_marker_is_due, "MPA-119 MPA-120 MPA-029", EITHER, NEED_SET,
 	  "FIN after a CRC field is an orderly end, even where a marker is due"),
-	T(close__what_came_before_fin_counts, "MPA-120 MPA-011", EITHER, 0,
+	T(close__data_before_fin_is_delivered, "MPA-120 MPA-011", EITHER, 0,
 	  "what came before FIN is placed and delivered before the end is reported"),
 	T(close__device_sends_what_it_has_then_fin, "MPA-069 MPA-119", EITHER, 0,
 	  "what was posted before the disconnect is sent, then FIN, then nothing"),
@@ -571,7 +571,7 @@ static const struct conform_test tests[] = {
 	T(close__peer_that_never_reads_is_cut_off, "DDP-003 DDP-077 Q18", RESPONDER,
 	  NEED_SET | NEED_SLOW,
 	  "a peer that never reads is reset, and each work request ends in a completion"),
-	T(close__every_byte_is_of_an_fpdu, "RDMAP-108", EITHER, 0,
+	T(close__device_sends_nothing_but_fpdus, "RDMAP-108", EITHER, 0,
 	  "each byte from the startup to FIN is of an FPDU with a message of RDMAP"),
 	T(close__device_still_takes_what_we_send, "MPA-119", EITHER, 0,
 	  "the end of one half of the stream leaves the other as it was"),

@@ -258,7 +258,7 @@ static void crc__covers_a_pad_of_any_value(void)
 	must_have_memory(&mr, 0, data, 18);
 }
 
-static void crc__of_zeros_does_not_fit_another_pad(void)
+static void crc__of_a_zero_pad_fails_with_another_pad(void)
 {
 	static const struct fpdu_fault fault = { .pad = 0xff, .pad_not_in_crc = true };
 	struct session s = session_default();
@@ -355,7 +355,7 @@ static const struct conform_test tests[] = {
 	  "nothing of an FPDU is placed or delivered before its CRC is known to be good"),
 	T(crc__covers_a_pad_of_any_value, "MPA-015", EITHER, 0,
 	  "what the pad bytes are is of no matter, if the CRC is over them"),
-	T(crc__of_zeros_does_not_fit_another_pad, "MPA-015 MPA-124", EITHER, 0,
+	T(crc__of_a_zero_pad_fails_with_another_pad, "MPA-015 MPA-124", EITHER, 0,
 	  "the pad is in the CRC as it was sent"),
 	{}
 };

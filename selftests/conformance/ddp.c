@@ -30,7 +30,7 @@ static void ddp__boundaries_do_not_depend_on_tcp(void)
 	must_be_alive(sc->p);
 }
 
-static void ddp__length_is_the_frames(void)
+static void ddp__length_is_that_of_the_fpdu(void)
 {
 	static const uint32_t sizes[] = { 1, 2, 3, 4, 5, 63, 64, 65, 477, 998, 1000 };
 	struct scene *sc = scene_start_bare();
@@ -62,7 +62,7 @@ static void ddp__a_damaged_segment_is_not_placed(void)
 	must_be_untouched(&sc->sink);
 }
 
-static void ddp__every_request_ends(void)
+static void ddp__every_accepted_request_arrives_or_fails(void)
 {
 	struct session s = SESSION_DEFAULT;
 	struct agent_mr mr;
@@ -476,15 +476,15 @@ static const struct conform_test tests[] = {
 	ROW("ddp__boundaries_do_not_depend_on_tcp", "DDP-004 DDP-014 DDP-015",
 	    "segments are the same however TCP cuts the bytes: one by one",
 	    EITHER, ddp__boundaries_do_not_depend_on_tcp),
-	ROW("ddp__length_is_the_frames", "DDP-008 DDP-062",
+	ROW("ddp__length_is_that_of_the_fpdu", "DDP-008 DDP-062",
 	    "the length of a segment, and so of a message, is what the frame says",
-	    RESPONDER, ddp__length_is_the_frames),
+	    RESPONDER, ddp__length_is_that_of_the_fpdu),
 	ROW("ddp__a_damaged_segment_is_not_placed", "DDP-007",
 	    "the digest covers the segment: a wrong one places nothing",
 	    RESPONDER, ddp__a_damaged_segment_is_not_placed),
-	ROW("ddp__every_request_ends", "DDP-003 DDP-077",
+	ROW("ddp__every_accepted_request_arrives_or_fails", "DDP-003 DDP-077",
 	    "what was accepted arrives or is reported as failed: no request is lost with the connection",
-	    RESPONDER, ddp__every_request_ends),
+	    RESPONDER, ddp__every_accepted_request_arrives_or_fails),
 	ROW("ddp__reserved_bits_of_untagged_are_ignored", "DDP-022",
 	    "a receiver does not look at the four reserved bits, T=0",
 	    RESPONDER, ddp__reserved_bits_of_untagged_are_ignored),

@@ -235,7 +235,7 @@ static void f71__silence(void)
 	must_time_out(&m, start);
 }
 
-static void f71__half_an_rtr(void)
+static void f71__rtr_without_its_last_byte(void)
 {
 	struct meeting m = MEETING_DEFAULT;
 	uint8_t ulpdu[128], out[256];
@@ -342,9 +342,9 @@ static const struct conform_test tests[] = {
 	{ "f71__silence", "F71 MPA-219",
 	  "no RTR within the time for it: closed and reported",
 	  RESPONDER, NEED_SET, f71__silence },
-	{ "f71__half_an_rtr", "F71 MPA-219",
+	{ "f71__rtr_without_its_last_byte", "F71 MPA-219",
 	  "an RTR that lacks a byte is none when its time is over: closed and reported",
-	  RESPONDER, NEED_SET, f71__half_an_rtr },
+	  RESPONDER, NEED_SET, f71__rtr_without_its_last_byte },
 	{ "f71__timer_ends_with_the_rtr", "F71 MPA-219",
 	  "the timer on the RTR ends with it",
 	  RESPONDER, NEED_SET | NEED_SLOW, f71__timer_ends_with_the_rtr },

@@ -221,7 +221,7 @@ static void frame__single_bytes_do_not_extend_the_limit(void)
 	agent_must_get_no_event(SILENCE_MS);
 }
 
-static void frame__others_beside_a_stalled_request(void)
+static void frame__stalled_request_does_not_delay_others(void)
 {
 	struct mpa_frame f;
 	uint16_t port = agent_listen();
@@ -562,9 +562,9 @@ static const struct conform_test tests[] = {
 	{ "frame__single_bytes_do_not_extend_the_limit", "K5 MPA-117",
 	  "The time limit is for the whole Request, however it comes.",
 	  RESPONDER, NEED_SET, frame__single_bytes_do_not_extend_the_limit },
-	{ "frame__others_beside_a_stalled_request", "MPA-115",
+	{ "frame__stalled_request_does_not_delay_others", "MPA-115",
 	  "A connection without a Request delays no other.",
-	  RESPONDER, 0, frame__others_beside_a_stalled_request },
+	  RESPONDER, 0, frame__stalled_request_does_not_delay_others },
 	{ "frame__stalled_reply", "K5 MPA-117 MPA-109",
 	  "An initiator waits for a whole Reply for some time only.",
 	  INITIATOR, NEED_SET, frame__stalled_reply },

@@ -322,7 +322,7 @@ static void marker__crc_is_checked_before_it(void)
 	refuses(256, 400, &fault, 2);
 }
 
-static void marker__last_of_many_elsewhere(void)
+static void marker__wrong_pointer_in_the_last_of_many(void)
 {
 	static const struct fpdu_fault fault = { .marker_xor = 4,
 						 .last_marker_only = true };
@@ -509,7 +509,7 @@ static const struct conform_test tests[] = {
 	  "a marker between two FPDUs that points elsewhere is error 3"),
 	T(marker__crc_is_checked_before_it, "MPA-124 MPA-125 R5", EITHER, NEED_SET,
 	  "error 3 needs a good CRC: a bad one is error 2 whatever the marker says"),
-	T(marker__last_of_many_elsewhere, "MPA-127 MPA-065", EITHER, NEED_SET,
+	T(marker__wrong_pointer_in_the_last_of_many, "MPA-127 MPA-065", EITHER, NEED_SET,
 	  "the later markers of an FPDU may be looked at: error 3, or all is as without them"),
 	T(marker__none_is_left_in_the_data_at_any_phase, "MPA-035 MPA-026 MPA-033 MPA-008", EITHER,
 	  NEED_SET, "no marker reaches memory, wherever it lies in an FPDU"),

@@ -341,7 +341,7 @@ static void fence_waits_for_the_response(void)
 
 /* Our window is shut: what TCP has not taken is not complete, and after a reset it
  * never succeeds. */
-static void no_success_for_what_never_left(void)
+static void unsent_requests_never_succeed(void)
 {
 	struct session s = SESSION_DEFAULT;
 	struct agent_mr mr;
@@ -359,7 +359,7 @@ static void no_success_for_what_never_left(void)
 
 /* SUCCESS comes although the peer has read nothing, advertised no such STag and posted
  * no receive */
-static void success_says_nothing_of_the_peer(void)
+static void completion_does_not_wait_for_the_peer(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lw");
@@ -481,12 +481,12 @@ static const struct conform_test tests[] = {
 	{ "order__fence_waits_for_the_response", "RDMAP-097 RDMAP-098",
 	  "a fenced operation waits for the Responses of all Reads in front of it",
 	  EITHER, 0, fence_waits_for_the_response },
-	{ "order__no_success_for_what_never_left", "RDMAP-099 DDP-003",
+	{ "order__unsent_requests_never_succeed", "RDMAP-099 DDP-003",
 	  "a Send or Write is not complete before all of it was given to TCP",
-	  EITHER, 0, no_success_for_what_never_left },
-	{ "order__success_says_nothing_of_the_peer", "RDMAP-093",
+	  EITHER, 0, unsent_requests_never_succeed },
+	{ "order__completion_does_not_wait_for_the_peer", "RDMAP-093",
 	  "a Send or Write is complete though the peer has not taken it, and never will",
-	  EITHER, 0, success_says_nothing_of_the_peer },
+	  EITHER, 0, completion_does_not_wait_for_the_peer },
 	{ "order__aborted_sinks_are_flushed", "RDMAP-004",
 	  "what came in part completes in error: its sink is not to be relied on",
 	  EITHER, 0, aborted_sinks_are_flushed },

@@ -23,7 +23,7 @@ enum { CLOSED = -1 };
 
 /* Columns: number, initiator's type and M, responder's type and M, version, markers to
  * the initiator and to the responder, more IDs. Rows M6 and M11 end by what the
- * initiator does: rdmac__peer_that_leaves_gets_nothing tests a responder device in
+ * initiator does: rdmac__nothing_is_sent_to_a_peer_that_closes tests a responder device in
  * them. */
 #define ROWS_OF_VERSION_0(ROW)							\
 	ROW(1, RDMAC, 1, RDMAC, 1, 0, 1, 1, OPEN " MPA-139 MPA-224")		\
@@ -391,7 +391,7 @@ static void rdmac__always_says_rev_0_m_and_c(void)
 
 /* The Non-permissive peer closes when it reads Rev 0 (rows M6, M11): what the program
  * has posted until then waits at the fence and is flushed. */
-static void rdmac__peer_that_leaves_gets_nothing(void)
+static void rdmac__nothing_is_sent_to_a_peer_that_closes(void)
 {
 	struct agent_mr mr = agent_mr(1024, "l");
 	struct mpa_frame req;
@@ -571,9 +571,9 @@ static const struct conform_test tests[] = {
 	{ "rdmac__always_says_rev_0_m_and_c", "MPA-139 G1 G7",
 	  "an RDMAC RNIC says Rev 0, M=1, C=1 whatever else it wants and whatever the Request says",
 	  EITHER, NEED_SET, rdmac__always_says_rev_0_m_and_c },
-	{ "rdmac__peer_that_leaves_gets_nothing", "MPA-139 MPA-112 MPA-120 MPA-069",
+	{ "rdmac__nothing_is_sent_to_a_peer_that_closes", "MPA-139 MPA-112 MPA-120 MPA-069",
 	  "an RDMAC responder sends nothing to a peer that closes on its Rev 0, and flushes what was posted",
-	  RESPONDER, NEED_SET, rdmac__peer_that_leaves_gets_nothing },
+	  RESPONDER, NEED_SET, rdmac__nothing_is_sent_to_a_peer_that_closes },
 	{ "rdmac__reply_of_rev_1_is_a_refusal", "MPA-224 M2 M3",
 	  "an RDMAC initiator takes a Reply of Rev 1 as a refusal, whatever its R",
 	  INITIATOR, NEED_SET, rdmac__reply_of_rev_1_is_a_refusal },

@@ -128,7 +128,7 @@ static void read__large_one_is_one_response(void)
 	must_be_alive(sc->p);
 }
 
-static void read__empty_one_names_nothing(void)
+static void read__empty_one_ignores_stag_and_offset(void)
 {
 	struct scene *sc = scene_start();
 	struct seg seg = scene_read(sc, 0, 0);
@@ -160,7 +160,7 @@ static void read__invalidate_field_is_ignored(void)
 	}
 }
 
-static void read__right_is_all_that_counts(void)
+static void read__needs_no_right_to_write(void)
 {
 	struct scene *sc = scene_start();
 	struct agent_mr mr = agent_mr(100, "r");
@@ -265,7 +265,7 @@ static void read__not_more_than_ird(void)
 	scene_must_end(sc, ulpdu, READ_REQ_LEN, DU_NO_BUFFER, VERDICT_NONE);
 }
 
-static void read__no_slot_wins_over_mo(void)
+static void read__missing_slot_is_reported_before_a_wrong_mo(void)
 {
 	struct agent_mr mr;
 	struct scene *sc = start_full(&mr);
@@ -473,15 +473,15 @@ static const struct conform_test tests[] = {
 	ROW("read__large_one_is_one_response", "RDMAP-023 RDMAP-041 DDP-050 DDP-016",
 	    "a large Read is one Response with one L bit", RESPONDER,
 	    read__large_one_is_one_response),
-	ROW("read__empty_one_names_nothing", "RDMAP-055 RDMAP-056 DDP-051",
+	ROW("read__empty_one_ignores_stag_and_offset", "RDMAP-055 RDMAP-056 DDP-051",
 	    "the source of an empty Read is not checked, the answer is one empty segment",
-	    EITHER, read__empty_one_names_nothing),
+	    EITHER, read__empty_one_ignores_stag_and_offset),
 	ROW("read__invalidate_field_is_ignored", "RDMAP-017",
 	    "a Request's Invalidate STag may be anything and does nothing", RESPONDER,
 	    read__invalidate_field_is_ignored),
-	ROW("read__right_is_all_that_counts", "RDMAP-054 DDP-112",
+	ROW("read__needs_no_right_to_write", "RDMAP-054 DDP-112",
 	    "the right to be read needs no right to be written", RESPONDER,
-	    read__right_is_all_that_counts),
+	    read__needs_no_right_to_write),
 	ROW("read__as_many_as_ird_in_order",
 	    "RDMAP-049 RDMAP-058 RDMAP-062 RDMAP-043 RDMAP-109",
 	    "as many Requests as the negotiated IRD at once are answered in order",
@@ -492,9 +492,9 @@ static const struct conform_test tests[] = {
 	ROW("read__not_more_than_ird", "RDMAP-043 RDMAP-058 RDMAP-109 DDP-079",
 	    "a Request beyond the negotiated IRD is refused", RESPONDER,
 	    read__not_more_than_ird),
-	ROW("read__no_slot_wins_over_mo", "RDMAP-043 DDP-079",
+	ROW("read__missing_slot_is_reported_before_a_wrong_mo", "RDMAP-043 DDP-079",
 	    "a Request that has no slot and a wrong MO is refused for the slot",
-	    RESPONDER, read__no_slot_wins_over_mo),
+	    RESPONDER, read__missing_slot_is_reported_before_a_wrong_mo),
 	ROW("read__source_goes_away", "RDMAP-032 RDMAP-031",
 	    "a Read that fails in the middle tells how far it got", RESPONDER,
 	    read__source_goes_away),

@@ -20,9 +20,19 @@ What a connection of tern has to do, in our own words: the rules of RFC 5044 and
 them, then how tern reads what they leave open. Tests and comments cite the IDs.
 
 Level
-    The word of the RFC. Under MUST NOT and SHOULD NOT the rule is what is forbidden.
+    The word of the RFC. A rule says what holds; under MUST NOT and SHOULD NOT, what never
+    happens.
     TABLE is a row of a decision table, READING a choice of ours where the text leaves
     room, POLICY one in what it leaves to the device.
+
+Terminate
+    2/0/07 is a Terminate by the layer, error type and error code of its header (RFC 5040
+    4.8, RFC 5041 7.2, RFC 5044 8, RFC 6581 8).
+
+RTR, fence
+    In the peer-to-peer model the first message of the initiator is the RTR (RFC 6581 5).
+    The fence is shut while a responder must not send yet: it opens when the first valid
+    FPDU of the initiator has arrived (RFC 5044 7.1.2).
 
 Tested by
     *wire*: a scripted peer, *verbs*: a program, *code*: a unit test or a review. *review*
@@ -74,7 +84,27 @@ rank | awk -F'\t' '
 		gsub(/./, "-", line)
 		printf "\n%s\n%s\n", text, line
 		if (more != "")
-			printf "\n%s.\n", more
+			printf "\n%s\n", wrapped(more ".", "")
+	}
+
+	# lines of at most 88 columns, each after an indent; "RFC 5044" and "Rev 1" stay whole
+	function wrapped(text, indent,   w, n, i, line, out)
+	{
+		gsub(/RFC /, "RFC\001", text)
+		gsub(/Rev /, "Rev\001", text)
+		n = split(text, w, " ")
+		line = indent w[1]
+		for (i = 2; i <= n; i++) {
+			if (length(line " " w[i]) > 88) {
+				out = out line "\n"
+				line = indent w[i]
+			} else {
+				line = line " " w[i]
+			}
+		}
+		out = out line
+		gsub("\001", " ", out)
+		return out
 	}
 
 	function how(id, letters,   s)
@@ -89,5 +119,5 @@ rank | awk -F'\t' '
 
 	$4 != last { heading($4); last = $4 }
 	{
-		printf "\n%s (%s; %s)\n    %s.\n", $5, $8, how($5, $9), $10
+		printf "\n%s (%s; %s)\n%s\n", $5, $8, how($5, $9), wrapped($10 ".", "    ")
 	}' requirements reviewed untestable -

@@ -72,7 +72,7 @@ static void response__in_segments(void)
 	must_have_memory(&sc->recv, 100, sc->data, READ_LEN);
 }
 
-static void response__empty_one_names_nothing(void)
+static void response__empty_one_ignores_stag_and_offset(void)
 {
 	struct scene *sc = scene_start_bare();
 	struct seg seg = scene_write(sc, 0, 0);
@@ -89,7 +89,7 @@ static void response__empty_one_names_nothing(void)
 	scene_must_do_nothing(sc);
 }
 
-static void response__to_nothing(void)
+static void response__without_an_open_read(void)
 {
 	struct scene *sc = scene_start();
 	struct seg seg = scene_write(sc, 0, 8);
@@ -98,7 +98,7 @@ static void response__to_nothing(void)
 	scene_refuse(sc, &seg, RO_OPCODE);
 }
 
-static void response__empty_one_to_nothing(void)
+static void response__empty_one_without_an_open_read(void)
 {
 	struct scene *sc = scene_start();
 	struct seg seg = scene_write(sc, 0, 0);
@@ -107,7 +107,7 @@ static void response__empty_one_to_nothing(void)
 	scene_refuse(sc, &seg, RO_OPCODE);
 }
 
-static void response__second_one(void)
+static void response__second_to_the_same_read(void)
 {
 	struct seg seg;
 	struct scene *sc = start_open_read(&seg);
@@ -198,17 +198,17 @@ static const struct conform_test tests[] = {
 	ROW("response__in_segments", "RDMAP-059 DDP-047 DDP-061",
 	    "a Response in segments completes the Read with its L segment", RESPONDER,
 	    response__in_segments),
-	ROW("response__empty_one_names_nothing", "RDMAP-053 RDMAP-059 DDP-053",
+	ROW("response__empty_one_ignores_stag_and_offset", "RDMAP-053 RDMAP-059 DDP-053",
 	    "STag and TO of an empty Response are not checked", RESPONDER,
-	    response__empty_one_names_nothing),
-	ROW("response__to_nothing", "RDMAP-060",
+	    response__empty_one_ignores_stag_and_offset),
+	ROW("response__without_an_open_read", "RDMAP-060",
 	    "a Response without a Read is refused, whatever its STag", EITHER,
-	    response__to_nothing),
-	ROW("response__empty_one_to_nothing", "RDMAP-060",
+	    response__without_an_open_read),
+	ROW("response__empty_one_without_an_open_read", "RDMAP-060",
 	    "an empty Response without a Read is refused", RESPONDER,
-	    response__empty_one_to_nothing),
-	ROW("response__second_one", "RDMAP-060 RDMAP-041",
-	    "a Read has one Response", RESPONDER, response__second_one),
+	    response__empty_one_without_an_open_read),
+	ROW("response__second_to_the_same_read", "RDMAP-060 RDMAP-041",
+	    "a Read has one Response", RESPONDER, response__second_to_the_same_read),
 	ROW("response__to_another_stag", "RDMAP-063 RDMAP-060 Q11",
 	    "a Response that names another buffer is refused", RESPONDER,
 	    response__to_another_stag),

@@ -174,7 +174,7 @@ static void no_byte_outside_is_read(void)
 }
 
 /* TO + length wraps to a small number, so the device must check for the wrap */
-static void sums_do_not_wrap(void)
+static void offset_plus_length_does_not_wrap(void)
 {
 	struct agent_mr mr = agent_mr(MR_LEN, "lrw");
 
@@ -251,7 +251,7 @@ static void read_sink_is_not_written(void)
 }
 
 /* ... and only until the Response has come */
-static void read_sink_ends_with_its_read(void)
+static void read_sink_closes_after_its_response(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr;
@@ -307,7 +307,7 @@ static void shared_mr_cannot_be_invalidated(void)
 
 /* ---- revocation ---- */
 
-static void revoked_key_is_dead(void)
+static void revoked_key_is_refused(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
 
@@ -320,7 +320,7 @@ static void revoked_key_is_dead(void)
 }
 
 /* a message that has begun places nothing more */
-static void revoked_in_a_message(void)
+static void revoking_stops_a_write_between_segments(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
@@ -340,7 +340,7 @@ static void revoked_in_a_message(void)
 }
 
 /* nor does a segment whose last byte has not come */
-static void revoked_in_a_segment(void)
+static void revoking_stops_an_arriving_segment(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
@@ -406,9 +406,9 @@ static const struct conform_test tests[] = {
 	{ "security__no_byte_outside_is_read", "RDMAP-139 DDP-097 DDP-110",
 	  "no byte next to a buffer can be read through its STag",
 	  RESPONDER, 0, no_byte_outside_is_read },
-	{ "security__sums_do_not_wrap", "RDMAP-139 DDP-097 DDP-110",
+	{ "security__offset_plus_length_does_not_wrap", "RDMAP-139 DDP-097 DDP-110",
 	  "offset and length are not added up modulo anything",
-	  RESPONDER, 0, sums_do_not_wrap },
+	  RESPONDER, 0, offset_plus_length_does_not_wrap },
 	{ "security__read_right_is_no_write_right", "RDMAP-141 DDP-112",
 	  "memory for remote reading is not written", RESPONDER, 0,
 	  read_right_is_no_write_right },
@@ -424,20 +424,20 @@ static const struct conform_test tests[] = {
 	{ "security__read_sink_is_not_written", "RDMAP-141 DDP-112",
 	  "the sink of an open Read cannot be written by a Write", EITHER, 0,
 	  read_sink_is_not_written },
-	{ "security__read_sink_ends_with_its_read", "RDMAP-142 DDP-113",
+	{ "security__read_sink_closes_after_its_response", "RDMAP-142 DDP-113",
 	  "the sink of a Read is closed once its Response was delivered", EITHER, 0,
-	  read_sink_ends_with_its_read },
+	  read_sink_closes_after_its_response },
 	{ "security__shared_mr_cannot_be_invalidated", "RDMAP-143",
 	  "an STag that several streams use cannot be invalidated by the peer of any",
 	  EITHER, 0, shared_mr_cannot_be_invalidated },
-	{ "security__revoked_key_is_dead", "RDMAP-140 DDP-102 DDP-103 DDP-111",
-	  "an STag that was taken back is unknown", EITHER, 0, revoked_key_is_dead },
-	{ "security__revoked_in_a_message", "RDMAP-142 DDP-113",
+	{ "security__revoked_key_is_refused", "RDMAP-140 DDP-102 DDP-103 DDP-111",
+	  "an STag that was taken back is unknown", EITHER, 0, revoked_key_is_refused },
+	{ "security__revoking_stops_a_write_between_segments", "RDMAP-142 DDP-113",
 	  "a Write that has begun goes no further once the STag is taken back",
-	  RESPONDER, 0, revoked_in_a_message },
-	{ "security__revoked_in_a_segment", "RDMAP-142 DDP-113",
+	  RESPONDER, 0, revoking_stops_a_write_between_segments },
+	{ "security__revoking_stops_an_arriving_segment", "RDMAP-142 DDP-113",
 	  "a segment that is not all there is not placed once the STag is taken back",
-	  RESPONDER, 0, revoked_in_a_segment },
+	  RESPONDER, 0, revoking_stops_an_arriving_segment },
 	{ "security__deregistering_stops_arriving_writes", "RDMAP-142 DDP-113",
 	  "no byte changes once the call that takes the STag back has returned",
 	  EITHER, 0, deregistering_stops_arriving_writes },

@@ -23,7 +23,7 @@ static uint8_t data[ULPDU_MAX];
 
 /* ---- layout ---- */
 
-static void size__of_pad_and_field(void)
+static void size__pad_is_0_and_not_counted(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr;
@@ -403,7 +403,7 @@ static void size__of_a_received_send_is_exact(void)
 	  RESPONDER, 0, row_marked }
 
 static const struct conform_test tests[] = {
-	T(size__of_pad_and_field, "MPA-003 MPA-013 MPA-014 MPA-016 MPA-017", EITHER, 0,
+	T(size__pad_is_0_and_not_counted, "MPA-003 MPA-013 MPA-014 MPA-016 MPA-017", EITHER, 0,
 	  "pad bytes are 0, fill to a multiple of 4 and are not in ULPDU_Length"),
 	T(size__version_is_1_after_revision_1, "MPA-012", EITHER, 0,
 	  "DDP and RDMAP say version 1 on a connection of MPA revision 1"),

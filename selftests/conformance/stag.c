@@ -58,7 +58,7 @@ static void spread_over_all_bits(void)
 }
 
 /* no difference of consecutive STags occurs twice, so differences predict nothing */
-static void no_step_repeats(void)
+static void differences_do_not_repeat(void)
 {
 	uint32_t stags[SAMPLES], steps[SAMPLES - 1];
 	unsigned int i;
@@ -93,7 +93,7 @@ static void reuse_changes_the_stag(void)
 }
 
 /* values close to a valid STag, and special ones, are all unknown */
-static void guesses_fail(void)
+static void guessed_stags_are_refused(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
 	const uint32_t guesses[] = {
@@ -207,7 +207,7 @@ static void completions_tell_which_stream_uses_the_srq(void)
 
 /* A stream that finds the queue empty ends alone; the others go on when there is a
  * receive. */
-static void greedy_stream_ends_alone(void)
+static void emptying_the_srq_ends_one_stream(void)
 {
 	struct agent_mr mr = agent_mr(ROOM, "l");
 	struct session greedy, other;
@@ -235,13 +235,13 @@ static const struct conform_test tests[] = {
 	{ "stag__spread_over_all_bits", "RDMAP-145 RDMAP-144",
 	  "STags are spread over the whole range of 32 bits", RESPONDER, 0,
 	  spread_over_all_bits },
-	{ "stag__no_step_repeats", "RDMAP-144",
-	  "one STag says nothing about the next one", RESPONDER, 0, no_step_repeats },
+	{ "stag__differences_do_not_repeat", "RDMAP-144",
+	  "one STag says nothing about the next one", RESPONDER, 0, differences_do_not_repeat },
 	{ "stag__reuse_changes_the_stag", "RDMAP-144",
 	  "registering again gives a new STag", RESPONDER, 0, reuse_changes_the_stag },
-	{ "stag__guesses_fail", "RDMAP-144 DDP-103",
+	{ "stag__guessed_stags_are_refused", "RDMAP-144 DDP-103",
 	  "STags that look like a good one, and special ones, are unknown", RESPONDER, 0,
-	  guesses_fail },
+	  guessed_stags_are_refused },
 	{ "stag__other_stream_lives_on", "RDMAP-119 RDMAP-087",
 	  "the end of one stream leaves another alone", EITHER, 0, other_stream_lives_on },
 	{ "stag__read_slots_are_not_shared", "RDMAP-156 RDMAP-148",
@@ -250,9 +250,9 @@ static const struct conform_test tests[] = {
 	{ "stag__completions_tell_which_stream_uses_the_srq", "RDMAP-157 DDP-120",
 	  "a program is told that its shared receive queue runs low, and whose messages took it",
 	  RESPONDER, 0, completions_tell_which_stream_uses_the_srq },
-	{ "stag__greedy_stream_ends_alone", "DDP-079 RDMAP-119",
+	{ "stag__emptying_the_srq_ends_one_stream", "DDP-079 RDMAP-119",
 	  "a stream that finds the shared receive queue empty is ended, and it alone",
-	  RESPONDER, 0, greedy_stream_ends_alone },
+	  RESPONDER, 0, emptying_the_srq_ends_one_stream },
 	{}
 };
 

@@ -207,7 +207,7 @@ static void startup__initiator_is_rejected(void)
 	must_not_retry();
 }
 
-static void startup__ulp_dislikes_reply(void)
+static void startup__ulp_may_close_after_the_reply(void)
 {
 	struct session s = SESSION_DEFAULT;
 
@@ -398,9 +398,9 @@ static const struct conform_test tests[] = {
 	{ "startup__initiator_is_rejected", "MPA-110",
 	  "On R=1 no FPDU is sent, the ULP gets the data, and TCP ends with a FIN.",
 	  INITIATOR, 0, startup__initiator_is_rejected },
-	{ "startup__ulp_dislikes_reply", "MPA-113",
+	{ "startup__ulp_may_close_after_the_reply", "MPA-113",
 	  "A ULP may close after it looked at the private data.",
-	  EITHER, 0, startup__ulp_dislikes_reply },
+	  EITHER, 0, startup__ulp_may_close_after_the_reply },
 	{ "startup__full_operation", "MPA-099 MPA-106 MPA-111",
 	  "After an accepting Reply both ends send and take FPDUs.",
 	  EITHER, 0, startup__full_operation },

@@ -100,7 +100,7 @@ static void stream__byte_by_byte_marked(void)
 	in_pieces(true, 700, 1);
 }
 
-static void stream__seven_by_seven(void)
+static void stream__in_segments_of_7_bytes(void)
 {
 	in_pieces(false, 4000, 7);
 }
@@ -497,7 +497,7 @@ static void stream__begins_byte_by_byte(void)
 	begin(3, 1);
 }
 
-static void stream__begins_eleven_by_eleven(void)
+static void stream__begins_in_segments_of_11_bytes(void)
 {
 	begin(30, 11);
 }
@@ -509,7 +509,7 @@ static const struct conform_test tests[] = {
 	  "TCP segments of one byte change nothing"),
 	T(stream__byte_by_byte_marked, "MPA-034 MPA-063 MPA-064 MPA-035", EITHER, NEED_SET,
 	  "TCP segments of one byte change nothing, with markers"),
-	T(stream__seven_by_seven, "MPA-034 MPA-063 MPA-064", EITHER, 0,
+	T(stream__in_segments_of_7_bytes, "MPA-034 MPA-063 MPA-064", EITHER, 0,
 	  "TCP segments that never hold an FPDU change nothing"),
 	T(stream__all_at_once, "MPA-034 MPA-062 MPA-063 MPA-064 R7", EITHER, 0,
 	  "many FPDUs at once are told apart by their lengths"),
@@ -555,7 +555,7 @@ static const struct conform_test tests[] = {
 	  "Full Operation begins with the byte after the private data"),
 	T(stream__begins_byte_by_byte, "MPA-073 MPA-080", EITHER, 0,
 	  "TCP segments of one byte through the startup change nothing"),
-	T(stream__begins_eleven_by_eleven, "MPA-073 MPA-080", EITHER, 0,
+	T(stream__begins_in_segments_of_11_bytes, "MPA-073 MPA-080", EITHER, 0,
 	  "TCP segments across the fields of the startup change nothing"),
 	{}
 };

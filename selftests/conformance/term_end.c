@@ -241,7 +241,7 @@ static void all_work_is_flushed(void)
 }
 
 /* messages before the fault stay valid */
-static void earlier_messages_count(void)
+static void messages_before_the_fault_are_delivered(void)
 {
 	struct session s = session_default();
 	struct agent_mr mr = agent_mr(ROOM, "lrw");
@@ -423,7 +423,7 @@ static bool response_until(struct peer *p, uint32_t *sent, struct terminate *t)
 	return true;
 }
 
-static void copied_read_has_moved_on(void)
+static void copied_read_request_counts_what_was_sent(void)
 {
 	struct session s = SESSION_DEFAULT;
 	struct agent_mr mr = session_stuck(&s);
@@ -472,9 +472,9 @@ static const struct conform_test tests[] = {
 	{ "term_end__all_work_is_flushed", "RDMAP-084 RDMAP-120 DDP-073 DDP-074",
 	  "the ULP of the device that terminates gets all its work back, flushed",
 	  EITHER, 0, all_work_is_flushed },
-	{ "term_end__earlier_messages_count", "RDMAP-122 DDP-061",
+	{ "term_end__messages_before_the_fault_are_delivered", "RDMAP-122 DDP-061",
 	  "messages in front of the fault were placed and delivered",
-	  RESPONDER, 0, earlier_messages_count },
+	  RESPONDER, 0, messages_before_the_fault_are_delivered },
 	{ "term_end__short_receive_is_told", "RDMAP-120 RDMAP-068",
 	  "the receive that a message does not fit into completes with a length error",
 	  RESPONDER, 0, short_receive_is_told },
@@ -499,9 +499,9 @@ static const struct conform_test tests[] = {
 	{ "term_end__later_work_fails", "RDMAP-084 RDMAP-085",
 	  "work posted after the Terminate is refused or flushed, not sent",
 	  RESPONDER, 0, later_work_fails },
-	{ "term_end__copied_read_has_moved_on", "RDMAP-032 RDMAP-123 RDMAP-031",
+	{ "term_end__copied_read_request_counts_what_was_sent", "RDMAP-032 RDMAP-123 RDMAP-031",
 	  "a Read that fails on its way is copied with offsets and size moved on by what was sent",
-	  RESPONDER, 0, copied_read_has_moved_on },
+	  RESPONDER, 0, copied_read_request_counts_what_was_sent },
 	{}
 };
 

@@ -316,7 +316,7 @@ static void ddp_header_names_the_read(void)
 }
 
 /* a copied header of no open Read names nothing */
-static void stale_header_names_nothing(void)
+static void header_of_no_open_read_fails_the_oldest_request(void)
 {
 	struct waiting w = start_waiting();
 
@@ -578,9 +578,9 @@ static const struct conform_test tests[] = {
 	{ "term_recv__ddp_header_names_the_read", "RDMAP-082 Q12",
 	  "a DDP header on QN 1 names the Read by its MSN",
 	  RESPONDER, 0, ddp_header_names_the_read },
-	{ "term_recv__stale_header_names_nothing", "RDMAP-082 Q12",
+	{ "term_recv__header_of_no_open_read_fails_the_oldest_request", "RDMAP-082 Q12",
 	  "a header of no open Read hits the oldest work request",
-	  RESPONDER, 0, stale_header_names_nothing },
+	  RESPONDER, 0, header_of_no_open_read_fails_the_oldest_request },
 #define X(name, layer, etype, code, counts)					\
 	{ "term_recv__header_in_" #name, "RDMAP-082 RDMAP-116 Q12",		\
 	  "a header copied in " #layer "/" #etype "/" #code " counts where figure 10 " \

@@ -35,12 +35,12 @@ static void msn_is_off(uint32_t delta)
 	scene_refuse(sc, &seg, DU_MSN);
 }
 
-static void untagged__msn_starts_not_below(void)
+static void untagged__first_msn_0_is_refused(void)
 {
 	msn_is_off(-1);
 }
 
-static void untagged__msn_skips_none(void)
+static void untagged__msn_that_skips_one_is_refused(void)
 {
 	msn_is_off(1);
 }
@@ -50,7 +50,7 @@ static void untagged__msn_far_ahead(void)
 	msn_is_off(0x80000000);
 }
 
-static void untagged__msn_is_used_once(void)
+static void untagged__msn_of_a_delivered_message_is_refused(void)
 {
 	struct scene *sc = scene_start();
 	struct seg seg = scene_send(sc, 8);
@@ -408,18 +408,18 @@ static const struct conform_test tests[] = {
 	ROW("untagged__qn_ffffffff", "DDP-078",
 	    "a segment for a queue that there is not is refused", RESPONDER,
 	    qn_is_not_valid),
-	ROW("untagged__msn_starts_not_below", "DDP-086 DDP-039 DDP-096",
+	ROW("untagged__first_msn_0_is_refused", "DDP-086 DDP-039 DDP-096",
 	    "the first message has the number 1, not 0", EITHER,
-	    untagged__msn_starts_not_below),
-	ROW("untagged__msn_skips_none", "DDP-086 DDP-038",
+	    untagged__first_msn_0_is_refused),
+	ROW("untagged__msn_that_skips_one_is_refused", "DDP-086 DDP-038",
 	    "on TCP the number is that of the next message", RESPONDER,
-	    untagged__msn_skips_none),
+	    untagged__msn_that_skips_one_is_refused),
 	ROW("untagged__msn_far_ahead", "DDP-086",
 	    "the number lies between the first and the last buffer", RESPONDER,
 	    untagged__msn_far_ahead),
-	ROW("untagged__msn_is_used_once", "DDP-086 DDP-059",
+	ROW("untagged__msn_of_a_delivered_message_is_refused", "DDP-086 DDP-059",
 	    "the number of a message that was delivered is refused", RESPONDER,
-	    untagged__msn_is_used_once),
+	    untagged__msn_of_a_delivered_message_is_refused),
 	ROW("untagged__msn_changes_only_after_l", "DDP-086 DDP-041",
 	    "a message ends before the next one on its queue starts", RESPONDER,
 	    untagged__msn_changes_only_after_l),

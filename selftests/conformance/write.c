@@ -94,7 +94,7 @@ static void write__a_gap_is_no_error(void)
 	must_have_memory(&sc->sink, 100, sc->data, 10);
 }
 
-static void write__empty_names_nothing(void)
+static void write__empty_one_ignores_stag_and_offset(void)
 {
 	struct scene *sc = scene_start();
 	struct seg seg = scene_write(sc, 0, 0);
@@ -198,7 +198,7 @@ static void write__to_one_byte_above(void)
 	outside(SCENE_SINK_LEN - 99, 100);
 }
 
-static void write__over_all_of_it(void)
+static void write__starts_below_and_ends_above(void)
 {
 	outside(-1, SCENE_SINK_LEN + 2);
 }
@@ -321,7 +321,7 @@ static void write__local_right_is_not_enough(void)
 	write_without_right("l");
 }
 
-static void write__right_is_all_that_counts(void)
+static void write__needs_no_right_to_read(void)
 {
 	struct scene *sc = scene_start();
 	struct agent_mr mr = agent_mr(100, "lw");
@@ -375,9 +375,9 @@ static const struct conform_test tests[] = {
 	ROW("write__a_gap_is_no_error", "DDP-054",
 	    "a Write need not cover a range without gaps", RESPONDER,
 	    write__a_gap_is_no_error),
-	ROW("write__empty_names_nothing", "DDP-052 DDP-053 RDMAP-040",
+	ROW("write__empty_one_ignores_stag_and_offset", "DDP-052 DDP-053 RDMAP-040",
 	    "STag and TO of an empty Write are not checked", EITHER,
-	    write__empty_names_nothing),
+	    write__empty_one_ignores_stag_and_offset),
 	ROW("write__empty_segments_in_a_message", "DDP-053",
 	    "STag and TO of an empty segment are not checked", RESPONDER,
 	    write__empty_segments_in_a_message),
@@ -402,9 +402,9 @@ static const struct conform_test tests[] = {
 	ROW("write__to_one_byte_above", "DDP-090 DDP-092 DDP-097",
 	    "a Write that ends above the buffer is refused whole", RESPONDER,
 	    write__to_one_byte_above),
-	ROW("write__over_all_of_it", "DDP-089 DDP-090 DDP-092",
+	ROW("write__starts_below_and_ends_above", "DDP-089 DDP-090 DDP-092",
 	    "a Write that holds the buffer and more is refused whole", RESPONDER,
-	    write__over_all_of_it),
+	    write__starts_below_and_ends_above),
 	ROW("write__at_0", "DDP-089", "TO starts at the buffer's address, not at 0",
 	    RESPONDER, write__at_0),
 	ROW("write__only_the_low_half_of_to_fits", "DDP-089",
@@ -434,9 +434,9 @@ static const struct conform_test tests[] = {
 	ROW("write__local_right_is_not_enough", "DDP-088",
 	    "a region without the remote write right is not written", RESPONDER,
 	    write__local_right_is_not_enough),
-	ROW("write__right_is_all_that_counts", "DDP-088 DDP-112",
+	ROW("write__needs_no_right_to_read", "DDP-088 DDP-112",
 	    "the right to be written needs no right to be read", RESPONDER,
-	    write__right_is_all_that_counts),
+	    write__needs_no_right_to_read),
 	ROW("write__is_tagged", "RDMAP-012 RDMAP-033",
 	    "a Write in an untagged segment is refused", RESPONDER,
 	    write__is_tagged),
