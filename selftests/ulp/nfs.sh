@@ -53,7 +53,7 @@ unpack()
 	mkdir -p "$1/src/selftests/conformance"
 	tar -C ../conformance -c --exclude='tern-conform*' . |
 		tar -C "$1/src/selftests/conformance" -x
-	cp ../lib.mk "$1/src/selftests/"
+	cp ../lib.mk ../test.h "$1/src/selftests/"
 }
 
 build()
@@ -158,9 +158,11 @@ lossy()
 	unmount
 }
 
-# the server does not return
+# The server does not return. umount -f ends the requests that wait for it, but the last
+# process returns its delegations after that, and waits for the server for ever: have none.
 umount_forced()
 {
+	sysctl -q fs.leases-enable=0
 	load direct
 	stop_under_load
 	timed 10 limit 40 umount -f -l "$MOUNTPOINT"
@@ -168,6 +170,7 @@ umount_forced()
 	timed 20 eventually load_killed
 	nothing_left
 	server_start
+	sysctl -q fs.leases-enable=1
 }
 
 # the wire does not return: both devices are removed with it
