@@ -15,16 +15,6 @@ good_network()
 	in_b tc qdisc del dev v0b root
 }
 
-# tcp_counter NETNS NAME: a counter of /proc/net/netstat or snmp
-tcp_counter()
-{
-	ip netns exec "$1" cat /proc/net/netstat /proc/net/snmp | awk -v name="$2" '
-		$1 != prefix { prefix = $1; split($0, names); next }
-		{ for (i = 2; i <= NF; i++) if (names[i] == name && $1 ~ /^Tcp/) sum += $i
-		  prefix = "" }
-		END { print sum + 0 }'
-}
-
 both_counters() { echo $(($(tcp_counter a "$1") + $(tcp_counter b "$1"))); }
 
 # netem's counters of dropped and forwarded packets, for a point that fails

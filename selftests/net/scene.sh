@@ -140,6 +140,16 @@ counter()
 	grep -m1 -o " $2 [0-9]*" "$TMP/statistic" | awk '{ print $2 }'
 }
 
+# tcp_counter NETNS NAME: a counter of /proc/net/netstat or snmp
+tcp_counter()
+{
+	ip netns exec "$1" cat /proc/net/netstat /proc/net/snmp | awk -v name="$2" '
+		$1 != prefix { prefix = $1; split($0, names); next }
+		{ for (i = 2; i <= NF; i++) if (names[i] == name && $1 ~ /^Tcp/) sum += $i
+		  prefix = "" }
+		END { print sum + 0 }'
+}
+
 # all connections, including ended ones, for expect
 conns_of_a() { in_a tern --json show connections --all tern_a; }
 conns_of_b() { in_b tern --json show connections --all tern_b; }
@@ -166,11 +176,11 @@ for pair in sys.argv[1:]:
 sys.exit(bad)' "$@"
 }
 
-# soon COMMAND...: try it every 0.2 s until it succeeds, 15 times (scaled); on failure show
+# soon COMMAND...: try it every 0.2 s until it succeeds, 50 times (scaled); on failure show
 # its last output
 soon()
 {
-	local tries=$((15 * TERN_TIMEOUT_SCALE))
+	local tries=$((50 * TERN_TIMEOUT_SCALE))
 	until "$@" >"$TMP/soon" 2>&1; do
 		tries=$((tries - 1))
 		[ $tries -gt 0 ] || { cat "$TMP/soon"; return 1; }

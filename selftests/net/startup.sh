@@ -43,12 +43,13 @@ waiting()
 }
 
 # silent_crowd COUNT: so many peers, on both sides, send nothing during this point, and do
-# not delay another connection
+# not delay another connection: it waits for none of them, and for no second SYN
 silent_crowd()
 {
-	local i p peers=() clients=()
+	local i p drops peers=() clients=()
+	trap 'jobs -p | xargs -r kill -9 || true' EXIT
 	p=$(new_port)
-	in_a tern set tern_a reply-ms $NEVER
+	drops=$(tcp_counter b ListenDrops)
 	ip netns exec b ./mpa_peer.py from_nobody "$IP_B" "$p" &
 	peers+=($!)
 	ip netns exec a ./mpa_peer.py to_crowd "$IP_B" "$port" "$1" &
@@ -60,12 +61,12 @@ silent_crowd()
 	done
 	eventually waiting b REQUEST_WAIT "$1"
 	eventually waiting a REPLY_WAIT "$1"
-	timed 2 limit 20 in_a rping -c -a "$IP_B" -p "$port" -C 3
+	took limit 20 in_a rping -c -a "$IP_B" -p "$port" -C 3
 	waiting a REPLY_WAIT "$1"
 	waiting b REQUEST_WAIT "$1"
+	[ "$(tcp_counter b ListenDrops)" = "$drops" ]
 	kill -9 "${clients[@]}" "${peers[@]}"
 	ends "${clients[@]}"
-	in_a tern set tern_a reply-ms 2000
 }
 
 # urgent_while_asked: urgent data arrives while the server does not answer its
@@ -90,7 +91,7 @@ counts_urgent()
 
 topo_up
 in_b tern set tern_b request-ms $NEVER rtr-ms $NEVER close-ms $NEVER
-in_a tern set tern_a reply-ms 2000
+in_a tern set tern_a reply-ms $NEVER
 ip netns exec b rping -s -P -a 0.0.0.0 -p $port >/dev/null 2>&1 &
 rping_pid=$!
 wait_for_listen $port
@@ -127,7 +128,9 @@ wait $rping_pid 2>/dev/null || true
 from "H10, F58: the RTR is the first message" rtr_first DISCONNECT
 from "H11: a rejecting Reply, then FIN" reject REJECTED
 from "H16: closed after an enhanced Request, a plain one follows" fall_back DISCONNECT
+in_a tern set tern_a reply-ms 2000
 from "H18: no Reply: UNREACHABLE" never_answered UNREACHABLE
+in_a tern set tern_a reply-ms $NEVER
 from "F60: no RTR type, Terminate 2/0/07" no_rtr_type CONNECT_ERROR
 from "F59: model not granted, Terminate 2/0/07" other_model CONNECT_ERROR
 from "O14: more Reads than can be given, Terminate 2/0/06" too_many_reads CONNECT_ERROR

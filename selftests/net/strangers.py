@@ -18,7 +18,9 @@ A COMMAND is WORD:COUNT:SOURCE, done in this order; SOURCE is an address of ours
 At the end print a line for each source: how many connections are left, how many ended
 with a Reply with R=1 ("no"), and how many without a Reply ("mute"). With tails print
 another: the numbers of the connections that were reset ("cut"). Then wait to be killed.
+TERN_TIMEOUT_SCALE scales the time that one call may wait.
 """
+import os
 import select
 import socket
 import struct
@@ -29,6 +31,8 @@ REQUEST = b"MPA ID Req Frame" + struct.pack(">BBHHH", 0x50, 2, 4, 0xc004, 0xc004
 NO = b"MPA ID Rep Frame"
 RTR = bytes.fromhex("000ec140000000000000000000000000a30572ab")
 R, S = 0x20, 0x10
+# seconds: less than strangers.sh waits for the report, which shows the call that waited
+LONGEST = 50 * int(os.environ.get("TERN_TIMEOUT_SCALE", "1"))
 
 
 IP_BIND_ADDRESS_NO_PORT = 24
@@ -123,7 +127,7 @@ def report(source, those):
 
 def main():
     to = (sys.argv[1], int(sys.argv[2]))
-    socket.setdefaulttimeout(60)
+    socket.setdefaulttimeout(LONGEST)
     strangers = {}
     for command in sys.argv[3:]:
         word, count, source = command.split(":", 2)
