@@ -118,11 +118,18 @@ struct mem_cgroup *tern_listen_sock_charge(const struct tern_listen_sock *l)
 	return tern_charge_begin(l->sock->sk);
 }
 
+/* of the listening socket, or of a child, which inherits the callback */
+static void restore_data_ready(struct tern_listen_sock *l, struct sock *sk)
+{
+	lockdep_assert_held_write(&sk->sk_callback_lock);
+	if (sk->sk_data_ready == listen_data_ready)
+		sk->sk_data_ready = l->saved_data_ready;
+}
+
 static void restore_child(struct tern_listen_sock *l, struct sock *sk)
 {
 	write_lock_bh(&sk->sk_callback_lock);
-	if (sk->sk_data_ready == listen_data_ready)
-		sk->sk_data_ready = l->saved_data_ready;
+	restore_data_ready(l, sk);
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -143,8 +150,7 @@ void tern_listen_sock_close(struct tern_listen_sock *l)
 	struct sock *sk = l->sock->sk;
 
 	write_lock_bh(&sk->sk_callback_lock);
-	if (sk->sk_data_ready == listen_data_ready)
-		sk->sk_data_ready = l->saved_data_ready;
+	restore_data_ready(l, sk);
 	rcu_assign_sk_user_data(sk, NULL);
 	write_unlock_bh(&sk->sk_callback_lock);
 	sock_release(l->sock);
