@@ -167,7 +167,7 @@ withheld()
 # keeps
 many()
 {
-	in_b tern set tern_b half-open 1000 request-ms 600000
+	in_b tern set tern_b half-open 1000 request-ms $NEVER
 	server
 	ip netns exec a python3 -c '
 import socket, sys, time

@@ -6,6 +6,8 @@
 
 vtraffic=../verbs/vtraffic
 port=21000
+# ms, for timers that must not expire: the largest value that tern accepts
+NEVER=600000
 
 # everywhere COMMAND...: run it in the first namespace, in a and in b: in the exclusive
 # RDMA mode each sees only its own devices

@@ -9,8 +9,6 @@
 [ "$TERN_TYPE" = tern ] || skip_all "tern only: checks its answers to a scripted peer"
 
 port=7171
-# ms, for timers that must not expire: the largest value that tern accepts
-NEVER=600000
 
 # to NAME CASE [ARG]: the scripted peer on a connects to the server on b
 to()

@@ -18,8 +18,6 @@ OTHER_PORT=7272
 
 # the output of strangers.py
 report=$TMP/report
-# ms, for timers that must not expire: the largest value that tern accepts
-NEVER=600000
 
 set_b() { in_b tern set tern_b "$@"; }
 

@@ -89,8 +89,9 @@ no_qp() { ! counts | has -E ' qp [1-9]'; }
 
 # ---- data ---------------------------------------------------------------------
 
-# fio with the options of all runs, on new files: unwritten data has no header. Paths are relative, so that they are the share's after umount -l.
-# In a subshell of its own, since it becomes fio.
+# fio with the options of all runs, on new files: unwritten data has no header. Paths are
+# relative, so that they are the share's after umount -l. In a subshell of its own, since
+# it becomes fio.
 verifying()
 {
 	rm -rf "$MOUNTPOINT/fio"
