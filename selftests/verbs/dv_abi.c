@@ -166,12 +166,12 @@ static void unknown_bits(void)
 	unsigned int bit;
 
 	solo_up(NULL);
-	for (bit = 8; bit < 32; bit++)
+	for (bit = 10; bit < 32; bit++)
 		expect_eq(set_options(W(1u << bit)), EOPNOTSUPP);
-	expect_eq(set_options(W(0, .reserved0 = { 0, 1 })), EINVAL);
 	expect_eq(set_options(W(0, .reserved1 = { 0, 0, 1 })), EINVAL);
 	/* a field whose bit is clear is ignored */
-	expect_eq(set_options(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9)), 0);
+	expect_eq(set_options(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9,
+				.extensions = 9, .features = -1)), 0);
 	pair_down();
 }
 
@@ -192,6 +192,9 @@ static void values(void)
 		W(TERN_OPTION_RTR_MS, .rtr_ms = 0),
 		W(TERN_OPTION_RTR_MS, .rtr_ms = TERN_OPTION_MAX_MS + 1),
 		W(TERN_OPTION_RTR_MS, .rtr_ms = -1),
+		W(TERN_OPTION_EXTENSIONS, .extensions = 3),
+		W(TERN_OPTION_FEATURES, .features = TERN_FEATURE_V2),
+		W(TERN_OPTION_FEATURES, .features = 1 << 15),
 		W(TERN_OPTION_P2P | TERN_OPTION_ENHANCED, .p2p = 1),
 		W(TERN_OPTION_P2P | TERN_OPTION_MPA_REV, .p2p = 1, .mpa_rev = 1),
 		W(TERN_OPTION_ENHANCED | TERN_OPTION_MPA_REV, .enhanced = 1,
@@ -347,12 +350,13 @@ static uint32_t draw(void)
 /* mostly small numbers, so that some are valid */
 static struct tern_qp_options any_options(void)
 {
-	struct tern_qp_options w = W(draw() & (draw() % 8 ? 0xff : -1));
+	struct tern_qp_options w = W(draw() & (draw() % 8 ? TERN_OPTION_ALL : -1));
 	uint8_t *field = &w.markers;
 	unsigned int i;
 
-	for (i = 0; i < 9; i++)
+	for (i = 0; i < 10; i++)
 		field[i] = draw() % 32 ? draw() % 3 : draw();
+	w.features = draw() % 32 ? draw() % 4 : draw();
 	w.rtr_ms = draw() >> draw() % 32;
 	return w;
 }

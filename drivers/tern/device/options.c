@@ -64,8 +64,7 @@ static bool is_order(const u8 *rtr)
 
 static bool is_in_range(const struct tern_qp_options *opt)
 {
-	if (memchr_inv(opt->reserved0, 0, sizeof(opt->reserved0)) ||
-	    memchr_inv(opt->reserved1, 0, sizeof(opt->reserved1)))
+	if (memchr_inv(opt->reserved1, 0, sizeof(opt->reserved1)))
 		return false;
 	if (asks_for(opt, TERN_OPTION_MARKERS, opt->markers > 1) ||
 	    asks_for(opt, TERN_OPTION_CRC, opt->crc > 1) ||
@@ -73,6 +72,10 @@ static bool is_in_range(const struct tern_qp_options *opt)
 	    asks_for(opt, TERN_OPTION_P2P, opt->p2p > 1))
 		return false;
 	if (opt->mask & TERN_OPTION_RTR && !is_order(opt->rtr))
+		return false;
+	if (asks_for(opt, TERN_OPTION_EXTENSIONS,
+		     opt->extensions > TERN_EXTENSIONS_ASSUME_7306) ||
+	    asks_for(opt, TERN_OPTION_FEATURES, !tern_features_ok(opt->features)))
 		return false;
 	return !(opt->mask & TERN_OPTION_RTR_MS) ||
 	       (opt->rtr_ms && opt->rtr_ms <= TERN_OPTION_MAX_MS);
@@ -156,6 +159,10 @@ int tern_options_apply(const struct tern_qp_options *opt, struct tern_settings *
 		memcpy(s->mpa.rtr, opt->rtr, sizeof(s->mpa.rtr));
 	if (opt->mask & TERN_OPTION_RTR_MS)
 		s->rtr_ms = opt->rtr_ms;
+	if (opt->mask & TERN_OPTION_EXTENSIONS)
+		s->extensions = opt->extensions;
+	if (opt->mask & TERN_OPTION_FEATURES)
+		s->features = opt->features;
 	return 0;
 }
 
@@ -170,6 +177,8 @@ void tern_options_from(const struct tern_settings *s, struct tern_qp_options *op
 		.version = !rdmac,
 		.mpa_rev = rdmac ? 0 : s->mpa.rev,
 		.enhanced = !rdmac && s->mpa.rev == 2 && s->mpa.enhanced,
+		.extensions = rdmac ? TERN_EXTENSIONS_OFF : s->extensions,
+		.features = s->features,
 		.rtr_ms = s->rtr_ms,
 	};
 	opt->p2p = opt->enhanced && s->mpa.p2p;

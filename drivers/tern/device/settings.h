@@ -12,6 +12,10 @@
 #include <linux/types.h>
 
 #include "core/mpa.h"
+#include "uapi/rdma/tern-abi.h"
+
+/* what a hello can offer */
+#define TERN_FEATURES	(TERN_FEATURE_7306 | TERN_FEATURE_V2)
 
 /**
  * struct tern_settings - one device's settings
@@ -28,6 +32,8 @@
  *	(default 256)
  * @early_ok: initiator: bytes after the Reply, before our first FPDU, do not
  *	end the connection (default false)
+ * @extensions: enum tern_extensions (default off)
+ * @features: enum tern_feature: what a hello offers or grants (default all)
  * @keepalive_s: silence after which TCP probes the peer, 0 never (default 0)
  */
 struct tern_settings {
@@ -38,8 +44,17 @@ struct tern_settings {
 	u32 close_ms;
 	u32 half_open;
 	bool early_ok;
+	u8 extensions;
+	u16 features;
 	u32 keepalive_s;
 };
+
+/* version 2 is only with RFC 7306 */
+static inline bool tern_features_ok(u16 features)
+{
+	return !(features & ~TERN_FEATURES) &&
+	       (!(features & TERN_FEATURE_V2) || features & TERN_FEATURE_7306);
+}
 
 /**
  * struct tern_device_settings - a device's settings

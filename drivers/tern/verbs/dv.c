@@ -30,7 +30,8 @@ static_assert(sizeof(struct tern_qp_report) == 88 &&
 	      offsetof(struct tern_qp_report, own) == 32 &&
 	      offsetof(struct tern_qp_report, flags) == 56 &&
 	      offsetof(struct tern_qp_report, version) == 68 &&
-	      offsetof(struct tern_qp_report, emss) == 76);
+	      offsetof(struct tern_qp_report, emss) == 76 &&
+	      offsetof(struct tern_qp_options, features) == 14);
 static_assert(sizeof(struct tern_dv_device) == 52 &&
 	      offsetof(struct tern_dv_device, versions) == 32 &&
 	      offsetof(struct tern_dv_device, choice) == 36 &&
@@ -61,6 +62,7 @@ static int UVERBS_HANDLER(TERN_METHOD_DV_DEVICE)
 	struct tern_dv_device d = {
 		.rtr_types = BIT(TERN_ABI_RTR_WRITE) | BIT(TERN_ABI_RTR_READ) |
 			     BIT(TERN_ABI_RTR_SEND),
+		.features = TERN_FEATURES,
 		.max_rtr_ms = TERN_OPTION_MAX_MS,
 		.max_ird = TERN_MAX_RD_ATOM,
 		.max_ord = TERN_MAX_RD_ATOM,
@@ -194,7 +196,7 @@ DECLARE_UVERBS_NAMED_METHOD(TERN_METHOD_DV_REPORT,
 					    UVERBS_ACCESS_READ, UA_MANDATORY),
 			    UVERBS_ATTR_PTR_OUT(TERN_ATTR_DV_REPORT_OUT,
 						UVERBS_ATTR_STRUCT(struct tern_qp_report,
-								   reserved1),
+								   features),
 						UA_MANDATORY));
 
 DECLARE_UVERBS_GLOBAL_METHODS(TERN_OBJECT_DV,

@@ -15,12 +15,12 @@ int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	struct tern_device *dev = to_tern_dev(ibctx->device);
 	int ret;
 
-	if (udata->outlen < sizeof(resp))
+	if (udata->outlen < offsetofend(struct tern_uresp_ucontext, max_inline))
 		return -EINVAL;
 	if (!atomic_add_unless(&dev->num_ctx, 1, TERN_MAX_CTX))
 		return -ENOMEM;
 	uctx->dev = dev;
-	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	ret = ib_copy_to_udata(udata, &resp, min(udata->outlen, sizeof(resp)));
 	if (ret)
 		atomic_dec(&dev->num_ctx);
 	return ret;

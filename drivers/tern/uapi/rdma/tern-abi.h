@@ -100,7 +100,14 @@ enum tern_cq_arm {
  * @TERN_WR_BIND_MW: bind a memory window
  * @TERN_WR_REG_MR: make a fast-registration MR valid
  * @TERN_WR_READ_WITH_INV: RDMA Read, then make the STag of its sink invalid
+ * @TERN_WR_SEND_WITH_IMM: Send with Immediate (RDMAP version 2)
+ * @TERN_WR_SEND_WITH_INV_IMM: Send with Invalidate and Immediate (likewise)
+ * @TERN_WR_WRITE_WITH_IMM: RDMA Write, then Immediate Data (RFC 7306 6): one
+ *	completion
+ * @TERN_WR_FETCH_ADD: atomic FetchAdd (RFC 7306 5.1.1); its result is 8 bytes
+ * @TERN_WR_CMP_SWAP: atomic CmpSwap (RFC 7306 5.1.2); likewise, in host byte order
  * @TERN_WR_RECV: completions only: an entry of an RQ or SRQ
+ * @TERN_WR_RECV_IMM: completions only: such an entry, taken by Immediate Data
  *
  * Only kernel users can post REG_MR and READ_WITH_INV, only programs BIND_MW.
  */
@@ -113,14 +120,20 @@ enum tern_wr_opcode {
 	TERN_WR_BIND_MW = 6,
 	TERN_WR_REG_MR = 7,
 	TERN_WR_READ_WITH_INV = 8,
+	TERN_WR_SEND_WITH_IMM = 9,
+	TERN_WR_SEND_WITH_INV_IMM = 10,
+	TERN_WR_WRITE_WITH_IMM = 11,
+	TERN_WR_FETCH_ADD = 12,
+	TERN_WR_CMP_SWAP = 13,
 	TERN_WR_RECV = 32,
+	TERN_WR_RECV_IMM = 33,
 };
 
 /**
  * enum tern_wr_flags - flags of a send queue entry
  * @TERN_WR_SIGNALED: write a completion on success too
- * @TERN_WR_SOLICITED: Send types: ask the peer for a solicited event
- * @TERN_WR_FENCE: start after all earlier Reads have completed
+ * @TERN_WR_SOLICITED: Send types, WRITE_WITH_IMM: ask for a solicited event
+ * @TERN_WR_FENCE: start after all earlier Reads and atomics have completed
  * @TERN_WR_INLINE: the payload is in the entry itself
  */
 enum tern_wr_flags {
@@ -143,27 +156,43 @@ struct tern_sge {
 };
 
 /**
+ * struct tern_atomic_args - operands of an atomic, after its one element of @sge
+ * @data: FETCH_ADD: addend. CMP_SWAP: the new value
+ * @compare: CMP_SWAP: the value to compare with; FETCH_ADD: zero
+ * @data_mask: CMP_SWAP: bits to replace. FETCH_ADD: the highest bit of each field,
+ *	whose carry is dropped; 0: one field of 64 bits
+ * @compare_mask: CMP_SWAP: bits to compare; FETCH_ADD: all ones
+ */
+struct tern_atomic_args {
+	__aligned_u64 data;
+	__aligned_u64 compare;
+	__aligned_u64 data_mask;
+	__aligned_u64 compare_mask;
+};
+
+/**
  * struct tern_sqe - one send queue entry
  * @opcode: enum tern_wr_opcode
  * @num_sge: elements of @sge in use, 0..TERN_MAX_SGE; 0 with TERN_WR_INLINE
  * @reserved0: zero
  * @flags: enum tern_wr_flags
  * @wr_id: returned in the completion
- * @remote_addr: RDMA Write and Read: tagged offset at the peer.
- *	REG_MR: the new iova. BIND_MW: first byte of the window, in the region's
- *	addresses
- * @rkey: RDMA Write and Read: STag at the peer. REG_MR: the new key. BIND_MW:
- *	the new key; its upper 24 bits name the window
- * @ex: SEND_WITH_INV: the STag to invalidate at the peer. LOCAL_INV and REG_MR:
- *	the key of the object. BIND_MW: the key of the region
- * @imm: 8 bytes of immediate data in wire order, reserved (zero)
+ * @remote_addr: RDMA Write and Read, atomics: tagged offset at the peer, of an
+ *	atomic a multiple of 8. REG_MR: the new iova. BIND_MW: first byte of the
+ *	window, in the region's addresses
+ * @rkey: RDMA Write and Read, atomics: STag at the peer. REG_MR: the new key.
+ *	BIND_MW: the new key; its upper 24 bits name the window
+ * @ex: SEND_WITH_INV, SEND_WITH_INV_IMM: the STag to invalidate at the peer.
+ *	LOCAL_INV and REG_MR: the key of the object. BIND_MW: the key of the region
+ * @imm: SEND_WITH_IMM, SEND_WITH_INV_IMM, WRITE_WITH_IMM: 8 bytes of immediate data
+ *	in wire order
  * @length: BIND_MW: bytes of the window; 0 unbinds one of type 1
  * @inline_len: payload bytes in the entry, with TERN_WR_INLINE
  * @access: REG_MR, BIND_MW: enum ib_access_flags
  * @sge: scatter/gather list; with TERN_WR_INLINE the payload starts here
  *
  * The stride of an SQ is a multiple of 64, at least
- * offsetof(sge) + max(max_send_sge * 16, max_inline_data).
+ * offsetof(sge) + max(max_send_sge * 16, max_inline_data, 48), for an atomic.
  */
 struct tern_sqe {
 	__u8 opcode;
@@ -248,10 +277,14 @@ struct tern_cqe {
  * struct tern_uresp_ucontext - answer to ALLOC_UCONTEXT
  * @abi_version: TERN_ABI_VERSION of the module
  * @max_inline: largest inline payload of a send, in bytes
+ * @features: enum tern_feature that the kernel knows; 0 of a kernel without this field
+ * @reserved: zero
  */
 struct tern_uresp_ucontext {
 	__u32 abi_version;
 	__u32 max_inline;
+	__u32 features;
+	__u32 reserved;
 };
 
 /**
@@ -343,6 +376,31 @@ enum tern_abi_rtr {
 };
 
 /**
+ * enum tern_feature - what two ends may agree on by hello (Documentation/wire.rst)
+ * @TERN_FEATURE_7306: RFC 7306: atomics and Immediate Data
+ * @TERN_FEATURE_V2: RDMAP version 2; only with RFC 7306
+ * @TERN_FEATURE_LONG_FPDU: FPDUs longer than the MSS
+ */
+enum tern_feature {
+	TERN_FEATURE_7306 = 1 << 0,
+	TERN_FEATURE_V2 = 1 << 1,
+	TERN_FEATURE_LONG_FPDU = 1 << 2,
+};
+
+/**
+ * enum tern_extensions - how a connection gets extensions
+ * @TERN_EXTENSIONS_OFF: it has none: no hello, and none is taken
+ * @TERN_EXTENSIONS_NEGOTIATE: what both ends agree on by hello is sent. RFC 7306 is
+ *	taken from any peer
+ * @TERN_EXTENSIONS_ASSUME_7306: likewise, and RFC 7306 is sent from the start
+ */
+enum tern_extensions {
+	TERN_EXTENSIONS_OFF = 0,
+	TERN_EXTENSIONS_NEGOTIATE = 1,
+	TERN_EXTENSIONS_ASSUME_7306 = 2,
+};
+
+/**
  * enum tern_option - mask bits of struct tern_qp_options
  * @TERN_OPTION_MARKERS: @markers is valid; likewise below
  * @TERN_OPTION_CRC: @crc
@@ -352,6 +410,8 @@ enum tern_abi_rtr {
  * @TERN_OPTION_P2P: @p2p
  * @TERN_OPTION_RTR: @rtr
  * @TERN_OPTION_RTR_MS: @rtr_ms
+ * @TERN_OPTION_EXTENSIONS: @extensions
+ * @TERN_OPTION_FEATURES: @features
  */
 enum tern_option {
 	TERN_OPTION_MARKERS = 1 << 0,
@@ -362,9 +422,11 @@ enum tern_option {
 	TERN_OPTION_P2P = 1 << 5,
 	TERN_OPTION_RTR = 1 << 6,
 	TERN_OPTION_RTR_MS = 1 << 7,
+	TERN_OPTION_EXTENSIONS = 1 << 8,
+	TERN_OPTION_FEATURES = 1 << 9,
 };
 
-#define TERN_OPTION_ALL		0xff
+#define TERN_OPTION_ALL		0x3ff
 #define TERN_OPTION_RTR_TYPES	3
 #define TERN_OPTION_MAX_MS	600000
 
@@ -381,7 +443,8 @@ enum tern_option {
  * @p2p: 1: initiator: the peer-to-peer model, implies @enhanced; without it the
  *	connection fails
  * @rtr: enum tern_abi_rtr by preference, each at most once, at least one
- * @reserved0: zero
+ * @extensions: enum tern_extensions
+ * @features: enum tern_feature: what a hello offers, or an answer grants
  * @rtr_ms: responder: time to wait for the RTR, 1..TERN_OPTION_MAX_MS
  * @reserved1: zero
  */
@@ -394,7 +457,8 @@ struct tern_qp_options {
 	__u8 enhanced;
 	__u8 p2p;
 	__u8 rtr[TERN_OPTION_RTR_TYPES];
-	__u8 reserved0[3];
+	__u8 extensions;
+	__u16 features;
 	__u32 rtr_ms;
 	__u32 reserved1[3];
 };
@@ -433,6 +497,7 @@ struct tern_mpa_side {
  * @TERN_REPORT_TX_MARKERS: we send markers
  * @TERN_REPORT_RX_MARKERS: we receive markers
  * @TERN_REPORT_P2P: peer-to-peer model
+ * @TERN_REPORT_DECIDED: @features is final, unless a late answer comes
  */
 enum tern_report_flags {
 	TERN_REPORT_CONNECTED = 1 << 0,
@@ -444,6 +509,7 @@ enum tern_report_flags {
 	TERN_REPORT_TX_MARKERS = 1 << 6,
 	TERN_REPORT_RX_MARKERS = 1 << 7,
 	TERN_REPORT_P2P = 1 << 8,
+	TERN_REPORT_DECIDED = 1 << 9,
 };
 
 /**
@@ -462,7 +528,7 @@ enum tern_report_flags {
  * @ord: outbound Reads at once
  * @emss: TCP's current MSS
  * @mulpdu: largest ULPDU that fits into one segment
- * @reserved1: zero
+ * @features: enum tern_feature that both ends agreed on
  */
 struct tern_qp_report {
 	struct tern_qp_options asked;
@@ -479,7 +545,7 @@ struct tern_qp_report {
 	__u16 ord;
 	__u32 emss;
 	__u32 mulpdu;
-	__u32 reserved1;
+	__u32 features;
 };
 
 /**
@@ -489,7 +555,7 @@ struct tern_qp_report {
  * @versions: DDP and RDMAP versions that a QP may have, BIT(version)
  * @mpa_revs: MPA revisions that the device knows, BIT(revision)
  * @rtr_types: RTR types that the device knows, BIT(enum tern_abi_rtr)
- * @reserved0: zero
+ * @features: enum tern_feature that the device knows
  * @choice: enum tern_option: options that a QP of this device may set
  * @max_rtr_ms: largest @rtr_ms
  * @max_ird: most inbound Reads at once
@@ -502,7 +568,7 @@ struct tern_dv_device {
 	__u8 versions;
 	__u8 mpa_revs;
 	__u8 rtr_types;
-	__u8 reserved0;
+	__u8 features;
 	__u32 choice;
 	__u32 max_rtr_ms;
 	__u16 max_ird;
