@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * DDP and RDMAP receive rules: RFC 5041 4, 5 and 7, RFC 5040 4 to 7. S2 to S18
- * are the checks in their order; the first failure is reported (RFC 5040 7.1).
+ * DDP and RDMAP receive rules: RFC 5041 4, 5 and 7, RFC 5040 4 to 7, RFC 7306 4 to
+ * 8, RDMAP version 2. S2 to S19 are the checks in their order; the first failure is
+ * reported (RFC 5040 7.1).
  */
 #include "ddp.h"
 
@@ -11,7 +12,9 @@ void tern_ddp_rx_init(struct tern_ddp_rx *rx, u8 version)
 	u32 i;
 
 	memset(rx, 0, sizeof(*rx));
-	rx->version = version;
+	rx->dv = version;
+	rx->rv = version;
+	rx->sets = TERN_OPS_BASE;
 	for (i = 0; i < TERN_QN_COUNT; i++)
 		rx->q[i].msn = 1;
 }
@@ -36,9 +39,21 @@ static void parse_untagged(const u8 *hdr, struct tern_seg *seg)
 				     offsetof(struct tern_ddp_untagged, mo));
 }
 
+/* the opcode is unknown, or not taken now: no name, no set */
+static const struct tern_op_row not_taken;
+
+static const struct tern_op_row *find_row(const struct tern_ddp_rx *rx,
+					  u8 rdmap_ctrl, u8 *opcode)
+{
+	const struct tern_op_row *row = tern_rdmap_opcode(rdmap_ctrl, rx->rv,
+							  opcode);
+
+	return row->set & rx->sets ? row : &not_taken;
+}
+
 /* S2: the segment holds its DDP header */
-static bool parse_hdr(const u8 *hdr, u32 hdr_len, u32 ulpdu_len,
-		      struct tern_seg *seg)
+static bool parse_hdr(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
+		      u32 ulpdu_len, struct tern_seg *seg)
 {
 	memset(seg, 0, sizeof(*seg));
 	if (!hdr_len)
@@ -51,7 +66,7 @@ static bool parse_hdr(const u8 *hdr, u32 hdr_len, u32 ulpdu_len,
 	if (hdr_len < seg->hdr_len)
 		return false;
 	seg->rv = hdr[1] >> TERN_RDMAP_VERSION_SHIFT;
-	seg->opcode = hdr[1] & TERN_RDMAP_OPCODE_MASK;
+	seg->row = find_row(rx, hdr[1], &seg->opcode);
 	seg->len = ulpdu_len - seg->hdr_len;
 	if (seg->tagged)
 		parse_tagged(hdr, seg);
@@ -60,26 +75,68 @@ static bool parse_hdr(const u8 *hdr, u32 hdr_len, u32 ulpdu_len,
 	return true;
 }
 
+/* queue 3 has the Responses of RFC 7306 and RDMAP version 2 */
+static bool has_queue(const struct tern_ddp_rx *rx, u32 qn)
+{
+	return qn < TERN_QN_RESPONSE ||
+	       (qn == TERN_QN_RESPONSE && rx->sets != TERN_OPS_BASE);
+}
+
 int tern_ddp_segment(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
 		     u32 ulpdu_len, struct tern_seg *seg)
 {
 	/* S2: no code fits a short header, so 0/2/07 (Q10) */
-	if (!parse_hdr(hdr, hdr_len, ulpdu_len, seg))
+	if (!parse_hdr(rx, hdr, hdr_len, ulpdu_len, seg))
 		return TERN_TERM_RO_STREAM;
 	/* S3: the DDP version is the connection's */
-	if (seg->version != rx->version)
+	if (seg->version != rx->dv)
 		return seg->tagged ? TERN_TERM_DT_VERSION :
 				     TERN_TERM_DU_VERSION;
 	if (seg->tagged)
 		return TERN_TERM_NONE;
-	/* S4: queue 3 belongs to RFC 7306 */
-	if (seg->qn >= TERN_QN_RESPONSE)
+	/* S4 */
+	if (!has_queue(rx, seg->qn))
 		return TERN_TERM_DU_QN;
 	seg->first = !rx->q[seg->qn].open;
 	/* S5: TCP keeps the order, so only one MSN can be next */
 	if (seg->msn != rx->q[seg->qn].msn)
 		return TERN_TERM_DU_MSN_RANGE;
 	return TERN_TERM_NONE;
+}
+
+/* a request's body; what is no request has the longest slot, as S10 comes later */
+static u32 request_len(const struct tern_ddp_rx *rx, const struct tern_seg *seg)
+{
+	if (seg->row->qn == TERN_QN_READ_REQ)
+		return seg->row->hdr_len;
+	return rx->sets & TERN_OPS_7306 ? sizeof(struct tern_atomic_req) :
+					  sizeof(struct tern_read_req);
+}
+
+enum tern_slot tern_ddp_slot(const struct tern_ddp_rx *rx,
+			     const struct tern_seg *seg, u64 *len)
+{
+	*len = 0;
+	switch (seg->qn) {
+	case TERN_QN_SEND:
+		return TERN_SLOT_RECV;
+	case TERN_QN_READ_REQ:
+		*len = request_len(rx, seg);
+		return seg->row->name && seg->opcode == TERN_OP_ATOMIC_REQ ?
+		       TERN_SLOT_ATOMIC : TERN_SLOT_READ;
+	case TERN_QN_TERMINATE:
+		*len = TERN_TERMINATE_MAX;
+		return TERN_SLOT_TERMINATE;
+	default:
+		return TERN_SLOT_RESPONSE;
+	}
+}
+
+/* is it immediate data: not for the buffer, but for the completion? */
+static bool is_immediate(const struct tern_seg *seg)
+{
+	return seg->qn == TERN_QN_SEND && seg->row->imm &&
+	       (seg->last || !seg->row->payload);
 }
 
 int tern_ddp_untagged(const struct tern_ddp_rx *rx, const struct tern_seg *seg,
@@ -97,7 +154,7 @@ int tern_ddp_untagged(const struct tern_ddp_rx *rx, const struct tern_seg *seg,
 	if (seg->mo != rx->q[seg->qn].mo)
 		return TERN_TERM_DU_MO;
 	/* S8; DDP-045: a message has less than 2^32 bytes */
-	if (end > buf_len || end > ~(u32)0)
+	if ((end > buf_len && !is_immediate(seg)) || end > ~(u32)0)
 		return TERN_TERM_DU_TOO_LONG;
 	return TERN_TERM_NONE;
 }
@@ -141,6 +198,17 @@ static bool control_fits(const struct tern_seg *seg)
 	return seg->len == seg->row->hdr_len;
 }
 
+/* S16: the draft's 5.3: the segment with L has the immediate data, and only that */
+static int parse_imm(const u8 *body, u32 room, struct tern_seg *seg)
+{
+	if (seg->len != TERN_IMM_LEN || room < TERN_IMM_LEN)
+		return TERN_TERM_RO_STREAM;
+	memcpy(seg->imm, body, TERN_IMM_LEN);
+	seg->hdr_len += TERN_IMM_LEN;
+	seg->len = 0;
+	return TERN_TERM_NONE;
+}
+
 static void parse_read_req(const u8 *body, struct tern_seg *seg)
 {
 	seg->rreq.sink_stag = get_unaligned_be32(body +
@@ -155,23 +223,91 @@ static void parse_read_req(const u8 *body, struct tern_seg *seg)
 				offsetof(struct tern_read_req, src_to));
 }
 
+static void parse_read_req_v2(const u8 *body, struct tern_seg *seg)
+{
+	seg->rreq.size = get_unaligned_be32(body +
+				offsetof(struct tern_read_req_v2, size));
+	seg->rreq.src_stag = get_unaligned_be32(body +
+				offsetof(struct tern_read_req_v2, src_stag));
+	seg->rreq.src_to = get_unaligned_be64(body +
+				offsetof(struct tern_read_req_v2, src_to));
+}
+
+static u64 atomic_operand(const u8 *body, u32 off)
+{
+	return get_unaligned_be64(body + off);
+}
+
+/* S19: code 1, a Swap, is reserved (RFC 7306 figure 5) */
+static int parse_atomic_req(const u8 *body, struct tern_seg *seg)
+{
+	struct tern_atomic *a = &seg->atomic;
+
+	a->op = get_unaligned_be32(body + offsetof(struct tern_atomic_req, op)) &
+		TERN_ATOMIC_OP_MASK;
+	a->id = get_unaligned_be32(body + offsetof(struct tern_atomic_req, id));
+	a->stag = get_unaligned_be32(body +
+				     offsetof(struct tern_atomic_req, stag));
+	a->to = atomic_operand(body, offsetof(struct tern_atomic_req, to));
+	a->data = atomic_operand(body, offsetof(struct tern_atomic_req, data));
+	a->data_mask = atomic_operand(body, offsetof(struct tern_atomic_req,
+						     data_mask));
+	a->compare = atomic_operand(body, offsetof(struct tern_atomic_req,
+						   compare));
+	a->compare_mask = atomic_operand(body, offsetof(struct tern_atomic_req,
+							compare_mask));
+	return a->op == TERN_ATOMIC_FETCH_ADD || a->op == TERN_ATOMIC_CMP_SWAP ?
+	       TERN_TERM_NONE : TERN_TERM_RO_OPCODE;
+}
+
+static void parse_atomic_resp(const u8 *body, struct tern_seg *seg)
+{
+	seg->aresp.id = get_unaligned_be32(body +
+				offsetof(struct tern_atomic_resp, id));
+	seg->aresp.old = get_unaligned_be64(body +
+				offsetof(struct tern_atomic_resp, old));
+}
+
+/* Return: TERN_TERM_NONE or, for an Atomic Request, the answer of S19 */
+static int parse_control(const u8 *body, struct tern_seg *seg)
+{
+	switch (seg->opcode) {
+	case TERN_OP_READ_REQ:
+		parse_read_req(body, seg);
+		break;
+	case TERN_OP_READ_REQ_V2:
+		parse_read_req_v2(body, seg);
+		break;
+	case TERN_OP_ATOMIC_REQ:
+		return parse_atomic_req(body, seg);
+	case TERN_OP_ATOMIC_RESP:
+		parse_atomic_resp(body, seg);
+		break;
+	}
+	return TERN_TERM_NONE;
+}
+
 int tern_rdmap_segment(const struct tern_ddp_rx *rx, const u8 *hdr,
 		       u32 hdr_len, struct tern_seg *seg)
 {
-	seg->row = &tern_op_table[seg->opcode];
-	/* S9: RV is the connection's version, like DV */
-	if (seg->rv != rx->version)
+	const u8 *body = hdr + seg->hdr_len;
+	u32 room = hdr_len - seg->hdr_len;
+
+	/* S9: RV is the one in force: of the connection, or raised by a hello */
+	if (seg->rv != rx->rv)
 		return TERN_TERM_RO_VERSION;
 	if (!opcode_fits(rx, seg))
 		return TERN_TERM_RO_OPCODE;
-	if (seg->row->payload)
+	if (seg->row->payload && !is_immediate(seg))
 		return TERN_TERM_NONE;
-	if (!control_fits(seg) || hdr_len < seg->hdr_len + seg->row->hdr_len)
+	if (!seg->row->payload && !control_fits(seg))
 		return TERN_TERM_RO_STREAM;
-	if (seg->opcode == TERN_OP_READ_REQ)
-		parse_read_req(hdr + seg->hdr_len, seg);
+	if (seg->row->imm)
+		return parse_imm(body, room, seg);
+	if (room < seg->row->hdr_len)
+		return TERN_TERM_RO_STREAM;
 	seg->hdr_len += seg->row->hdr_len;
-	return TERN_TERM_NONE;
+	return parse_control(body, seg);
 }
 
 void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg)
