@@ -148,3 +148,42 @@ TEST(mem_check__invalidate,
 			  i == 7 ? TERN_TERM_NONE : TERN_TERM_RP_CANT_INV);
 	}
 }
+
+TEST(mem_check__atomic_codes_in_order, "S19 S20 RFC 7306 8.2 RFC 7306 9")
+{
+	struct tern_mem_view v = { .base = 0x1000, .len = 0x100 };
+	u64 wraps = ~0ULL - 3;
+
+	expect_eq(tern_mem_check(&v, TERN_USE_ATOMIC, wraps, 8),
+		  TERN_TERM_RP_INV_STAG);
+	v.valid = true;
+	expect_eq(tern_mem_check(&v, TERN_USE_ATOMIC, wraps, 8),
+		  TERN_TERM_RP_NOT_ASSOC);
+	v.assoc = true;
+	v.access = all_rights & ~TERN_ACCESS_REMOTE_ATOMIC;
+	expect_eq(tern_mem_check(&v, TERN_USE_ATOMIC, wraps, 8), TERN_TERM_RP_ACCESS);
+	v.access = TERN_ACCESS_REMOTE_ATOMIC;
+	expect_eq(tern_mem_check(&v, TERN_USE_ATOMIC, wraps, 8), TERN_TERM_RP_WRAP);
+	expect_eq(tern_mem_check(&v, TERN_USE_ATOMIC, 0x10f9, 8), TERN_TERM_RP_BOUNDS);
+	expect_eq(tern_mem_check(&v, TERN_USE_ATOMIC, 0x10f1, 8), TERN_TERM_RO_STREAM);
+	expect_eq(tern_mem_check(&v, TERN_USE_ATOMIC, 0x10f8, 8), TERN_TERM_NONE);
+}
+
+/* the memory address counts, not the TO */
+TEST(mem_check__atomic_alignment, "S20 RFC 7306 5.2.1 RFC 7306 8.2")
+{
+	struct tern_mem_view v = good_view(all_rights, 0, 0x100);
+
+	for (u8 skew = 0; skew < 8; skew++)
+		for (u64 base = 0x1000; base < 0x1010; base++)
+			for (u64 off = 0; off < 32; off++) {
+				v.base = base;
+				v.skew = skew;
+				expect_eq(tern_mem_check(&v, TERN_USE_ATOMIC, base + off, 8),
+					  (skew + off) % 8 ? TERN_TERM_RO_STREAM :
+					  TERN_TERM_NONE);
+			}
+	/* no other use asks for it */
+	expect_eq(tern_mem_check(&v, TERN_USE_WRITE, v.base + 3, 8), TERN_TERM_NONE);
+	expect_eq(tern_mem_check(&v, TERN_USE_READ_SRC, v.base + 3, 8), TERN_TERM_NONE);
+}

@@ -74,3 +74,81 @@ TEST(read_match__largest_read, "RDMAP-023")
 	expect_eq(match(&o, 5, ~0U - 4, 4, true), TERN_TERM_NONE);
 	expect_eq(match(&o, 5, ~0U - 4, 5, true), TERN_TERM_RO_STREAM);
 }
+
+static int respond(const struct tern_read_open *o, u8 opcode, u32 id, u32 len,
+		   bool last)
+{
+	struct tern_seg seg = {
+		.opcode = opcode, .qn = 3, .len = len, .last = last,
+	};
+
+	seg.aresp.id = id;
+	return tern_response_match(o, &seg);
+}
+
+TEST(response_match__atomic, "RFC 7306 5.2.2")
+{
+	struct tern_read_open o = { .kind = TERN_OPEN_ATOMIC, .id = 0x80000001 };
+
+	expect_eq(respond(&o, TERN_OP_ATOMIC_RESP, 0x80000001, 12, true),
+		  TERN_TERM_NONE);
+	expect_eq(respond(&o, TERN_OP_ATOMIC_RESP, 1, 12, true), TERN_TERM_RO_STREAM);
+	expect_eq(respond(&o, TERN_OP_ATOMIC_RESP, 0, 12, true), TERN_TERM_RO_STREAM);
+}
+
+TEST(response_match__read_v2, "RDMAP-107 rdmap-ext-v2")
+{
+	struct tern_read_open o = { .kind = TERN_OPEN_READ_V2, .len = 100 };
+
+	expect_eq(respond(&o, TERN_OP_READ_RESP_V2, 0, 100, true), TERN_TERM_NONE);
+	expect_eq(respond(&o, TERN_OP_READ_RESP_V2, 0, 99, true), TERN_TERM_RO_STREAM);
+	expect_eq(respond(&o, TERN_OP_READ_RESP_V2, 0, 100, false),
+		  TERN_TERM_RO_STREAM);
+	expect_eq(respond(&o, TERN_OP_READ_RESP_V2, 0, 99, false), TERN_TERM_NONE);
+	o.got = 99;
+	expect_eq(respond(&o, TERN_OP_READ_RESP_V2, 0, 1, true), TERN_TERM_NONE);
+	expect_eq(respond(&o, TERN_OP_READ_RESP_V2, 0, 2, true), TERN_TERM_RO_STREAM);
+	expect_eq(respond(&o, TERN_OP_READ_RESP_V2, 0, 0, true), TERN_TERM_RO_STREAM);
+	o.len = 0;
+	o.got = 0;
+	expect_eq(respond(&o, TERN_OP_READ_RESP_V2, 0, 0, true), TERN_TERM_NONE);
+}
+
+/* a Response fits only the kind of Request that is the oldest */
+TEST(response_match__another_kind, "Q11 RFC 7306 7 rdmap-ext-v2")
+{
+	static const u8 op[] = {
+		[TERN_OPEN_READ] = TERN_OP_READ_RESP,
+		[TERN_OPEN_READ_V2] = TERN_OP_READ_RESP_V2,
+		[TERN_OPEN_ATOMIC] = TERN_OP_ATOMIC_RESP,
+	};
+
+	for (u32 kind = 0; kind < 3; kind++) {
+		struct tern_read_open o = { .kind = kind };
+
+		for (u32 k = 1; k < 3; k++)
+			expect_eq(respond(&o, op[k], 0, 0, true), k == kind ?
+				  TERN_TERM_NONE : TERN_TERM_RO_OPCODE);
+		expect_eq(match(&o, 0, 0, 0, true), kind == TERN_OPEN_READ ?
+			  TERN_TERM_NONE : TERN_TERM_RO_OPCODE);
+	}
+	expect_eq(respond(NULL, TERN_OP_ATOMIC_RESP, 0, 12, true),
+		  TERN_TERM_RO_OPCODE);
+	expect_eq(respond(NULL, TERN_OP_READ_RESP_V2, 0, 0, true),
+		  TERN_TERM_RO_OPCODE);
+}
+
+TEST(response_room__by_opcode_and_request, "S8 RFC 7306 5.2.2 rdmap-ext-v2")
+{
+	struct tern_read_open atomic = { .kind = TERN_OPEN_ATOMIC };
+	struct tern_read_open read = { .kind = TERN_OPEN_READ_V2, .len = 4 };
+	struct tern_seg seg = { .opcode = TERN_OP_ATOMIC_RESP };
+
+	expect_eq(tern_response_room(&atomic, &seg), 12);
+	expect_eq(tern_response_room(&read, &seg), 12);
+	seg.opcode = TERN_OP_READ_RESP_V2;
+	expect_eq(tern_response_room(&read, &seg), 4);
+	/* another kind: refused by its opcode, not by its length */
+	expect_eq(tern_response_room(&atomic, &seg), ~0ULL);
+	expect_eq(tern_response_room(NULL, &seg), ~0ULL);
+}

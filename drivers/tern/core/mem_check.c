@@ -39,6 +39,14 @@ static const struct mem_codes mem_codes[] = {
 		.wrap = TERN_TERM_RP_WRAP,
 		.bounds = TERN_TERM_RP_BOUNDS,
 	},
+	[TERN_USE_ATOMIC] = {
+		.access = TERN_ACCESS_REMOTE_ATOMIC,
+		.invalid = TERN_TERM_RP_INV_STAG,
+		.assoc = TERN_TERM_RP_NOT_ASSOC,
+		.denied = TERN_TERM_RP_ACCESS,
+		.wrap = TERN_TERM_RP_WRAP,
+		.bounds = TERN_TERM_RP_BOUNDS,
+	},
 	[TERN_USE_LOCAL_READ] = {
 		.invalid = TERN_TERM_RP_INV_STAG,
 		.assoc = TERN_TERM_RP_NOT_ASSOC,
@@ -56,7 +64,7 @@ static const struct mem_codes mem_codes[] = {
 	},
 };
 
-/* S14, S15 and S17; @len is not 0; the range may end at 2^64 exactly */
+/* S14, S15, S17 and S19; @len is not 0; the range may end at 2^64 exactly */
 static int check_range(const struct tern_mem_view *view,
 		       const struct mem_codes *codes, u64 to, u64 len)
 {
@@ -77,10 +85,17 @@ static int check_invalidate(const struct tern_mem_view *view)
 	return TERN_TERM_RP_CANT_INV;
 }
 
+/* S20: RFC 7306 8.2: "a ULP Buffer address that is 64-bit aligned" */
+static bool is_aligned(const struct tern_mem_view *view, u64 to)
+{
+	return !((to - view->base + view->skew) % TERN_ATOMIC_LEN);
+}
+
 int tern_mem_check(const struct tern_mem_view *view, enum tern_mem_use use,
 		   u64 to, u64 len)
 {
 	const struct mem_codes *codes;
+	int term;
 
 	if (use == TERN_USE_INVALIDATE)
 		return check_invalidate(view);
@@ -93,5 +108,9 @@ int tern_mem_check(const struct tern_mem_view *view, enum tern_mem_use use,
 		return codes->assoc;
 	if ((view->access & codes->access) != codes->access)
 		return codes->denied;
-	return check_range(view, codes, to, len);
+	term = check_range(view, codes, to, len);
+	if (term == TERN_TERM_NONE && use == TERN_USE_ATOMIC &&
+	    !is_aligned(view, to))
+		return TERN_TERM_RO_STREAM;
+	return term;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * May a range of memory be used? RFC 5041 7.1, RFC 5040 7; S11 to S15, S17 and
- * S18 of Documentation/requirements.rst.
+ * May a range of memory be used? RFC 5041 7.1, RFC 5040 7, RFC 7306 8.2; S11 to
+ * S15 and S17 to S20 of Documentation/requirements.rst.
  */
 #ifndef TERN_CORE_MEM_CHECK_H
 #define TERN_CORE_MEM_CHECK_H
@@ -17,6 +17,8 @@
  * @base: first valid TO
  * @len: size in bytes
  * @invalidatable: may be invalidated by this stream's peer
+ * @skew: memory address of @base modulo 8: a TO has another alignment than its
+ *	address when the region does not begin at TO = address
  */
 struct tern_mem_view {
 	bool valid;
@@ -25,6 +27,7 @@ struct tern_mem_view {
 	u32 access;
 	u64 base;
 	u64 len;
+	u8 skew;
 };
 
 #define TERN_ACCESS_LOCAL_WRITE		BIT(0)
@@ -42,7 +45,10 @@ enum tern_mem_use {
 	TERN_USE_LOCAL_READ,	/* own send SGE */
 	TERN_USE_LOCAL_WRITE,	/* own receive or Read sink SGE */
 	TERN_USE_INVALIDATE,	/* Send with Invalidate: S18 */
+	TERN_USE_ATOMIC,	/* target of an Atomic Request, 8 bytes: S19, S20 */
 };
+
+#define TERN_ATOMIC_LEN	8	/* @len of tern_mem_check() for it */
 
 /**
  * tern_mem_check() - may this range be used for this?
