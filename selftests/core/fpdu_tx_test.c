@@ -63,7 +63,7 @@ static struct tern_tx_msg send_msg(u32 msn, u32 len)
 {
 	struct tern_tx_msg msg;
 
-	tern_rdmap_build_send(&msg, 1, TERN_OP_SEND, 0, msn, len);
+	tern_rdmap_build_send(&msg, V1, TERN_OP_SEND, 0, msn, len);
 	return msg;
 }
 
@@ -132,7 +132,7 @@ TEST(fpdu_tx__figure4_example, "MPA-027")
 	struct tern_tx_msg msg;
 	u32 len = from_hex(want, layout);
 
-	tern_rdmap_build_write(&msg, 1, 1, 0, 2);
+	tern_rdmap_build_write(&msg, V1, 1, 0, 2);
 	memset(data, 0, 2);
 	expect_eq(send_fpdu(&tx, &msg, data, wire), len + 4);
 	want[2] |= TERN_DDP_LAST;
@@ -158,21 +158,21 @@ TEST(fpdu_tx__rtr_vectors, "MPA-013 MPA-046 Q22")
 	struct tern_tx_msg msg = send_msg(1, 0);
 
 	expect_wire(msg, "0012 4143 00000000 00000000 00000001 00000000 587BE8C4");
-	tern_rdmap_build_write(&msg, 1, 0, 0, 0);
+	tern_rdmap_build_write(&msg, V1, 0, 0, 0);
 	expect_wire(msg, "000E C140 00000000 0000000000000000 A30572AB");
-	tern_rdmap_build_read_req(&msg, 1, 1, 0, 0, 0, 0, 0);
+	tern_rdmap_build_read_req(&msg, V1, 1, 0, 0, 0, 0, 0);
 	expect_wire(msg, "002E 4141 00000000 00000001 00000001 00000000 00000000 "
 		    "0000000000000000 00000000 00000000 0000000000000000 F2C6DD3D");
-	tern_rdmap_build_read_resp(&msg, 1, 0, 0, 0);
+	tern_rdmap_build_read_resp(&msg, V1, 0, 0, 0);
 	expect_wire(msg, "000E C142 00000000 0000000000000000 6975D6CA");
-	tern_rdmap_build_write(&msg, 1, 1, 1, 0);
+	tern_rdmap_build_write(&msg, V1, 1, 1, 0);
 	expect_wire(msg, "000E C140 00000001 0000000000000001 E85027AD");
-	tern_rdmap_build_write(&msg, 1, 0x7465726e, 0x68656c6c01010003, 0);
+	tern_rdmap_build_write(&msg, V1, 0x7465726e, 0x68656c6c01010003, 0);
 	expect_wire(msg, "000E C140 7465726E 68656C6C01010003 FBA9B441");
-	tern_rdmap_build_read_req(&msg, 1, 1, 1, 1, 0, 1, 1);
+	tern_rdmap_build_read_req(&msg, V1, 1, 1, 1, 0, 1, 1);
 	expect_wire(msg, "002E 4141 00000000 00000001 00000001 00000000 00000001 "
 		    "0000000000000001 00000000 00000001 0000000000000001 7B84584A");
-	tern_rdmap_build_read_resp(&msg, 1, 1, 1, 0);
+	tern_rdmap_build_read_resp(&msg, V1, 1, 1, 0);
 	expect_wire(msg, "000E C142 00000001 0000000000000001 222083CC");
 }
 
@@ -180,13 +180,13 @@ TEST(fpdu_tx__terminate_vectors, "RDMAP-024 RDMAP-025")
 {
 	struct tern_tx_msg msg;
 
-	tern_rdmap_build_terminate(&msg, 1, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
+	tern_rdmap_build_terminate(&msg, V1, TERN_TERM_MPA_LOCAL, NULL);
 	expect_wire(msg, "0016 4147 00000000 00000002 00000001 00000000 20050000 "
 		    "1680D5F1");
-	tern_rdmap_build_terminate(&msg, 1, TERN_TERM_MPA_IRD, NULL, 0, 0);
+	tern_rdmap_build_terminate(&msg, V1, TERN_TERM_MPA_IRD, NULL);
 	expect_wire(msg, "0016 4147 00000000 00000002 00000001 00000000 20060000 "
 		    "6540FB1B");
-	tern_rdmap_build_terminate(&msg, 1, TERN_TERM_MPA_RTR, NULL, 0, 0);
+	tern_rdmap_build_terminate(&msg, V1, TERN_TERM_MPA_RTR, NULL);
 	expect_wire(msg, "0016 4147 00000000 00000002 00000001 00000000 20070000 "
 		    "1BD2BABE");
 }
@@ -205,9 +205,9 @@ TEST(fpdu_tx__rtr_vectors_with_marker, "MPA-030 MPA-048")
 	struct tern_tx_msg msg = send_msg(1, 0);
 
 	expect_eq(crc_after_first_marker(msg), 0x88c1d6fc);
-	tern_rdmap_build_write(&msg, 1, 0, 0, 0);
+	tern_rdmap_build_write(&msg, V1, 0, 0, 0);
 	expect_eq(crc_after_first_marker(msg), 0x77c9c755);
-	tern_rdmap_build_read_req(&msg, 1, 1, 0, 0, 0, 0, 0);
+	tern_rdmap_build_read_req(&msg, V1, 1, 0, 0, 0, 0, 0);
 	expect_eq(crc_after_first_marker(msg), 0x8176377e);
 }
 
@@ -244,14 +244,14 @@ TEST(fpdu_tx__every_phase_and_length,
 TEST(fpdu_tx__control_messages_at_every_phase, "MPA-026 MPA-027 RDMAP-018")
 {
 	static const u8 off[46] = { 0x41, 0x41 };
+	struct tern_term_seg seg = { .hdr = off, .hdr_len = 46, .len = 46 };
 
 	for (u32 pos = 0; pos < 512; pos += 4) {
 		struct tern_tx_msg msg;
 
-		tern_rdmap_build_read_req(&msg, 1, 7, 1, 2, 3, 4, 5);
+		tern_rdmap_build_read_req(&msg, V1, 7, 1, 2, 3, 4, 5);
 		compare(true, true, pos, msg);
-		tern_rdmap_build_terminate(&msg, 1, TERN_TERM_RP_BOUNDS, off,
-					   46, 46);
+		tern_rdmap_build_terminate(&msg, V1, TERN_TERM_RP_BOUNDS, &seg);
 		expect_eq(msg.hdr_len, TERN_HDR_MAX);
 		compare(true, true, pos, msg);
 	}
@@ -309,13 +309,13 @@ TEST(fpdu_tx_end__bounds_of_its_buffers, "MPA-016")
 	struct tern_tx_msg msg;
 	u8 head[TERN_FPDU_TX_HEAD], tail[TERN_FPDU_TX_TAIL];
 	static const u8 off[46] = { 0x41, 0x41 };
+	struct tern_term_seg seg = { .hdr = off, .hdr_len = 46, .len = 46 };
 
 	/* arrays of the exact size: ASan detects accesses beyond them */
 	for (u32 pos = 0; pos < 512; pos += 4) {
 		struct tern_fpdu_tx tx = tx_at(true, true, 1460, pos);
 
-		tern_rdmap_build_terminate(&msg, 1, TERN_TERM_RP_BOUNDS, off,
-					   46, 46);
+		tern_rdmap_build_terminate(&msg, V1, TERN_TERM_RP_BOUNDS, &seg);
 		expect(tern_fpdu_tx_begin(&tx, &msg, head) <= sizeof(head));
 		expect(tern_fpdu_tx_end(&tx, tail) <= sizeof(tail));
 	}
@@ -351,7 +351,7 @@ TEST(fpdu_tx_begin__tagged_segments, "DDP-016 DDP-017 DDP-030 DDP-050")
 	struct tern_tx_msg msg;
 
 	tx.mulpdu = 1500;
-	tern_rdmap_build_write(&msg, 1, 0x11223344, 16384, 2048);
+	tern_rdmap_build_write(&msg, V1, 0x11223344, 16384, 2048);
 	send_fpdu(&tx, &msg, data, wire);
 	expect_eq(get_unaligned_be16(wire), 1500);
 	expect_eq(wire[2], 0x81);

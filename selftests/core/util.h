@@ -11,6 +11,11 @@
 #include "rdmap.h"
 #include "read_open.h"
 
+/* versions in force in a direction */
+#define V0	tern_rdmap_version_of(0)
+#define V1	tern_rdmap_version_of(1)
+#define V2	((struct tern_rdmap_version){ .dv = 1, .rv = 2 })
+
 /* reproducible random numbers: xorshift64* */
 struct rng {
 	u64 s;

@@ -7,8 +7,8 @@
  * placed than arrived; the error code is a known one, and its Terminate is parsed back;
  * a second implementation decides where a Write may be placed.
  *
- * Input: flags, position / 4, seed of the splits, number of receives and Reads; then
- * the stream itself, or records: help, region, length, ULPDU. "help" corrects single
+ * Input: flags, position / 4, seed of the splits, number of receives and of open
+ * requests, and the kind of the first of these; then the stream itself, or records: help, region, length, ULPDU. "help" corrects single
  * fields, so that later checks are reached.
  */
 #include <stdlib.h>
@@ -22,13 +22,15 @@
 #define F_MARKERS	0x02
 #define F_RAW		0x04
 #define F_VERSION_0	0x08
+#define F_7306		0x10	/* not with F_VERSION_0 */
+#define F_V2		0x20	/* with F_7306 */
 
 #define H_VERSION	0x01	/* DV and RV */
 #define H_MSN		0x02
 #define H_MO		0x04
 #define H_STAG		0x08	/* tagged STag, and TO near its region */
 #define H_QN		0x10
-#define H_SOURCE	0x20	/* the source of a Read Request */
+#define H_SOURCE	0x20	/* the source of a Read Request, an Atomic's target */
 #define H_INV		0x40
 #define H_RESPONSE	0x80	/* STag and TO of the Reads' sink */
 
@@ -40,12 +42,12 @@ static const struct {
 	u32 stag, access, len;
 	u64 base;
 } kinds[KINDS] = {
-	{ 0x100, 7, 300, 0x1000 },
+	{ 0x100, 15, 300, 0x1000 },
 	{ 0x200, TERN_ACCESS_REMOTE_READ, 200, 0x2000 },
 	{ 0x300, 7, 200, 0x3000 },
 	{ 0x400, 7, 200, 0x4000 },
 	{ 0x500, 7, 200, 0xffffffffffffff38 },
-	{ 0x600, 7, 200, 0 },
+	{ 0x600, 15, 200, 0 },
 	{ 0x700, TERN_ACCESS_LOCAL_WRITE, 200, 0x7000 },
 };
 
@@ -68,14 +70,48 @@ static void on_deliver(void *ctx, const struct delivery *d)
 	must(d->len <= d->buf.len);
 	*h = hash(*h, &d->opcode, 1);
 	*h = hash(*h, &d->inv_stag, sizeof(d->inv_stag));
+	*h = hash(*h, d->imm, sizeof(d->imm));
 	*h = hash(*h, d->buf.data, d->len);
 	free(d->buf.data);
+}
+
+static u8 sets_of(const u8 *in)
+{
+	if (!(in[0] & F_7306) || in[0] & F_VERSION_0)
+		return TERN_OPS_BASE;
+	return TERN_OPS_BASE | TERN_OPS_7306 | (in[0] & F_V2 ? TERN_OPS_V2 : 0);
+}
+
+/* RV and DV: 2 and 1 in version 2 */
+static struct tern_rdmap_version version_of(const u8 *in)
+{
+	if (sets_of(in) & TERN_OPS_V2)
+		return V2;
+	return tern_rdmap_version_of(!(in[0] & F_VERSION_0));
+}
+
+/* Reads alone without RFC 7306, else the kinds in turn */
+static void open_requests(struct shell *s, const u8 *in)
+{
+	u32 kinds_open = s->ddp.sets == TERN_OPS_BASE ? 1 : 3;
+
+	for (u32 i = 0; i < in[3] / 8 % 4; i++) {
+		struct tern_read_open open = {
+			.kind = (in[3] / 32 + i) % kinds_open,
+			.stag = kinds[SINK].stag, .to = kinds[SINK].base + 30 * i,
+			.len = 30 * i, .id = i,
+		};
+
+		shell_open_request(s, &open, s->region[SINK].data + 30 * i);
+	}
 }
 
 static void set_up(struct shell *s, const u8 *in, u64 *delivered)
 {
 	shell_init(s, in[0] & F_CRC, in[0] & F_MARKERS, !(in[0] & F_VERSION_0));
 	s->rx.pos = in[0] & F_MARKERS ? in[1] % 128 * 4 : 0;
+	s->ddp.sets = sets_of(in);
+	s->ddp.rv = version_of(in).rv;
 	s->on_deliver = on_deliver;
 	s->ctx = delivered;
 	for (u32 i = 0; i < KINDS; i++) {
@@ -86,22 +122,50 @@ static void set_up(struct shell *s, const u8 *in, u64 *delivered)
 	s->region[FOREIGN].view.assoc = false;
 	s->region[INVALID].view.valid = false;
 	s->region[MINE].view.invalidatable = true;
+	s->region[MINE].view.skew = 4;
 	for (u32 i = 0; i < in[3] % 8; i++)
 		shell_post_recv(s, 40 * i);
-	for (u32 i = 0; i < in[3] / 8 % 4; i++)
-		shell_open_read(s, kinds[SINK].stag, kinds[SINK].base + 30 * i,
-				30 * i, s->region[SINK].data + 30 * i);
+	open_requests(s, in);
 }
 
 /* ---- records to a stream ------------------------------------------------ */
 
 struct maker {
 	struct ref_dir d;
-	u8 version;
+	struct tern_rdmap_version version;
 	u32 msn[TERN_QN_COUNT];
 	u32 mo[TERN_QN_COUNT];
 	u32 len;
 };
+
+/* where the STag of the source or target is in a request, and its TO after that */
+static u8 *source_of(const struct maker *m, u8 *p)
+{
+	u8 opcode;
+
+	tern_rdmap_opcode(p[1], m->version.rv, &opcode);
+	switch (opcode) {
+	case TERN_OP_ATOMIC_REQ:
+		return p + 26;
+	case TERN_OP_READ_REQ_V2:
+		return p + 22;
+	default:
+		return p + 34;
+	}
+}
+
+static void help_source(const struct maker *m, const u8 *kind, u8 *p)
+{
+	u8 *source = source_of(m, p);
+	u64 to = kinds[*kind % KINDS].base + (u64)(s32)(source[11] - 8);
+
+	put_unaligned_be32(kinds[*kind % KINDS].stag, source);
+	put_unaligned_be64(to, source + 4);
+	if (source == p + 34)
+		put_unaligned_be32(get_unaligned_be32(p + 30) % 512, p + 30);
+	if (source == p + 22)
+		put_unaligned_be32(get_unaligned_be32(p + 18) % 512, p + 18);
+}
 
 static void help_untagged(struct maker *m, u8 help, const u8 *kind, u8 *p)
 {
@@ -115,12 +179,8 @@ static void help_untagged(struct maker *m, u8 help, const u8 *kind, u8 *p)
 		put_unaligned_be32(m->mo[qn], p + 14);
 	if (help & H_INV)
 		put_unaligned_be32(kinds[*kind % KINDS].stag, p + 2);
-	if (help & H_SOURCE) {
-		put_unaligned_be32(kinds[*kind % KINDS].stag, p + 34);
-		put_unaligned_be64(kinds[*kind % KINDS].base +
-				   (u64)(s32)(p[45] - 8), p + 38);
-		put_unaligned_be32(get_unaligned_be32(p + 30) % 512, p + 30);
-	}
+	if (help & H_SOURCE)
+		help_source(m, kind, p);
 }
 
 static void help_tagged(u8 help, const u8 *kind, u8 *p)
@@ -153,11 +213,11 @@ static void add_record(struct maker *m, const u8 *in, u32 len)
 {
 	u8 help = in[0];
 
-	memset(ulpdu, 0, 64);
+	memset(ulpdu, 0, 80);
 	memcpy(ulpdu, in + 3, len);
 	if (help & H_VERSION) {
-		ulpdu[0] = (u8)((ulpdu[0] & 0xfc) | m->version);
-		ulpdu[1] = (u8)((ulpdu[1] & 0x3f) | m->version << 6);
+		ulpdu[0] = (u8)((ulpdu[0] & 0xfc) | m->version.dv);
+		ulpdu[1] = (u8)((ulpdu[1] & 0x3f) | m->version.rv << 6);
 	}
 	if (ulpdu[0] & TERN_DDP_TAGGED) {
 		help_tagged(help, in + 1, ulpdu);
@@ -173,7 +233,7 @@ static u32 make_stream(const u8 *in, u32 size)
 	struct maker m = {
 		.d = { .crc = in[0] & F_CRC, .markers = in[0] & F_MARKERS,
 		       .pos = in[0] & F_MARKERS ? in[1] % 128 * 4 : 0 },
-		.version = !(in[0] & F_VERSION_0),
+		.version = version_of(in),
 		.msn = { 1, 1, 1, 1 },
 	};
 
@@ -200,6 +260,7 @@ static void must_be_filled(const struct shell *s, u32 kind)
 /* build the Terminate for the error and parse it back */
 static void must_terminate(const struct shell *s)
 {
+	struct tern_term_seg seg = shell_bad_segment(s);
 	u8 body[TERN_TERMINATE_MAX];
 	struct tern_term_info info;
 	u32 n;
@@ -207,8 +268,7 @@ static void must_terminate(const struct shell *s)
 	if (s->term == TERN_TERM_NONE)
 		return;
 	must(strcmp(tern_term_name(s->term), "unknown"));
-	n = tern_term_build(body, s->term, s->bad_hdr_len ? s->bad_hdr : NULL,
-			    s->bad_hdr_len, s->bad_len);
+	n = tern_term_build(body, s->term, &seg);
 	must(n == 4 || n == 20 || n == 24 || n == 52);
 	must(!tern_term_parse(body, n, &info));
 	must(info.code == s->term);
@@ -222,12 +282,12 @@ static void must_terminate(const struct shell *s)
  * Check a Write again in the simplest way. Return: the region it is placed into, KINDS
  * if it has no payload, -1 if it is bad.
  */
-static int where_it_lands(const u8 *p, u32 len, u8 version)
+static int where_it_lands(const u8 *p, u32 len, struct tern_rdmap_version v)
 {
 	unsigned __int128 to = get_unaligned_be64(p + 6), end = to + len - 14;
 
-	if (len < 14 || (p[0] & 0x83) != (0x80 | version) ||
-	    (p[1] & 0xcf) != version << 6)
+	if (len < 14 || (p[0] & 0x83) != (0x80 | v.dv) ||
+	    (p[1] & (v.rv == 2 ? 0xdf : 0xcf)) != v.rv << 6)
 		return -1;
 	if (len == 14)
 		return KINDS;
@@ -275,7 +335,7 @@ static void must_agree_on_first(const u8 *in, u32 len)
 	shell_input(&s, stream, used ? used : len, NULL);
 	must(used || !s.accepted);
 	if (n >= 14 && ulpdu[0] & 0x80 && !(ulpdu[1] & 0xf)) {
-		kind = where_it_lands(ulpdu, n, !(in[0] & F_VERSION_0));
+		kind = where_it_lands(ulpdu, n, version_of(in));
 		must(s.accepted == (kind >= 0));
 		must_hold_write(&s, kind, n);
 	}

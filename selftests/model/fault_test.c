@@ -36,7 +36,7 @@ static struct region *region(struct plan *p, enum region_kind kind)
 /* an untagged header and @len bytes of payload */
 static void untagged(struct plan *p, u8 ddp, u8 op, u32 qn, u32 msn, u32 len)
 {
-	u8 v = p->from->version;
+	u8 v = p->from->version.dv;
 
 	memset(p->ulpdu, 0xaa, sizeof(p->ulpdu));
 	p->ulpdu[0] = ddp | v;
@@ -50,7 +50,7 @@ static void untagged(struct plan *p, u8 ddp, u8 op, u32 qn, u32 msn, u32 len)
 
 static void tagged(struct plan *p, u8 ddp, u8 op, u32 stag, u64 to, u32 len)
 {
-	u8 v = p->from->version;
+	u8 v = p->from->version.dv;
 
 	memset(p->ulpdu, 0xaa, sizeof(p->ulpdu));
 	p->ulpdu[0] = ddp | v;
@@ -151,9 +151,9 @@ static void answer(const struct plan *p, int code)
 	struct shell *s = &p->to->sh;
 	struct msg *m = host_new_msg(p->to, TERN_OP_TERMINATE, 0);
 
-	tern_rdmap_build_terminate(&m->tx, p->to->version, s->term,
-				   s->bad_hdr_len ? s->bad_hdr : NULL,
-				   s->bad_hdr_len, s->bad_len);
+	struct tern_term_seg seg = shell_bad_segment(s);
+
+	tern_rdmap_build_terminate(&m->tx, p->to->version, s->term, &seg);
 	host_queue(p->to, m);
 	while (p->to->lane[0] || p->to->lane[1])
 		host_emit(p->to);

@@ -20,10 +20,13 @@ static u64 from_env(const char *name, u64 fallback)
 
 static struct setup setup_of(u64 seed)
 {
+	static const u8 sets[] = { 0, TERN_OPS_7306, TERN_OPS_7306 | TERN_OPS_V2 };
+
 	return (struct setup){
 		.crc = seed & 1,
 		.markers = { seed & 2, seed & 4 },
 		.version = seed % 16 == 13 ? 0 : 1,
+		.sets = seed % 16 == 13 ? 0 : sets[seed / 16 % 3],
 		.late_msn = seed & 8,
 	};
 }
@@ -69,6 +72,7 @@ TEST(model__random_traffic_arrives_intact,
 	"DDP-046 DDP-047 DDP-055 DDP-056 DDP-059 DDP-060 DDP-061 "
 	"RDMAP-022 RDMAP-036 RDMAP-037 RDMAP-049 RDMAP-053 RDMAP-056 "
 	"RDMAP-061 RDMAP-062 RDMAP-067 RDMAP-069 RDMAP-078 "
+	"RFC 7306 5 RFC 7306 6 rdmap-ext-v2 "
 	"MPA-010 MPA-034 MPA-053 MPA-063 MPA-068 MPA-086 MPA-225")
 {
 	for_seeds(250, traffic);

@@ -56,11 +56,27 @@ void shell_post_recv(struct shell *s, u32 len)
 	};
 }
 
-void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink)
+void shell_open_request(struct shell *s, const struct tern_read_open *open,
+			u8 *sink)
 {
 	s->read[s->read_tail++ % SHELL_QUEUE] = (struct open_read){
-		.open = { .stag = stag, .to = to, .len = len }, .sink = sink,
+		.open = *open, .sink = sink,
 	};
+}
+
+void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink)
+{
+	struct tern_read_open open = { .stag = stag, .to = to, .len = len };
+
+	shell_open_request(s, &open, sink);
+}
+
+/* the oldest open request, or NULL */
+static struct tern_read_open *first_open(struct shell *s)
+{
+	if (s->read_head == s->read_tail)
+		return NULL;
+	return &s->read[s->read_head % SHELL_QUEUE].open;
 }
 
 /* copy the payload after the DDP header, range by range, without markers */
@@ -92,9 +108,9 @@ static int take_write(struct shell *s, const struct tern_fpdu *f,
 static int take_read_resp(struct shell *s, const struct tern_fpdu *f,
 			  const u8 *fpdu, const struct tern_seg *seg)
 {
-	bool any = s->read_head != s->read_tail;
 	struct open_read *o = &s->read[s->read_head % SHELL_QUEUE];
-	int term = tern_read_match(any ? &o->open : NULL, seg);
+	int term = seg->tagged ? tern_read_match(first_open(s), seg) :
+				 tern_response_match(first_open(s), seg);
 
 	if (term != TERN_TERM_NONE)
 		return term;
@@ -106,6 +122,16 @@ static int take_read_resp(struct shell *s, const struct tern_fpdu *f,
 	return term;
 }
 
+static int take_atomic_resp(struct shell *s, const struct tern_seg *seg)
+{
+	int term = tern_response_match(first_open(s), seg);
+
+	if (term == TERN_TERM_NONE)
+		memcpy(s->read[s->read_head++ % SHELL_QUEUE].sink, &seg->aresp.old,
+		       sizeof(seg->aresp.old));
+	return term;
+}
+
 static void deliver(struct shell *s, const struct tern_seg *seg)
 {
 	struct delivery d = {
@@ -113,6 +139,8 @@ static void deliver(struct shell *s, const struct tern_seg *seg)
 		.buf = s->recv[s->recv_head++ % SHELL_QUEUE],
 	};
 
+	if (seg->row->imm)
+		memcpy(d.imm, seg->imm, TERN_IMM_LEN);
 	if (seg->row->has_inv) {
 		d.inv_stag = seg->inv_stag;
 		shell_find(s, seg->inv_stag)->view.valid = false;
@@ -150,11 +178,31 @@ static int take_read_req(struct shell *s, const struct tern_seg *seg)
 	if (term != TERN_TERM_NONE)
 		return term;
 	s->slot[s->slot_tail++ % SHELL_QUEUE] = (struct read_slot){
+		.kind = seg->opcode == TERN_OP_READ_REQ ? TERN_OPEN_READ :
+							  TERN_OPEN_READ_V2,
 		.sink_stag = seg->rreq.sink_stag,
 		.sink_to = seg->rreq.sink_to,
 		.size = seg->rreq.size,
 		.src_stag = seg->rreq.src_stag,
 		.src_to = seg->rreq.src_to,
+	};
+	return TERN_TERM_NONE;
+}
+
+static int take_atomic_req(struct shell *s, const struct tern_seg *seg)
+{
+	const struct tern_atomic *a = &seg->atomic;
+	struct tern_mem_view view = view_of(s, a->stag);
+	int term = tern_mem_check(&view, TERN_USE_ATOMIC, a->to, TERN_ATOMIC_LEN);
+
+	if (term != TERN_TERM_NONE)
+		return term;
+	must(a->op == 0 || a->op == 2);
+	must(view.access & TERN_ACCESS_REMOTE_ATOMIC);
+	must(a->to - view.base <= view.len - 8);
+	must((a->to - view.base + view.skew) % 8 == 0);
+	s->slot[s->slot_tail++ % SHELL_QUEUE] = (struct read_slot){
+		.kind = TERN_OPEN_ATOMIC, .atomic = *a,
 	};
 	return TERN_TERM_NONE;
 }
@@ -175,9 +223,15 @@ static int take(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
 	case TERN_OP_WRITE:
 		return take_write(s, f, fpdu, seg);
 	case TERN_OP_READ_RESP:
+	case TERN_OP_READ_RESP_V2:
 		return take_read_resp(s, f, fpdu, seg);
+	case TERN_OP_ATOMIC_RESP:
+		return take_atomic_resp(s, seg);
 	case TERN_OP_READ_REQ:
+	case TERN_OP_READ_REQ_V2:
 		return take_read_req(s, seg);
+	case TERN_OP_ATOMIC_REQ:
+		return take_atomic_req(s, seg);
 	case TERN_OP_TERMINATE:
 		return take_terminate(s, f, seg);
 	default:
@@ -186,18 +240,19 @@ static int take(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
 }
 
 /* S6: Return: the queue has a buffer for this segment; *@len is its length */
-static bool find_buffer(const struct shell *s, const struct tern_seg *seg,
-			u64 *len)
+static bool find_buffer(struct shell *s, const struct tern_seg *seg, u64 *len)
 {
-	switch (seg->qn) {
-	case TERN_QN_SEND:
+	switch (tern_ddp_slot(&s->ddp, seg, len)) {
+	case TERN_SLOT_RECV:
 		*len = s->recv[s->recv_head % SHELL_QUEUE].len;
 		return s->recv_head != s->recv_tail;
-	case TERN_QN_READ_REQ:
-		*len = sizeof(struct tern_read_req);
+	case TERN_SLOT_READ:
+	case TERN_SLOT_ATOMIC:
 		return s->slot_tail - s->slot_head < s->ird;
+	case TERN_SLOT_RESPONSE:
+		*len = tern_response_room(first_open(s), seg);
+		return first_open(s);
 	default:
-		*len = TERN_TERMINATE_MAX;
 		return !s->got_term;
 	}
 }
@@ -247,6 +302,14 @@ static void end_stream(struct shell *s, int term, const struct tern_fpdu *f)
 	memcpy(s->bad_hdr, f->hdr, f->hdr_len);
 	s->bad_hdr_len = f->hdr_len;
 	s->bad_len = f->ulpdu_len;
+}
+
+struct tern_term_seg shell_bad_segment(const struct shell *s)
+{
+	return (struct tern_term_seg){
+		.hdr = s->bad_hdr, .hdr_len = s->bad_hdr_len,
+		.len = s->bad_len, .rv = s->ddp.rv,
+	};
 }
 
 /* Return: length of the FPDU at the head, 0 if it is incomplete or bad */

@@ -25,7 +25,10 @@ struct recv_buf {
 	u8 *data;
 };
 
+/* a request of the peer; @kind is what our Response has to be */
 struct read_slot {
+	enum tern_open_kind kind;
+	struct tern_atomic atomic;
 	u32 sink_stag;
 	u64 sink_to;
 	u32 size;
@@ -38,9 +41,10 @@ struct open_read {
 	u8 *sink;
 };
 
-/* a delivered Send */
+/* a delivered Send or Immediate Data */
 struct delivery {
 	u8 opcode;
+	u8 imm[TERN_IMM_LEN];
 	u32 inv_stag;
 	u32 len;
 	struct recv_buf buf;
@@ -48,7 +52,7 @@ struct delivery {
 
 /**
  * struct shell - one end's receive half
- * @ird: number of the peer's Reads it has room for
+ * @ird: number of the peer's Reads and Atomics it has room for
  * @term: why the stream ended, or TERN_TERM_NONE
  * @bad_hdr: headers of the offending segment
  * @bad_hdr_len: their length; 0 when the FPDU itself was bad
@@ -86,7 +90,13 @@ void shell_add_region(struct shell *s, u32 at, u32 stag, u32 access, u64 base,
 		      u32 len);
 struct region *shell_find(struct shell *s, u32 stag);
 void shell_post_recv(struct shell *s, u32 len);
+/* @open->got is 0; an Atomic's old value is placed at @sink in CPU order */
+void shell_open_request(struct shell *s, const struct tern_read_open *open,
+			u8 *sink);
 void shell_open_read(struct shell *s, u32 stag, u64 to, u32 len, u8 *sink);
+
+/* the offending segment, for a Terminate */
+struct tern_term_seg shell_bad_segment(const struct shell *s);
 
 /**
  * shell_input() - process the whole FPDUs at the head of the stream

@@ -9,9 +9,9 @@
 
 static const u32 rights_of[R_COUNT] = {
 	[R_BIG] = TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE |
-		  TERN_ACCESS_REMOTE_READ,
+		  TERN_ACCESS_REMOTE_READ | TERN_ACCESS_REMOTE_ATOMIC,
 	[R_TOP] = TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE |
-		  TERN_ACCESS_REMOTE_READ,
+		  TERN_ACCESS_REMOTE_READ | TERN_ACCESS_REMOTE_ATOMIC,
 	[R_READ_ONLY] = TERN_ACCESS_REMOTE_READ,
 	[R_WRITE_ONLY] = TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE,
 	[R_FOREIGN] = TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE |
@@ -36,6 +36,7 @@ static void add_regions(struct host *h, struct rng *r)
 				 rights_of[i], base, len);
 		reg->view.assoc = i != R_FOREIGN;
 		reg->view.invalidatable = i == R_INVALIDATABLE;
+		reg->view.skew = (u8)rng_below(r, 8);
 		rng_fill(r, reg->data, len);
 		h->shadow[i] = malloc(len);
 		memcpy(h->shadow[i], reg->data, len);
@@ -55,6 +56,7 @@ static void check_delivery(void *ctx, const struct delivery *d)
 		expect_eq(d->opcode, m->opcode);
 		expect_eq(d->len, m->tx.len);
 		expect_eq(d->inv_stag, m->inv_stag);
+		expect_bytes(d->imm, m->imm, TERN_IMM_LEN);
 		expect_bytes(d->buf.data, m->payload, d->len);
 		expect_eq(reg->view.valid, !m->inv_stag);
 		if (m->inv_stag) {
@@ -73,14 +75,20 @@ static void init_host(struct world *w, u32 i, const struct setup *how)
 
 	h->world = w;
 	h->peer = &w->end[!i];
-	h->version = how->version;
+	h->sets = TERN_OPS_BASE | how->sets;
+	h->version = tern_rdmap_version_of(how->version);
+	if (h->sets & TERN_OPS_V2)
+		h->version.rv = 2;
 	shell_init(&h->sh, how->crc, how->markers[!i], how->version);
+	h->sh.ddp.sets = h->sets;
+	h->sh.ddp.rv = h->version.rv;
 	h->sh.on_deliver = check_delivery;
 	h->sh.ctx = h;
 	h->sh.ird = WORLD_ORD;
 	tern_fpdu_tx_init(&h->tx, how->crc, how->markers[i], 1460);
 	h->send_msn = 1;
 	h->read_msn = 1;
+	h->response_msn = 1;
 	h->pipe = malloc(WORLD_PIPE);
 	add_regions(h, &w->r);
 }
@@ -95,8 +103,10 @@ struct world *world_new(u64 seed, const struct setup *how)
 	for (u32 i = 0; i < 2 && how->late_msn; i++) {
 		w->end[i].send_msn = ~0U - 3;
 		w->end[i].read_msn = ~0U;
+		w->end[i].response_msn = ~0U - 1;
 		w->end[!i].sh.ddp.q[TERN_QN_SEND].msn = ~0U - 3;
 		w->end[!i].sh.ddp.q[TERN_QN_READ_REQ].msn = ~0U;
+		w->end[!i].sh.ddp.q[TERN_QN_RESPONSE].msn = ~0U - 1;
 	}
 	return w;
 }
@@ -181,24 +191,53 @@ static void new_write(struct host *h)
 	host_queue(h, m);
 }
 
+/* a Send of any type, or Immediate Data */
+static u8 send_opcode(struct host *h)
+{
+	struct rng *r = &h->world->r;
+	u8 first = TERN_OP_SEND, kind = (u8)rng_below(r, 4);
+
+	if (h->sets & TERN_OPS_7306 && !rng_below(r, 4))
+		return (u8)(TERN_OP_IMM + kind % 2);
+	if (h->sets & TERN_OPS_V2 && rng_below(r, 2))
+		first = TERN_OP_SEND_IMM;
+	if (tern_op_table[first + kind].has_inv && (h->inv_out || h->inv_writes))
+		kind = 2;
+	return first + kind;
+}
+
+static void build_send(struct host *h, struct msg *m, u32 len)
+{
+	u32 msn = h->send_msn++;
+
+	if (!tern_op_table[m->opcode].imm) {
+		tern_rdmap_build_send(&m->tx, h->version, m->opcode, m->inv_stag,
+				      msn, len);
+		return;
+	}
+	rng_fill(&h->world->r, m->imm, TERN_IMM_LEN);
+	if (tern_op_table[m->opcode].payload)
+		tern_rdmap_build_send_imm(&m->tx, h->version, m->opcode,
+					  m->inv_stag, msn, len, m->imm);
+	else
+		tern_rdmap_build_imm(&m->tx, h->version, m->opcode, msn, m->imm);
+}
+
 static void new_send(struct host *h)
 {
 	struct rng *r = &h->world->r;
-	u8 opcode = (u8)(TERN_OP_SEND + rng_below(r, 4));
-	u32 len = random_len(r, 30000);
+	u8 opcode = send_opcode(h);
+	u32 len = tern_op_table[opcode].payload ? random_len(r, 30000) : 0;
 	struct msg *m;
 
 	if (h->peer->sh.recv_tail - h->peer->sh.recv_head == SHELL_QUEUE)
 		return;
-	if (tern_op_table[opcode].has_inv && (h->inv_out || h->inv_writes))
-		opcode = TERN_OP_SEND_SE;
 	m = host_new_msg(h, opcode, len);
 	if (tern_op_table[opcode].has_inv) {
 		m->inv_stag = h->peer->sh.region[R_INVALIDATABLE].stag;
 		h->inv_out = true;
 	}
-	tern_rdmap_build_send(&m->tx, h->version, opcode, m->inv_stag,
-			      h->send_msn++, len);
+	build_send(h, m, len);
 	shell_post_recv(&h->peer->sh, len + rng_below(r, 2) * 100);
 	h->sends[h->sends_count++] = m;
 	host_queue(h, m);
@@ -215,43 +254,122 @@ static void new_read(struct host *h)
 	u32 len = random_len(r, room);
 	u64 from = src->view.base + rng_below(r, (u32)src->view.len - len + 1);
 	u32 off = rng_below(r, (u32)sink->view.len - len + 1);
+	/* new_response() uses the sink of version 2 too, where it is not on the wire */
+	struct tern_read_open open = {
+		.stag = sink->stag, .to = sink->view.base + off, .len = len,
+	};
 	struct msg *m;
 
-	if (h->sh.read_tail - h->sh.read_head == WORLD_ORD)
-		return;
-	m = host_new_msg(h, TERN_OP_READ_REQ, 0);
-	tern_rdmap_build_read_req(&m->tx, h->version, h->read_msn++,
-				  sink->stag, sink->view.base + off, len,
-				  src->stag, from);
-	shell_open_read(&h->sh, sink->stag, sink->view.base + off, len,
-			sink->data + off);
+	if (h->sets & TERN_OPS_V2 && rng_below(r, 2)) {
+		open.kind = TERN_OPEN_READ_V2;
+		m = host_new_msg(h, TERN_OP_READ_REQ_V2, 0);
+		tern_rdmap_build_read_req_v2(&m->tx, h->version, h->read_msn++,
+					     len, src->stag, from);
+	} else {
+		m = host_new_msg(h, TERN_OP_READ_REQ, 0);
+		tern_rdmap_build_read_req(&m->tx, h->version, h->read_msn++,
+					  open.stag, open.to, len, src->stag,
+					  from);
+	}
+	shell_open_request(&h->sh, &open, sink->data + off);
 	host_queue(h, m);
 }
 
-/* queue the Response to the oldest Read, with the current data */
-static void new_read_resp(struct host *h)
+static void new_atomic(struct host *h)
 {
-	struct read_slot *s = &h->sh.slot[h->sh.slot_head % SHELL_QUEUE];
-	struct region *src = shell_find(&h->sh, s->src_stag);
-	struct msg *m = host_new_msg(h, TERN_OP_READ_RESP, s->size);
+	struct rng *r = &h->world->r;
+	struct region *target = &h->peer->sh.region[rng_below(r, 2) ? R_BIG : R_TOP];
+	struct region *sink = &h->sh.region[R_SINK];
+	u32 words = (u32)(target->view.len - target->view.skew) / 8 - 1;
+	u32 off = 8 + 8 * rng_below(r, words) - target->view.skew;
+	u32 at = rng_below(r, (u32)sink->view.len - 7);
+	struct tern_atomic a = {
+		.op = rng_below(r, 2) ? TERN_ATOMIC_CMP_SWAP :
+					TERN_ATOMIC_FETCH_ADD,
+		.id = rng_next(r), .stag = target->stag,
+		.to = target->view.base + off, .data = rng_next(r),
+		.data_mask = rng_next(r), .compare = rng_next(r),
+		.compare_mask = rng_below(r, 4),
+	};
+	struct tern_read_open open = {
+		.kind = TERN_OPEN_ATOMIC, .id = a.id, .stag = sink->stag,
+		.to = sink->view.base + at,
+	};
+	struct msg *m = host_new_msg(h, TERN_OP_ATOMIC_REQ, 0);
 
-	m->target = shell_find(&h->peer->sh, s->sink_stag);
-	m->target_off = (u32)(s->sink_to - m->target->view.base);
+	tern_rdmap_build_atomic_req(&m->tx, h->version, h->read_msn++, &a);
+	shell_open_request(&h->sh, &open, sink->data + at);
+	host_queue(h, m);
+}
+
+/* execute it in memory and in the shadow, which are equal between two inputs */
+static void execute(struct host *h, const struct tern_atomic *a, struct msg *m)
+{
+	struct region *reg = shell_find(&h->sh, a->stag);
+	u64 off = a->to - reg->view.base, val;
+	u8 *shadow = h->shadow[reg - h->sh.region];
+
+	expect_eq(off % 8, (8 - reg->view.skew) % 8);
+	memcpy(&val, shadow + off, 8);
+	expect_bytes(&val, reg->data + off, 8);
+	memcpy(m->payload, &val, 8);
+	tern_rdmap_build_atomic_resp(&m->tx, h->version, h->response_msn++, a->id,
+				     val);
+	val = tern_atomic_apply(val, a);
+	memcpy(shadow + off, &val, 8);
+	memcpy(reg->data + off, &val, 8);
+}
+
+static void fill_response(struct host *h, const struct read_slot *s,
+			  struct msg *m)
+{
+	struct region *src = shell_find(&h->sh, s->src_stag);
+
 	memcpy(m->payload, src->data + (s->src_to - src->view.base), s->size);
-	tern_rdmap_build_read_resp(&m->tx, h->version, s->sink_stag,
-				   s->sink_to, s->size);
-	h->sh.slot_head++;
+	if (s->kind == TERN_OPEN_READ)
+		tern_rdmap_build_read_resp(&m->tx, h->version, s->sink_stag,
+					   s->sink_to, s->size);
+	else
+		tern_rdmap_build_read_resp_v2(&m->tx, h->version,
+					      h->response_msn++, s->size);
+}
+
+/* queue the Response to the oldest request, with the current data */
+static void new_response(struct host *h)
+{
+	static const u8 opcodes[] = {
+		[TERN_OPEN_READ] = TERN_OP_READ_RESP,
+		[TERN_OPEN_READ_V2] = TERN_OP_READ_RESP_V2,
+		[TERN_OPEN_ATOMIC] = TERN_OP_ATOMIC_RESP,
+	};
+	struct read_slot *s = &h->sh.slot[h->sh.slot_head++ % SHELL_QUEUE];
+	struct open_read *o = &h->peer->sh.read[h->responses++ % SHELL_QUEUE];
+	struct msg *m = host_new_msg(h, opcodes[s->kind], s->size + 8);
+
+	m->target = shell_find(&h->peer->sh, o->open.stag);
+	m->target_off = (u32)(o->open.to - m->target->view.base);
+	if (s->kind == TERN_OPEN_ATOMIC)
+		execute(h, &s->atomic, m);
+	else
+		fill_response(h, s, m);
+	h->last_response = m;
 	host_queue(h, m);
 }
 
 void host_new_message(struct host *h)
 {
+	bool full = h->sh.read_tail - h->sh.read_head == WORLD_ORD;
+
 	switch (rng_below(&h->world->r, 3)) {
 	case 0:
 		return new_write(h);
 	case 1:
 		return new_send(h);
 	default:
+		if (full)
+			return;
+		if (h->sets & TERN_OPS_7306 && rng_below(&h->world->r, 2))
+			return new_atomic(h);
 		return new_read(h);
 	}
 }
@@ -323,7 +441,8 @@ void host_emit(struct host *h)
 	n = write_fpdu(h, m, h->pipe + h->pipe_len);
 	expect_eq(n, size);
 	h->pipe_len += n;
-	add_record(h, m, sent, m->tx.sent - sent);
+	add_record(h, m, sent, m->opcode == TERN_OP_ATOMIC_RESP ? 8 :
+			       m->tx.sent - sent);
 	if (!tern_tx_msg_done(&m->tx))
 		return;
 	*lane = m->next;
@@ -377,11 +496,21 @@ void host_arrive(struct host *from)
 
 /* ---- runs --------------------------------------------------------------- */
 
+/* Responses on different lanes would overtake each other */
+static bool must_wait(const struct host *h)
+{
+	const struct read_slot *s = &h->sh.slot[h->sh.slot_head % SHELL_QUEUE];
+	const struct msg *last = h->last_response;
+
+	return last && !tern_tx_msg_done(&last->tx) &&
+	       (last->opcode == TERN_OP_READ_RESP) != (s->kind == TERN_OPEN_READ);
+}
+
 static bool answers(struct host *h)
 {
-	if (h->sh.slot_head == h->sh.slot_tail)
+	if (h->sh.slot_head == h->sh.slot_tail || must_wait(h))
 		return false;
-	new_read_resp(h);
+	new_response(h);
 	return true;
 }
 

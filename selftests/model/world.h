@@ -34,11 +34,13 @@ enum region_kind {
  * @target: the peer's region, if tagged
  * @target_off: offset in @target
  * @inv_stag: STag of a Send with Invalidate
+ * @imm: immediate data
  * @next: next message of the lane
  */
 struct msg {
 	struct tern_tx_msg tx;
 	u8 opcode;
+	u8 imm[TERN_IMM_LEN];
 	u8 *payload;
 	struct region *target;
 	u32 target_off;
@@ -64,26 +66,31 @@ enum lane { LANE_UNTAGGED, LANE_TAGGED, LANES };
  * @rec: one for each FPDU in the pipe; @applied of them are in the shadow
  * @inv_out: a Send that invalidates the peer's R_INVALIDATABLE is outstanding
  * @inv_writes: Writes into that region that are not in the pipe yet
+ * @responses: number of Responses to the peer's requests so far
+ * @last_response: the latest of them, or NULL
  */
 struct host {
 	struct world *world;
 	struct host *peer;
 	struct shell sh;
 	struct tern_fpdu_tx tx;
-	u8 version;
+	struct tern_rdmap_version version;
+	u8 sets;
 	u8 *shadow[R_COUNT];
 	struct msg *lane[LANES];
 	struct msg *all[4000];
 	u32 all_count;
 	struct msg *sends[4000];
 	u32 sends_count, sends_seen;
-	u32 send_msn, read_msn;
+	u32 send_msn, read_msn, response_msn;
 	u8 *pipe;
 	u32 pipe_len, visible, used;
 	struct record rec[40000];
 	u32 rec_count, applied;
 	bool inv_out;
 	u32 inv_writes;
+	u32 responses;
+	struct msg *last_response;
 };
 
 struct world {
@@ -94,16 +101,18 @@ struct world {
 #define WORLD_PIPE	(8u << 20)
 
 /**
- * struct setup - framing of the two directions
+ * struct setup - framing and opcodes of the two directions
  * @crc: for both directions
  * @markers: from end 0 to 1, from 1 to 0
- * @version: DDP and RDMAP version
+ * @version: DDP and RDMAP version of the connection
+ * @sets: enum tern_op_set: what is used beside the base; RV is 2 with TERN_OPS_V2
  * @late_msn: message sequence numbers start shortly before they wrap
  */
 struct setup {
 	bool crc;
 	bool markers[2];
 	u8 version;
+	u8 sets;
 	bool late_msn;
 };
 

@@ -176,7 +176,9 @@ static void send_terminate(struct tern_cep *cep, int term)
 	bool sent;
 	u32 len;
 
-	tern_rdmap_build_terminate(&msg, cep->params.version, term, NULL, 0, 0);
+	tern_rdmap_build_terminate(&msg,
+				   tern_rdmap_version_of(cep->params.version),
+				   term, NULL);
 	tern_fpdu_tx_init(&tx, cep->params.crc, cep->params.tx_markers,
 			  TERN_ULPDU_MAX);
 	len = tern_fpdu_tx_begin(&tx, &msg, buf);

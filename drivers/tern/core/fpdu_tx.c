@@ -56,6 +56,12 @@ void tern_fpdu_tx_init(struct tern_fpdu_tx *tx, bool crc, bool markers,
 	tx->mulpdu = tern_fpdu_mulpdu(emss, markers);
 }
 
+/* is the next segment the tail? It follows the payload, or is the only one */
+static bool is_tail(const struct tern_tx_msg *msg)
+{
+	return msg->tail_len && msg->sent == msg->len;
+}
+
 /* payload bytes of the next segment: as many as MULPDU allows (MPA-054) */
 static u32 segment_len(const struct tern_fpdu_tx *tx,
 		       const struct tern_tx_msg *msg)
@@ -63,7 +69,19 @@ static u32 segment_len(const struct tern_fpdu_tx *tx,
 	return min(msg->len - msg->sent, tx->mulpdu - msg->hdr_len);
 }
 
-/* set what differs between segments: L, and TO or MO (RFC 5041 5.2) */
+/* does the next segment, with @payload bytes, complete the message? */
+static bool completes(const struct tern_tx_msg *msg, u32 payload)
+{
+	return msg->tail_len ? is_tail(msg) : msg->sent + payload == msg->len;
+}
+
+/* length of the next segment, without its payload */
+static u32 head_len(const struct tern_tx_msg *msg)
+{
+	return msg->hdr_len + (is_tail(msg) ? msg->tail_len : 0);
+}
+
+/* set what differs between segments: L, TO or MO (RFC 5041 5.2), and the tail */
 static void write_hdr(const struct tern_tx_msg *msg, u8 *hdr, bool last)
 {
 	memcpy(hdr, msg->hdr, msg->hdr_len);
@@ -77,6 +95,8 @@ static void write_hdr(const struct tern_tx_msg *msg, u8 *hdr, bool last)
 		put_unaligned_be32(msg->sent,
 				   hdr + offsetof(struct tern_ddp_untagged, mo));
 	}
+	if (is_tail(msg))
+		memcpy(hdr + msg->hdr_len, msg->tail, msg->tail_len);
 }
 
 /* insert the one marker that may be due within @len or right after it */
@@ -99,14 +119,14 @@ u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 	tx->fpdu_off = 0;
 	tx->crc_state = ~0U;
 	tx->left = segment_len(tx, msg);
-	tx->ulpdu_len = msg->hdr_len + tx->left;
-	msg->last_begun = msg->sent + tx->left == msg->len;
+	tx->ulpdu_len = head_len(msg) + tx->left;
+	msg->last_begun = completes(msg, tx->left);
 
 	front = put_marker(tx, out);
 	tx->fpdu_off = 0;
 	put_unaligned_be16((u16)tx->ulpdu_len, out + front);
 	write_hdr(msg, out + front + TERN_FPDU_LEN_SIZE, msg->last_begun);
-	len = split_head(tx, out + front, TERN_FPDU_LEN_SIZE + msg->hdr_len);
+	len = split_head(tx, out + front, TERN_FPDU_LEN_SIZE + head_len(msg));
 	move_on(tx, len);
 	add_crc(tx, out, front + len);
 	msg->sent += tx->left;
@@ -153,5 +173,5 @@ u32 tern_fpdu_tx_size(const struct tern_fpdu_tx *tx,
 		      const struct tern_tx_msg *msg)
 {
 	return tern_fpdu_wire_len(tx->pos, tx->markers,
-				  msg->hdr_len + segment_len(tx, msg));
+				  head_len(msg) + segment_len(tx, msg));
 }

@@ -54,9 +54,14 @@ struct tern_fpdu_tx {
  * @len: payload bytes in all, 0..2^32-1
  * @sent: payload bytes in FPDUs that were begun
  * @last_begun: the FPDU that carries the L bit was begun
+ * @tail_len: bytes at @tail, 0 or TERN_IMM_LEN. With a tail @hdr_len is 18, and @len
+ *	at most 2^32-9
+ * @tail: immediate data of a Send: the segment with L, after the payload's
  *
  * The message is finished when the FPDU that carries its L bit is ended; a
- * message with an RDMAP header (Read Request, Terminate) has no payload.
+ * message with an RDMAP header (Read Request, Terminate) has no payload. Segments
+ * of payload have no L when a tail follows: the draft's section 5.3, "The immediate
+ * data MUST be the only data allowed in the ULPDU with the L bit set to 1".
  */
 struct tern_tx_msg {
 	u8 hdr[TERN_HDR_MAX + 2];
@@ -64,6 +69,8 @@ struct tern_tx_msg {
 	u32 len;
 	u32 sent;
 	bool last_begun;
+	u8 tail_len;
+	u8 tail[TERN_IMM_LEN];
 };
 
 /**

@@ -18,23 +18,25 @@ static u32 ddp_hdr_len(u8 ddp_ctrl)
 }
 
 /* RFC 5040 figure 10: EType 0, local catastrophic or of MPA, copies nothing */
-static bool copies_ddp(int code, const u8 *seg, u32 seg_hdr_len)
+static bool copies_ddp(int code, const struct tern_term_seg *seg)
 {
-	return TERN_TERM_ETYPE(code) && seg && seg_hdr_len &&
-	       seg_hdr_len >= ddp_hdr_len(seg[0]);
+	return TERN_TERM_ETYPE(code) && seg && seg->hdr_len &&
+	       seg->hdr_len >= ddp_hdr_len(seg->hdr[0]);
 }
 
 /* only RDMAP's errors copy it, and only from a whole Read Request (Q30) */
-static bool copies_rreq(int code, const u8 *seg, u32 seg_hdr_len, u32 seg_len)
+static bool copies_rreq(int code, const struct tern_term_seg *seg)
 {
+	u8 opcode;
+
+	tern_rdmap_opcode(seg->hdr[1], seg->rv, &opcode);
 	return TERN_TERM_LAYER(code) == 0 &&
-	       !(seg[0] & TERN_DDP_TAGGED) &&
-	       (seg[1] & TERN_RDMAP_OPCODE_MASK) == TERN_OP_READ_REQ &&
-	       seg_hdr_len >= RREQ_SEG_LEN && seg_len == RREQ_SEG_LEN;
+	       !(seg->hdr[0] & TERN_DDP_TAGGED) &&
+	       opcode == TERN_OP_READ_REQ &&
+	       seg->hdr_len >= RREQ_SEG_LEN && seg->len == RREQ_SEG_LEN;
 }
 
-u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
-		    u32 seg_len)
+u32 tern_term_build(u8 *out, int code, const struct tern_term_seg *seg)
 {
 	struct tern_terminate t = {
 		.layer_etype = (u8)(TERN_TERM_LAYER(code) << 4 |
@@ -43,10 +45,10 @@ u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
 	};
 	u32 copy = 0;
 
-	if (copies_ddp(code, seg, seg_hdr_len)) {
+	if (copies_ddp(code, seg)) {
 		t.hdrct = TERN_TERM_HDR_LEN | TERN_TERM_HDR_DDP;
-		copy = ddp_hdr_len(seg[0]);
-		if (copies_rreq(code, seg, seg_hdr_len, seg_len)) {
+		copy = ddp_hdr_len(seg->hdr[0]);
+		if (copies_rreq(code, seg)) {
 			t.hdrct |= TERN_TERM_HDR_RDMAP;
 			copy = RREQ_SEG_LEN;
 		}
@@ -54,8 +56,8 @@ u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
 	memcpy(out, &t, sizeof(t));
 	if (!copy)
 		return sizeof(t);
-	put_unaligned_be16((u16)seg_len, out + SEG_LEN_OFF);
-	memcpy(out + DDP_OFF, seg, copy);
+	put_unaligned_be16((u16)seg->len, out + SEG_LEN_OFF);
+	memcpy(out + DDP_OFF, seg->hdr, copy);
 	return DDP_OFF + copy;
 }
 

@@ -77,20 +77,33 @@ struct tern_term_info {
 };
 
 /**
+ * struct tern_term_seg - the offending segment, as a Terminate copies it
+ * @hdr: its first bytes
+ * @hdr_len: valid bytes at @hdr; 0: nothing is copied
+ * @len: its length (ULPDU_Length)
+ * @rv: RDMAP version that was in force in its direction, for its opcode
+ */
+struct tern_term_seg {
+	const u8 *hdr;
+	u32 hdr_len;
+	u32 len;
+	u8 rv;
+};
+
+/**
  * tern_term_build() - body of a Terminate message (after the DDP header)
  * @out: room for TERN_HDR_MAX - 18 = 52 bytes
  * @code: TERN_TERM() triplet
- * @seg: the offending segment's headers, NULL if there are none
- * @seg_hdr_len: valid bytes at @seg
- * @seg_len: length of the offending segment (its ULPDU_Length)
+ * @seg: the offending segment, NULL if there is none
  *
  * RFC 5040 figure 10 and 7.1 say what is copied. Where they disagree (Q30): DDP header
- * and segment length together, and the Read Request if that was whole.
+ * and segment length together, and the Read Request if that was whole. The
+ * RDMAP headers of RFC 7306 and RDMAP version 2 are not copied: RFC 7306 8.1(2)
+ * "the Terminated RDMA Header field is set to zero".
  *
  * Return: bytes written: 4, 20, 24 or 52.
  */
-u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
-		    u32 seg_len);
+u32 tern_term_build(u8 *out, int code, const struct tern_term_seg *seg);
 
 /**
  * tern_term_parse() - parse the body of a Terminate message
@@ -104,9 +117,9 @@ u32 tern_term_build(u8 *out, int code, const u8 *seg, u32 seg_hdr_len,
 int tern_term_parse(const u8 *body, u32 len, struct tern_term_info *info);
 
 /**
- * tern_term_names_read() - does it report a Read Request, and which one
+ * tern_term_names_read() - does it report a request on queue 1, and which one
  * @info: a received Terminate
- * @msn: result: MSN of that Read Request
+ * @msn: result: MSN of that Read Request of either form, or Atomic Request
  *
  * A copied header counts only where RFC 5040 figure 10 allows one: local
  * catastrophic errors and those of the LLP copy none, and a tagged error (1/1)

@@ -106,9 +106,10 @@ static int emit_payload(struct tern_stream *s, struct tern_burst_pos *pos,
 static void response_failed(struct tern_stream *s, int term, u32 done)
 {
 	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
+	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
 	struct tern_tx_msg msg;
 
-	tern_rdmap_build_read_req(&msg, s->params.version, rd->msn,
+	tern_rdmap_build_read_req(&msg, v, rd->msn,
 				  rd->sink_stag, rd->sink_to + done,
 				  rd->size - done, rd->src_stag,
 				  rd->src_to + done);

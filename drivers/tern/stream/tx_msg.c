@@ -75,14 +75,14 @@ static void build_wqe_msg(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
 	struct tern_wqe *wqe = &tx->wqe;
-	u8 version = s->params.version;
+	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
 
 	if (wqe->opcode == TERN_WR_RDMA_WRITE) {
-		tern_rdmap_build_write(&tx->msg, version, wqe->rkey,
+		tern_rdmap_build_write(&tx->msg, v, wqe->rkey,
 				       wqe->remote_addr, wqe->len);
 		return;
 	}
-	tern_rdmap_build_send(&tx->msg, version, send_opcode(wqe),
+	tern_rdmap_build_send(&tx->msg, v, send_opcode(wqe),
 			      wqe->opcode == TERN_WR_SEND_WITH_INV ? wqe->ex : 0,
 			      tx->send_msn++, wqe->len);
 }
@@ -97,6 +97,7 @@ static void build_read(struct tern_stream *s)
 	struct tern_tx *tx = &s->tx;
 	struct tern_wqe *wqe = &tx->wqe;
 	struct tern_read_out *out = tern_readq_out_next(&s->readq);
+	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
 
 	out->open = (struct tern_read_open) {
 		.stag = get_random_u32() | 1,
@@ -109,7 +110,7 @@ static void build_read(struct tern_stream *s)
 	memcpy(out->sge, wqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
 	out->sgl = (struct tern_sgl) { .sge = out->sge, .num = wqe->num_sge };
 	tern_readq_out_push(&s->readq);
-	tern_rdmap_build_read_req(&tx->msg, s->params.version, tx->read_msn++,
+	tern_rdmap_build_read_req(&tx->msg, v, tx->read_msn++,
 				  out->open.stag, 0, wqe->len, wqe->rkey,
 				  wqe->remote_addr);
 }
@@ -270,10 +271,11 @@ static bool start_response(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
 	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
+	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
 
 	if (!rd)
 		return false;
-	tern_rdmap_build_read_resp(&tx->msg, s->params.version, rd->sink_stag,
+	tern_rdmap_build_read_resp(&tx->msg, v, rd->sink_stag,
 				   rd->sink_to, rd->size);
 	tx->source = TERN_TX_RESPONSE;
 	tx->prefer_wqe = true;
@@ -283,15 +285,15 @@ static bool start_response(struct tern_stream *s)
 static bool start_rtr(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
-	u8 version = s->params.version;
+	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
 	struct tern_read_out *out;
 
 	switch (tx->rtr) {
 	case TERN_MPA_RTR_WRITE:
-		tern_rdmap_build_write(&tx->msg, version, RTR_STAG, RTR_TO, 0);
+		tern_rdmap_build_write(&tx->msg, v, RTR_STAG, RTR_TO, 0);
 		break;
 	case TERN_MPA_RTR_SEND:
-		tern_rdmap_build_send(&tx->msg, version, TERN_OP_SEND, 0,
+		tern_rdmap_build_send(&tx->msg, v, TERN_OP_SEND, 0,
 				      tx->send_msn++, 0);
 		break;
 	default:
@@ -302,7 +304,7 @@ static bool start_rtr(struct tern_stream *s)
 		out->open.stag = RTR_STAG;
 		out->open.to = RTR_TO;
 		tern_readq_out_push(&s->readq);
-		tern_rdmap_build_read_req(&tx->msg, version, tx->read_msn++,
+		tern_rdmap_build_read_req(&tx->msg, v, tx->read_msn++,
 					  RTR_STAG, RTR_TO, 0, RTR_STAG,
 					  RTR_TO);
 	}
@@ -314,12 +316,17 @@ static bool start_rtr(struct tern_stream *s)
 static bool start_terminate(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
+	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
+	struct tern_term_seg seg = {
+		.hdr = tx->term_hdr,
+		.hdr_len = tx->term_hdr_len,
+		.len = tx->term_seg_len,
+		.rv = s->rx.ddp.rv,
+	};
 
 	if (tx->term_code == TERN_TERM_NONE || tx->term_sent)
 		return false;
-	tern_rdmap_build_terminate(&tx->msg, s->params.version, tx->term_code,
-				   tx->term_hdr_len ? tx->term_hdr : NULL,
-				   tx->term_hdr_len, tx->term_seg_len);
+	tern_rdmap_build_terminate(&tx->msg, v, tx->term_code, &seg);
 	tx->source = TERN_TX_TERMINATE;
 	return true;
 }
