@@ -140,7 +140,7 @@ static enum tern_slot slot_of(const struct tern_ddp_rx *rx, u8 rdmap, u32 qn,
 	struct tern_seg seg;
 
 	expect_eq(tern_ddp_segment(rx, t.b, 22, 22, &seg), TERN_TERM_NONE);
-	return tern_ddp_slot(rx, &seg, len);
+	return tern_ddp_slot(&seg, len);
 }
 
 static void expect_slot(const struct tern_ddp_rx *rx, u8 rdmap, u32 qn,
@@ -158,8 +158,8 @@ TEST(ddp_slot__kind_and_length, "RDMAP-058 S6 S8 RFC 7306 5.2.2")
 
 	expect_slot(&base, 0x43, 0, TERN_SLOT_RECV, 0);
 	expect_slot(&base, 0x41, 1, TERN_SLOT_READ, 28);
-	expect_slot(&base, 0x4a, 1, TERN_SLOT_READ, 28);
-	expect_slot(&base, 0x4c, 1, TERN_SLOT_READ, 28);
+	expect_slot(&base, 0x4a, 1, TERN_SLOT_READ, 52);
+	expect_slot(&base, 0x4c, 1, TERN_SLOT_READ, 52);
 	expect_slot(&base, 0x47, 2, TERN_SLOT_TERMINATE, 52);
 	expect_slot(&base, 0x43, 2, TERN_SLOT_TERMINATE, 52);
 	expect_slot(&v1, 0x48, 0, TERN_SLOT_RECV, 0);

@@ -71,7 +71,7 @@ static inline int check_segment(const struct tern_ddp_rx *rx, const struct try *
 	u64 slot;
 
 	if (term == TERN_TERM_NONE && !seg->tagged) {
-		tern_ddp_slot(rx, seg, &slot);
+		tern_ddp_slot(seg, &slot);
 		term = tern_ddp_untagged(rx, seg, t->have_buffer,
 					 t->buf_len == BY_SLOT ? slot : t->buf_len);
 	}

@@ -242,7 +242,7 @@ static int take(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu,
 /* S6: Return: the queue has a buffer for this segment; *@len is its length */
 static bool find_buffer(struct shell *s, const struct tern_seg *seg, u64 *len)
 {
-	switch (tern_ddp_slot(&s->ddp, seg, len)) {
+	switch (tern_ddp_slot(seg, len)) {
 	case TERN_SLOT_RECV:
 		*len = s->recv[s->recv_head % SHELL_QUEUE].len;
 		return s->recv_head != s->recv_tail;

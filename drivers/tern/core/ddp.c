@@ -104,24 +104,24 @@ int tern_ddp_segment(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
 	return TERN_TERM_NONE;
 }
 
-/* a request's body; what is no request has the longest slot, as S10 comes later */
-static u32 request_len(const struct tern_ddp_rx *rx, const struct tern_seg *seg)
+/*
+ * A request's body. What is no request here has the longest slot, so that S10 refuses it
+ * by its opcode: the peer may try an atomic to find out (RFC 7306 1.1).
+ */
+static u32 request_len(const struct tern_seg *seg)
 {
-	if (seg->row->qn == TERN_QN_READ_REQ)
-		return seg->row->hdr_len;
-	return rx->sets & TERN_OPS_7306 ? sizeof(struct tern_atomic_req) :
-					  sizeof(struct tern_read_req);
+	return seg->row->qn == TERN_QN_READ_REQ ? seg->row->hdr_len :
+						  sizeof(struct tern_atomic_req);
 }
 
-enum tern_slot tern_ddp_slot(const struct tern_ddp_rx *rx,
-			     const struct tern_seg *seg, u64 *len)
+enum tern_slot tern_ddp_slot(const struct tern_seg *seg, u64 *len)
 {
 	*len = 0;
 	switch (seg->qn) {
 	case TERN_QN_SEND:
 		return TERN_SLOT_RECV;
 	case TERN_QN_READ_REQ:
-		*len = request_len(rx, seg);
+		*len = request_len(seg);
 		return seg->row->name && seg->opcode == TERN_OP_ATOMIC_REQ ?
 		       TERN_SLOT_ATOMIC : TERN_SLOT_READ;
 	case TERN_QN_TERMINATE:

@@ -165,7 +165,6 @@ enum tern_slot {
 
 /**
  * tern_ddp_slot() - which buffer does an untagged segment need?
- * @rx: state, not changed
  * @seg: an untagged segment that passed tern_ddp_segment()
  * @len: result: QN 1 and 2: bytes of body that the slot holds; 0 on the others,
  *	whose length the caller knows (the receive entry's) or
@@ -174,8 +173,7 @@ enum tern_slot {
  * The opcode decides on QN 1, before S9 and S10 have checked it: one that is not
  * taken there gets the longest slot of the queue, and S10 refuses it.
  */
-enum tern_slot tern_ddp_slot(const struct tern_ddp_rx *rx,
-			     const struct tern_seg *seg, u64 *len);
+enum tern_slot tern_ddp_slot(const struct tern_seg *seg, u64 *len);
 
 /**
  * tern_ddp_untagged() - S6 to S8: buffer, MO, length
