@@ -24,14 +24,15 @@ unit() {
 		"$here/../core/run-tap.sh" "${tests[@]}"
 }
 
-# model DIR: first fault_test, then model_test
+# model DIR SEEDS TEST...
 model() {
-	local t
-	for t in fault_test model_test; do
-		make -s -C "$here/../model" "$1/model/$t" CORE="$1/core" \
-			OUT="$1/model" WARN=-w &&
-			MODEL_SEEDS=60 "$here/../core/run-tap.sh" \
-				"$1/model/$t" || return
+	local dir=$1 seeds=$2 t
+	shift 2
+	for t; do
+		make -s -C "$here/../model" "$dir/model/$t" CORE="$dir/core" \
+			OUT="$dir/model" WARN=-w &&
+			MODEL_SEEDS=$seeds "$here/../core/run-tap.sh" \
+				"$dir/model/$t" || return
 	done
 }
 
@@ -46,7 +47,8 @@ fuzzer() {
 lane() {
 	case $2 in
 	U) unit "$1" "$3" ;;
-	M) model "$1" ;;
+	M) model "$1" 60 fault_test model_test ;;
+	H) model "$1" 5000 hello_test ;;
 	R) fuzzer "$1" fuzz_fpdu_rx ;;
 	S) fuzzer "$1" fuzz_rx_stack ;;
 	P) fuzzer "$1" fuzz_mpa ;;
@@ -112,7 +114,7 @@ mkdir -p "$base/stream"
 cp -a "$drivers/core" "$base/core"
 cp -a "$drivers/stream/skb_cursor".[ch] "$base/stream"
 echo "# building"
-for l in U M R S P C; do
+for l in U M H R S P C; do
 	seconds=3 lane "$base" "$l" "" > "$base/log.$l" 2>&1 || {
 		cat "$base/log.$l"
 		echo "not ok - the unchanged core fails lane $l"

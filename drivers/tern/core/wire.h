@@ -124,8 +124,8 @@ struct tern_ddp_untagged {
 #define TERN_RDMAP_OPCODE_MASK		0x0f	/* versions 0 and 1 */
 #define TERN_RDMAP_OPCODE_MASK_V2	0x1f
 
-/**
- * enum tern_rdmap_opcode - RDMA messages: RFC 5040 figure 4, RFC 7306 figure 2;
+/*
+ * RDMA messages: RFC 5040 figure 4, RFC 7306 figure 2;
  * from 0x11 on figure 2 of the draft, only where RDMAP version 2 is in force
  */
 enum tern_rdmap_opcode {
