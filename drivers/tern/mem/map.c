@@ -3,6 +3,7 @@
 /* Copying to and from the memory of an STag. */
 #include "map.h"
 
+#include <linux/atomic.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
 
@@ -65,4 +66,38 @@ void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
 		memcpy_to_page(map->pages[at >> PAGE_SHIFT],
 			       offset_in_page(at), src, n);
 	}
+}
+
+u8 tern_mem_skew(const struct tern_mem_map *map)
+{
+	u64 at = map->kva ? map->base : map->offset;
+
+	if (map->virt)
+		at += (uintptr_t)map->virt;
+	return at % sizeof(u64);
+}
+
+static u64 *word_at(const struct tern_mem_map *map, u64 to)
+{
+	u64 at = to - map->base + map->offset;
+
+	if (map->kva)
+		return kva_good(to, sizeof(u64)) ? (u64 *)(uintptr_t)to : NULL;
+	if (map->virt)
+		return map->virt + at;
+	return page_address(map->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
+}
+
+u64 tern_mem_atomic(const struct tern_mem_map *map, u64 to,
+		    const struct tern_atomic *op)
+{
+	u64 *word = word_at(map, to);
+	u64 old;
+
+	if (!word)
+		return 0;
+	old = READ_ONCE(*word);
+	while (!try_cmpxchg64(word, &old, tern_atomic_apply(old, op)))
+		;
+	return old;
 }

@@ -6,6 +6,8 @@
 
 #include <linux/types.h>
 
+#include "core/atomic.h"
+
 struct ib_pd;
 struct page;
 
@@ -54,5 +56,21 @@ void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
 /* tern_mem_write() - copy into registered memory; as tern_mem_read() */
 void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
 		    size_t len);
+
+/* the memory address of @map->base modulo 8 */
+u8 tern_mem_skew(const struct tern_mem_map *map);
+
+/**
+ * tern_mem_atomic() - an atomic of a peer (RFC 7306 5.1)
+ * @map: of tern_mem_enter(), checked
+ * @to: first of the 8 bytes; their memory is 64-bit aligned
+ * @op: what to do
+ *
+ * It is atomic with each other access of 64 bits, of any CPU.
+ *
+ * Return: the value before.
+ */
+u64 tern_mem_atomic(const struct tern_mem_map *map, u64 to,
+		    const struct tern_atomic *op);
 
 #endif /* TERN_MAP_H */

@@ -14,14 +14,6 @@
 #include "mem.h"
 #include "stags.h"
 
-/* the memory address of map->base modulo 8, for S20 */
-static u8 skew_of(const struct tern_mem_map *map)
-{
-	if (map->kva)
-		return map->base & 7;
-	return ((uintptr_t)map->virt + map->offset) & 7;
-}
-
 void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 		   u64 stream, struct tern_mem_view *view)
 {
@@ -37,7 +29,7 @@ void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 		.access = map->access,
 		.base = map->base,
 		.len = map->len,
-		.skew = skew_of(map),
+		.skew = tern_mem_skew(map),
 	};
 }
 
