@@ -169,6 +169,7 @@ extern const struct kv_case kv_fault_cases[];
 extern const struct kv_case kv_window_cases[];
 extern const struct kv_case kv_inside_cases[];
 extern const struct kv_case kv_ulp_cases[];
+extern const struct kv_case kv_extension_cases[];
 /* cases that wait for the removal of a device */
 extern const struct kv_case kv_hold_cases[];
 

@@ -148,6 +148,10 @@ netlink()
 	setting-too-short EINVAL
 	setting-too-long EINVAL
 	out-of-range ERANGE
+	extensions-out-of-range ERANGE
+	features-unknown EINVAL
+	features-v2-alone EINVAL
+	features-long-fpdu EINVAL
 	attribute-beyond-the-end EINVAL
 	length-of-two EINVAL
 	nothing-to-set OK

@@ -34,15 +34,15 @@ during()
 {
 	expect conns_of_a state=OPEN ended=false role=initiator local=$IP_A \
 		remote=$IP_B remote_port=$port mpa_rev=2 version=1 crc=true \
-		tx_markers=false rx_markers=false p2p=true rtr=write \
+		tx_markers=false rx_markers=false p2p=true rtr=write extensions=[] \
 		own_rev=2 own_flags=0x50 own_control=ABCD peer_rev=2 \
 		peer_flags=0x50 peer_control=ABCD mss=1448 mulpdu=1442 \
 		term_found=null term_sent=null term_received=null error=null
 	# its RTR may still be in flight
 	soon expect conns_of_b state=OPEN role=responder local=$IP_B local_port=$port \
-		remote=$IP_A mpa_rev=2 rtr=write peer_rev=2 own_control=ABCD
+		remote=$IP_A mpa_rev=2 rtr=write extensions=[] peer_rev=2 own_control=ABCD
 	in_a tern show connections tern_a | tee "$TMP/text"
-	grep -Eq "^OPEN +[0-9]+ +tern_a +[0-9]+ +initiator +2 +$IP_A:[0-9]+ +$IP_B:$port .*crc p2p rtr:write mss:1448" "$TMP/text"
+	grep -Eq "^OPEN +[0-9]+ +tern_a +[0-9]+ +initiator +2 +$IP_A:[0-9]+ +$IP_B:$port .*crc p2p rtr:write extensions:none mss:1448" "$TMP/text"
 	conns_of_a >"$TMP/json-a"
 	conns_of_b >"$TMP/json-b"
 	python3 -c '
@@ -58,7 +58,7 @@ assert a["own_pd_len"] > 0 and a["local_port"] == b["remote_port"]
 
 afterwards()
 {
-	soon expect conns_of_a state=CLOSED ended=true rtr=write own_rev=2 mss=1448
+	soon expect conns_of_a state=CLOSED ended=true rtr=write extensions=[] own_rev=2 mss=1448
 	in_a tern show connections tern_a | tee "$TMP/text"
 	not grep -q CLOSED "$TMP/text"
 	in_a tern show connections --all tern_a | has '^CLOSED'
@@ -290,7 +290,7 @@ point "a connection, seen from both ends while it is open and after its end" one
 point "a connection over IPv6" over_ipv6
 point "H11, MPA-180: a rejected connection" from_peer reject state=CLOSED \
 	error=ECONNREFUSED peer_flags=0x70 peer_ird=4 peer_ord=4 \
-	peer_control=ABCD peer_pd_len=2 version=null rtr=null
+	peer_control=ABCD peer_pd_len=2 version=null rtr=null extensions=null
 point "O14: IRD and ORD of a connection that they ended" from_peer too_many_reads \
 	error=EPROTO term_sent=2/0/06 peer_ird=16 peer_ord=16382
 point "K8: a Terminate after the Reply" from_peer early_terminate \

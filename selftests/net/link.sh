@@ -117,10 +117,10 @@ all_settings()
 	in_a tern set tern_a mpa-rev 1 crc off markers on p2p off \
 		rtr send,write request-ms 11 reply-ms 12 rtr_ms 13 \
 		close-ms 14 half-open 15 rnic permissive enhanced off \
-		early-octets tolerate keepalive-s 16
+		early-octets tolerate keepalive-s 16 extensions assume-7306 features 7306
 	settings tern_a >"$TMP/now"
 	diff - "$TMP/now" <<-'EOF'
-	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15, 'rnic': 'permissive', 'enhanced': False, 'early_octets': 'tolerate', 'keepalive_s': 16}
+	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15, 'rnic': 'permissive', 'enhanced': False, 'early_octets': 'tolerate', 'keepalive_s': 16, 'extensions': 'assume-7306', 'features': ['7306']}
 	EOF
 }
 
@@ -128,6 +128,7 @@ all_settings()
 one_device_only()
 {
 	settings tern_b | grep "'mpa_rev': 2, 'crc': True, 'markers': False"
+	settings tern_b | grep "'extensions': 'off', 'features': \['7306', 'v2'\]"
 }
 
 nothing_is_half_done()
@@ -135,7 +136,25 @@ nothing_is_half_done()
 	fails_with 'crc' in_a tern set tern_a half-open 16 crc maybe
 	fails_with 'half-open' in_a tern set tern_a mpa-rev 2 half-open 0
 	fails_with 'rnic' in_a tern set tern_a mpa-rev 2 rnic strict
-	settings tern_a | grep "'mpa_rev': 1.*'half_open': 15"
+	fails_with 'features' in_a tern set tern_a mpa-rev 2 extensions off features v2
+	settings tern_a | grep "'mpa_rev': 1.*'half_open': 15.*'extensions': 'assume-7306'"
+}
+
+# features LIST: it is set, and shown as a list and in a line
+features()
+{
+	in_a tern set tern_a extensions negotiate features "$1"
+	in_a tern show tern_a | has "^ *extensions *negotiate$"
+	in_a tern show tern_a | has "^ *features *$1$"
+	settings tern_a >"$TMP/now"
+	grep "'extensions': 'negotiate', 'features': \[$2\]}" "$TMP/now"
+}
+
+# a connection of version 0 has none of them
+rdmac_takes_extensions()
+{
+	in_a tern set tern_a rnic rdmac extensions assume-7306 features 7306,v2
+	settings tern_a | grep "'rnic': 'rdmac'.*'extensions': 'assume-7306'"
 }
 
 unprivileged()
@@ -206,6 +225,20 @@ point "an unknown setting is named" \
 	fails_with "unknown setting 'colour'" in_a tern set tern_a colour red
 point "a list with an RTR type twice is refused" \
 	fails_with 'listed twice' in_a tern set tern_a rtr read,read
+point "features: RFC 7306 alone" features 7306 "'7306'"
+point "features: version 2, too" features 7306,v2 "'7306', 'v2'"
+point "features: none" features none ""
+point "features: version 2 without RFC 7306 is refused" \
+	fails_with 'features: version 2 needs RFC 7306' in_a tern set tern_a features v2
+point "features: long FPDUs have a name, and are refused" \
+	fails_with 'features: long FPDUs are not implemented' \
+	in_a tern set tern_a features 7306,long-fpdu
+point "features: an unknown one is refused" \
+	fails_with "features: '7306,v3' is not none, 7306, or 7306,v2" \
+	in_a tern set tern_a features 7306,v3
+point "extensions: an unknown word is refused" \
+	fails_with "extensions: 'on' is not off" in_a tern set tern_a extensions on
+point "extensions: a device of type rdmac takes any setting" rdmac_takes_extensions
 point "an unknown device: ENODEV" \
 	fails_with 'no tern device of this name' in_a tern show nope
 point "rmmod is refused while a program holds a context" rmmod_is_refused

@@ -158,6 +158,19 @@ static void print_switches(const struct conn *c)
 		printf(" version:0");
 }
 
+static void print_extensions(const struct conn *c)
+{
+	struct nlattr *features = c->tb[TERN_A_CONN_FEATURES];
+
+	if (!features)
+		return;
+	printf(" extensions:");
+	if (c->tb[TERN_A_CONN_DECIDED])
+		features_print(number(features), false);
+	else
+		printf("unknown");
+}
+
 static void print_outcome(const struct conn *c)
 {
 	char buf[TEXT];
@@ -194,6 +207,7 @@ static void print_text(const struct conn *c)
 	       nla_get_string(tb[TERN_A_CONN_DEVICE]), qpn, role_name(c), rev,
 	       local, remote);
 	print_switches(c);
+	print_extensions(c);
 	print_outcome(c);
 	putchar('\n');
 }
@@ -258,6 +272,17 @@ static void json_identity(const struct conn *c)
 	json_number("remote_port", tb[TERN_A_CONN_REMOTE_PORT], UINT32_MAX);
 }
 
+static void json_extensions(const struct conn *c)
+{
+	struct nlattr *features = c->tb[TERN_A_CONN_FEATURES];
+
+	printf(", \"extensions\": ");
+	if (features && c->tb[TERN_A_CONN_DECIDED])
+		features_print(number(features), true);
+	else
+		printf("null");
+}
+
 /* the revision of the connection is that of the Reply */
 static struct nlattr *reply_rev(struct conn *c)
 {
@@ -282,6 +307,7 @@ static void print_json(struct conn *c)
 	json_word("rtr", rtr_name(c));
 	json_number("ird", a[TERN_A_AGREED_IRD], UINT32_MAX);
 	json_number("ord", a[TERN_A_AGREED_ORD], UINT32_MAX);
+	json_extensions(c);
 	json_frame("own", c->own);
 	json_frame("peer", c->peer);
 	json_number("mss", c->tb[TERN_A_CONN_MSS], UINT32_MAX);

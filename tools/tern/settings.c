@@ -14,7 +14,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-enum kind { NUMBER, SWITCH, RTR, WORD };
+enum kind { NUMBER, SWITCH, RTR, WORD, FEATURES };
 
 /* the value of a setting of kind WORD is the index of its word */
 static const char *const rnic_words[] = {
@@ -27,6 +27,13 @@ static const char *const rnic_words[] = {
 static const char *const early_words[] = {
 	[TERN_EARLY_OCTETS_REFUSE] = "refuse",
 	[TERN_EARLY_OCTETS_TOLERATE] = "tolerate",
+	NULL
+};
+
+static const char *const extension_words[] = {
+	[TERN_EXTENSION_MODE_OFF] = "off",
+	[TERN_EXTENSION_MODE_NEGOTIATE] = "negotiate",
+	[TERN_EXTENSION_MODE_ASSUME_7306] = "assume-7306",
 	NULL
 };
 
@@ -54,6 +61,11 @@ static const struct setting {
 	[TERN_A_SETTINGS_EARLY_OCTETS] = { "early-octets", WORD,
 					   "refuse or tolerate", early_words },
 	[TERN_A_SETTINGS_KEEPALIVE_S] = { "keepalive-s", NUMBER, "0 to 7200" },
+	[TERN_A_SETTINGS_EXTENSIONS] = { "extensions", WORD,
+					 "off, negotiate or assume-7306",
+					 extension_words },
+	[TERN_A_SETTINGS_FEATURES] = { "features", FEATURES,
+				       "none, 7306, or 7306,v2" },
 };
 
 #define COUNT		((int)ARRAY_SIZE(settings))
@@ -65,6 +77,17 @@ static const char *const rtr_names[] = {
 };
 
 #define RTR_COUNT	((int)ARRAY_SIZE(rtr_names))
+
+static const struct feature {
+	const char *name;
+	uint32_t flag;
+} features[] = {
+	{ "7306", TERN_FEATURE_FLAG_7306 },
+	{ "v2", TERN_FEATURE_FLAG_V2 },
+	{ "long-fpdu", TERN_FEATURE_FLAG_LONG_FPDU },
+};
+
+#define FEATURE_COUNT	((int)ARRAY_SIZE(features))
 
 static bool same_name(const char *a, const char *b)
 {
@@ -171,6 +194,38 @@ static int put_rtr(struct nl_msg *msg, int i, const char *value)
 	}
 }
 
+/* 0: no such feature */
+static uint32_t feature_flag(const char *word, size_t len)
+{
+	int i;
+
+	for (i = 0; i < FEATURE_COUNT; i++)
+		if (strlen(features[i].name) == len &&
+		    !strncmp(features[i].name, word, len))
+			return features[i].flag;
+	return 0;
+}
+
+/* the kernel refuses those that it does not have */
+static int put_features(struct nl_msg *msg, int i, const char *value)
+{
+	const char *word = value;
+	uint32_t flag, flags = 0;
+	size_t len;
+
+	if (!strcmp(value, "none"))
+		return put_u32(msg, i, 0);
+	for (;; word += len + 1) {
+		len = strcspn(word, ",");
+		flag = feature_flag(word, len);
+		if (!flag)
+			return bad_value(i, value);
+		flags |= flag;
+		if (!word[len])
+			return put_u32(msg, i, flags);
+	}
+}
+
 int setting_put(struct nl_msg *msg, const char *name, const char *value)
 {
 	int i = find(name);
@@ -191,6 +246,8 @@ int setting_put(struct nl_msg *msg, const char *name, const char *value)
 		return put_rtr(msg, i, value);
 	case WORD:
 		return put_word(msg, i, value);
+	case FEATURES:
+		return put_features(msg, i, value);
 	}
 	return -1;
 }
@@ -227,6 +284,22 @@ static void print_rtr(struct nlattr *nest, bool json)
 	}
 }
 
+void features_print(uint32_t flags, bool json)
+{
+	const char *sep = "";
+	int i;
+
+	printf(json ? "[" : flags ? "" : "none");
+	for (i = 0; i < FEATURE_COUNT; i++) {
+		if (!(flags & features[i].flag))
+			continue;
+		printf(json ? "%s\"%s\"" : "%s%s", sep, features[i].name);
+		sep = json ? ", " : ",";
+	}
+	if (json)
+		putchar(']');
+}
+
 static void print_text(struct nlattr *nest, struct nlattr **tb, int i)
 {
 	printf("    %-12s ", settings[i].name);
@@ -236,6 +309,8 @@ static void print_text(struct nlattr *nest, struct nlattr **tb, int i)
 		printf("%s", nla_get_u32(tb[i]) ? "on" : "off");
 	else if (settings[i].kind == WORD)
 		printf("%s", word_name(i, nla_get_u32(tb[i])));
+	else if (settings[i].kind == FEATURES)
+		features_print(nla_get_u32(tb[i]), false);
 	else
 		printf("%u", nla_get_u32(tb[i]));
 	putchar('\n');
@@ -257,6 +332,8 @@ static void print_json(struct nlattr *nest, struct nlattr **tb, int i)
 		printf("%s", nla_get_u32(tb[i]) ? "true" : "false");
 	} else if (settings[i].kind == WORD) {
 		printf("\"%s\"", word_name(i, nla_get_u32(tb[i])));
+	} else if (settings[i].kind == FEATURES) {
+		features_print(nla_get_u32(tb[i]), true);
 	} else {
 		printf("%u", nla_get_u32(tb[i]));
 	}

@@ -38,6 +38,9 @@ bool setting_blame(const char *dev, int attr, const char *why);
 /* name of an RTR type, "?" for an unknown one */
 const char *setting_rtr_name(uint32_t type);
 
+/* print the names of enum tern_feature_flag's bits, or "none"; @json: as an array */
+void features_print(uint32_t flags, bool json);
+
 /* print @s as a JSON string; names of devices have no control characters */
 void print_quoted(const char *s);
 

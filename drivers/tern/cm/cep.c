@@ -256,6 +256,7 @@ static void send_fin(struct tern_cep *cep)
 static void put_stream(struct tern_cep *cep)
 {
 	cep->rtr = READ_ONCE(cep->stream->rx.rtr);
+	cep->decided = tern_stream_features(cep->stream, &cep->features);
 	tern_stream_put(cep->stream);
 	cep->stream = NULL;
 }

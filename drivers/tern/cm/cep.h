@@ -59,6 +59,8 @@ struct tern_listen_id;
  * @agreed: @params is valid
  * @params: what both ends agreed on
  * @rtr: passive: the received RTR, kept after the QP is gone
+ * @decided: @features is final
+ * @features: enum tern_feature that both ends agreed on, kept likewise
  * @addr: addresses of both ends
  * @tos: type of service that the user asked for
  * @tos_set: the user asked for one
@@ -103,6 +105,8 @@ struct tern_cep {
 	bool agreed;
 	struct tern_mpa_params params;
 	u8 rtr;
+	bool decided;
+	u16 features;
 	struct tern_sock_addr addr;
 	u8 tos;
 	bool tos_set;

@@ -49,6 +49,16 @@ static u8 rtr_of(const struct tern_cep *cep)
 	return cep->stream ? READ_ONCE(cep->stream->rx.rtr) : cep->rtr;
 }
 
+static void copy_features(const struct tern_cep *cep, struct tern_conn *conn)
+{
+	if (cep->stream) {
+		conn->decided = tern_stream_features(cep->stream, &conn->features);
+	} else {
+		conn->decided = cep->decided;
+		conn->features = cep->features;
+	}
+}
+
 static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 {
 	lockdep_assert_held(&cep->lock);
@@ -70,6 +80,7 @@ static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 		conn->mulpdu = tern_fpdu_mulpdu(conn->mss,
 						cep->params.tx_markers);
 	copy_frames(cep, conn);
+	copy_features(cep, conn);
 }
 
 /* ---- ended connections -------------------------------------------------- */

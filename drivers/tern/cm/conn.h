@@ -33,6 +33,8 @@ struct tern_device;
  * @peer: the peer's frame
  * @agreed: @params is valid
  * @params: what both ends agreed on; its rtr was sent or received
+ * @decided: @features is final, see tern_stream_features()
+ * @features: enum tern_feature that both ends agreed on so far
  * @mss: TCP's segment size, 0 without TCP
  * @mulpdu: MULPDU, 0 without TCP
  * @terms: its errors
@@ -49,6 +51,8 @@ struct tern_conn {
 	struct tern_mpa_side peer;
 	bool agreed;
 	struct tern_mpa_params params;
+	bool decided;
+	u16 features;
 	u32 mss;
 	u32 mulpdu;
 	struct tern_stream_terms terms;

@@ -215,9 +215,25 @@ void tern_startup_deny(struct tern_cep *cep)
 
 /* ---- the stream begins -------------------------------------------------- */
 
+/*
+ * RFC 6581 9.1: an IRD of all ones says nothing about the Reads that the peer takes, as
+ * does a Reply without one.
+ */
+static bool knows_ird(const struct tern_mpa_msg *reply)
+{
+	return reply->enhanced &&
+	       (reply->ird & TERN_MPA_DEPTH_MASK) != TERN_MPA_DEPTH_NONE;
+}
+
 static int attach_stream(struct tern_cep *cep)
 {
 	struct tern_mpa_params params = cep->params;
+	struct tern_agree_options agree = {
+		.extensions = cep->settings.extensions,
+		.features = cep->settings.features,
+		.wait_ms = cep->settings.rtr_ms,
+		.may_probe = knows_ird(&cep->reply),
+	};
 
 	/*
 	 * users see the agreed depths; the stream has no more slots than this
@@ -225,7 +241,7 @@ static int attach_stream(struct tern_cep *cep)
 	params.ord = min_t(u16, params.ord, TERN_MAX_RD_ATOM);
 	params.ird = min_t(u16, params.ird, TERN_MAX_RD_ATOM);
 	tern_sock_grow_rcvbuf(cep->sock);
-	return tern_stream_attach(cep->stream, cep->sock, &params);
+	return tern_stream_attach(cep->stream, cep->sock, &params, &agree);
 }
 
 int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)

@@ -17,6 +17,16 @@
 /* "trn": there is no hardware vendor, and 0 would read as an unset field */
 #define TERN_VENDOR_ID	0x74726e
 
+/* by the CPU's atomics: exact for accesses of any device and of programs */
+static enum ib_atomic_cap atomic_cap(struct tern_device *dev)
+{
+	struct tern_settings s;
+
+	tern_settings_get(&dev->settings, &s);
+	return s.extensions == TERN_EXTENSIONS_OFF || !(s.features & TERN_FEATURE_7306) ?
+		       IB_ATOMIC_NONE : IB_ATOMIC_GLOB;
+}
+
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
@@ -47,8 +57,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_qp_rd_atom = TERN_MAX_RD_ATOM,
 		.max_qp_init_rd_atom = TERN_MAX_RD_ATOM,
 		.max_res_rd_atom = TERN_MAX_RD_ATOM * TERN_MAX_QP,
-		.atomic_cap = IB_ATOMIC_NONE,
-		.masked_atomic_cap = IB_ATOMIC_NONE,
+		.atomic_cap = atomic_cap(to_tern_dev(ibdev)),
+		.masked_atomic_cap = atomic_cap(to_tern_dev(ibdev)),
 		.max_srq = TERN_MAX_SRQ,
 		.max_srq_wr = TERN_MAX_SRQ_WR,
 		.max_srq_sge = TERN_MAX_SGE,

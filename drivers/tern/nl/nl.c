@@ -21,6 +21,12 @@ static_assert((int)TERN_MPA_RTR_WRITE == (int)TERN_RTR_TYPE_WRITE &&
 static_assert((int)TERN_MPA_NONPERMISSIVE == (int)TERN_RNIC_TYPE_NON_PERMISSIVE &&
 	      (int)TERN_MPA_PERMISSIVE == (int)TERN_RNIC_TYPE_PERMISSIVE &&
 	      (int)TERN_MPA_RDMAC == (int)TERN_RNIC_TYPE_RDMAC);
+static_assert((int)TERN_EXTENSIONS_OFF == (int)TERN_EXTENSION_MODE_OFF &&
+	      (int)TERN_EXTENSIONS_NEGOTIATE == (int)TERN_EXTENSION_MODE_NEGOTIATE &&
+	      (int)TERN_EXTENSIONS_ASSUME_7306 == (int)TERN_EXTENSION_MODE_ASSUME_7306);
+static_assert((int)TERN_FEATURE_7306 == (int)TERN_FEATURE_FLAG_7306 &&
+	      (int)TERN_FEATURE_V2 == (int)TERN_FEATURE_FLAG_V2 &&
+	      (int)TERN_FEATURE_LONG_FPDU == (int)TERN_FEATURE_FLAG_LONG_FPDU);
 
 /* ---- answers ------------------------------------------------------------------ */
 
@@ -55,7 +61,9 @@ static int put_settings(struct sk_buff *skb, const struct tern_settings *s)
 	    nla_put_u32(skb, TERN_A_SETTINGS_RNIC, s->mpa.type) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_ENHANCED, s->mpa.enhanced) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_EARLY_OCTETS, s->early_ok) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_KEEPALIVE_S, s->keepalive_s))
+	    nla_put_u32(skb, TERN_A_SETTINGS_KEEPALIVE_S, s->keepalive_s) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_EXTENSIONS, s->extensions) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_FEATURES, s->features))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -167,6 +175,21 @@ static int parse_rtr(const struct nlattr *nest, struct tern_settings *s,
 	return 0;
 }
 
+/* what a hello can name, but no connection can have */
+static int check_features(const struct nlattr *attr,
+			  struct netlink_ext_ack *extack)
+{
+	u32 features = nla_get_u32(attr);
+
+	if (tern_features_ok(features))
+		return 0;
+	if (features & TERN_FEATURE_LONG_FPDU)
+		NL_SET_ERR_MSG_ATTR(extack, attr, "long FPDUs are not implemented");
+	else
+		NL_SET_ERR_MSG_ATTR(extack, attr, "version 2 needs RFC 7306");
+	return -EINVAL;
+}
+
 static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 {
 	switch (type) {
@@ -209,6 +232,12 @@ static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 	case TERN_A_SETTINGS_KEEPALIVE_S:
 		s->keepalive_s = value;
 		break;
+	case TERN_A_SETTINGS_EXTENSIONS:
+		s->extensions = value;
+		break;
+	case TERN_A_SETTINGS_FEATURES:
+		s->features = value;
+		break;
 	}
 }
 
@@ -222,6 +251,8 @@ static int parse_settings(const struct nlattr *nest, struct tern_settings *s,
 
 	ret = nla_parse_nested(tb, TERN_A_SETTINGS_MAX, nest,
 			       tern_settings_nl_policy, extack);
+	if (!ret && tb[TERN_A_SETTINGS_FEATURES])
+		ret = check_features(tb[TERN_A_SETTINGS_FEATURES], extack);
 	if (ret)
 		return ret;
 	for (type = 1; type <= TERN_A_SETTINGS_MAX; type++)

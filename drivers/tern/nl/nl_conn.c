@@ -73,6 +73,15 @@ static int put_agreed(struct sk_buff *skb, const struct tern_conn *conn)
 	return 0;
 }
 
+static int put_extensions(struct sk_buff *skb, const struct tern_conn *conn)
+{
+	if (!conn->agreed)
+		return 0;
+	if (nla_put_u32(skb, TERN_A_CONN_FEATURES, conn->features))
+		return -EMSGSIZE;
+	return conn->decided ? nla_put_flag(skb, TERN_A_CONN_DECIDED) : 0;
+}
+
 static int put_term(struct sk_buff *skb, int attr, int term)
 {
 	return term == TERN_TERM_NONE ? 0 : nla_put_u32(skb, attr, term);
@@ -120,7 +129,8 @@ static int put_conn(struct sk_buff *skb, void *hdr, struct tern_device *dev,
 	if (put_who(skb, dev, conn) ||
 	    put_frame(skb, TERN_A_CONN_OWN, &conn->own) ||
 	    put_frame(skb, TERN_A_CONN_PEER, &conn->peer) ||
-	    put_agreed(skb, conn) || put_outcome(skb, conn)) {
+	    put_agreed(skb, conn) || put_outcome(skb, conn) ||
+	    put_extensions(skb, conn)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -45,20 +45,38 @@ int tern_rq_take(struct tern_rq *rq)
 	return ret;
 }
 
-void tern_rq_complete(struct tern_rq *rq, enum ib_wc_status status,
-		      u32 byte_len, u32 flags, u32 inv_stag)
+static struct tern_cqe *next_cqe(struct tern_rq *rq)
 {
 	if (rq->cqe_nr == TERN_CQE_BATCH)
 		tern_rq_publish(rq);
 	rq->have_recv = false;
-	rq->cqes[rq->cqe_nr++] = (struct tern_cqe) {
+	return &rq->cqes[rq->cqe_nr++];
+}
+
+void tern_rq_complete(struct tern_rq *rq, const struct tern_recvd *recvd)
+{
+	struct tern_cqe *cqe = next_cqe(rq);
+
+	*cqe = (struct tern_cqe) {
+		.wr_id = rq->recv.wr_id,
+		.opcode = recvd->opcode,
+		.status = IB_WC_SUCCESS,
+		.flags = recvd->flags,
+		.qpn = rq->qpn,
+		.byte_len = recvd->byte_len,
+		.inv_stag = recvd->inv_stag,
+	};
+	if (recvd->flags & TERN_CQE_WITH_IMM)
+		memcpy(cqe->imm, recvd->imm, sizeof(cqe->imm));
+}
+
+void tern_rq_fail(struct tern_rq *rq, enum ib_wc_status status)
+{
+	*next_cqe(rq) = (struct tern_cqe) {
 		.wr_id = rq->recv.wr_id,
 		.opcode = TERN_WR_RECV,
 		.status = status,
-		.flags = flags,
 		.qpn = rq->qpn,
-		.byte_len = byte_len,
-		.inv_stag = inv_stag,
 	};
 }
 

@@ -69,21 +69,30 @@ bool tern_rq_must_ring(const struct tern_rq *rq);
 int tern_rq_take(struct tern_rq *rq);
 
 /**
+ * struct tern_recvd - what a message of the peer brought
+ * @opcode: TERN_WR_RECV or TERN_WR_RECV_IMM
+ * @flags: enum tern_cqe_flags
+ * @byte_len: bytes received; RECV_IMM: bytes of the Write before it
+ * @inv_stag: STag that it invalidated, with TERN_CQE_WITH_INV
+ * @imm: 8 bytes of immediate data in wire order, with TERN_CQE_WITH_IMM
+ */
+struct tern_recvd {
+	u8 opcode;
+	u16 flags;
+	u32 byte_len;
+	u32 inv_stag;
+	const u8 *imm;
+};
+
+/**
  * tern_rq_complete() - queue the completion of the current entry
  * @rq: tern_rq_publish() makes it visible
- * @status: result
- * @byte_len: bytes received
- * @flags: enum tern_cqe_flags
- * @inv_stag: STag that the peer's Send invalidated, or 0
+ * @recvd: what it received
  */
-void tern_rq_complete(struct tern_rq *rq, enum ib_wc_status status,
-		      u32 byte_len, u32 flags, u32 inv_stag);
+void tern_rq_complete(struct tern_rq *rq, const struct tern_recvd *recvd);
 
-/* complete the current entry with an error */
-static inline void tern_rq_fail(struct tern_rq *rq, enum ib_wc_status status)
-{
-	tern_rq_complete(rq, status, 0, 0, 0);
-}
+/* likewise, with an error */
+void tern_rq_fail(struct tern_rq *rq, enum ib_wc_status status);
 
 /* write the completions that tern_rq_complete() queued to the CQ */
 void tern_rq_publish(struct tern_rq *rq);

@@ -9,6 +9,10 @@
 #include <linux/slab.h>
 
 #include "core/ring.h"
+#include "core/wire.h"
+
+/* an atomic's element, and its operands */
+#define ATOMIC_PAYLOAD	(sizeof(struct tern_sge) + sizeof(struct tern_atomic_args))
 
 int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
 		 const struct ib_qp_init_attr *init)
@@ -17,8 +21,8 @@ int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
 	int ret;
 
 	sq->max_sge = max(init->cap.max_send_sge, 1U);
-	payload = max_t(u32, sq->max_sge * sizeof(struct tern_sge),
-			init->cap.max_inline_data);
+	payload = max3((u32)(sq->max_sge * sizeof(struct tern_sge)),
+		       init->cap.max_inline_data, (u32)ATOMIC_PAYLOAD);
 	ret = tern_queue_create(&sq->q, ctx, max(init->cap.max_send_wr, 1U),
 				sizeof(struct tern_sqe) + payload);
 	if (ret)
@@ -48,39 +52,49 @@ void tern_sq_exit(struct tern_sq *sq)
  * struct wr_row - what a send queue entry of one opcode may have
  * @flags: flags besides SIGNALED and FENCE
  * @sge: takes a scatter/gather list
+ * @atomic: takes one element of 8 bytes, and operands
+ * @tail: immediate data ends the message: see tern_rdmap_build_send_imm()
+ * @extended: of RFC 7306 or RDMAP version 2
  * @kernel_only: not for programs
  * @known: the opcode exists
  */
 struct wr_row {
 	u32 flags;
 	bool sge;
+	bool atomic;
+	bool tail;
+	bool extended;
 	bool kernel_only;
 	bool known;
 };
 
+/* by ranges of uapi values, which do not change */
 static const struct wr_row wr_rows[] = {
-	[TERN_WR_SEND] = {
-		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
-		.sge = true, .known = true,
-	},
-	[TERN_WR_SEND_WITH_INV] = {
-		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
-		.sge = true, .known = true,
-	},
-	/* SOLICITED has no effect without immediate data */
-	[TERN_WR_RDMA_WRITE] = {
+	/* SOLICITED has no effect on a Write without immediate data */
+	[TERN_WR_SEND ... TERN_WR_RDMA_WRITE] = {
 		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
 		.sge = true, .known = true,
 	},
 	[TERN_WR_RDMA_READ] = {
 		.flags = TERN_WR_SOLICITED, .sge = true, .known = true,
 	},
-	[TERN_WR_LOCAL_INV] = { .known = true },
-	[TERN_WR_BIND_MW] = { .known = true },
+	[TERN_WR_LOCAL_INV ... TERN_WR_BIND_MW] = { .known = true },
 	[TERN_WR_REG_MR] = { .kernel_only = true, .known = true },
 	[TERN_WR_READ_WITH_INV] = {
 		.flags = TERN_WR_SOLICITED,
 		.sge = true, .kernel_only = true, .known = true,
+	},
+	[TERN_WR_SEND_WITH_IMM ... TERN_WR_SEND_WITH_INV_IMM] = {
+		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
+		.sge = true, .tail = true, .extended = true, .known = true,
+	},
+	[TERN_WR_WRITE_WITH_IMM] = {
+		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
+		.sge = true, .extended = true, .known = true,
+	},
+	[TERN_WR_FETCH_ADD ... TERN_WR_CMP_SWAP] = {
+		.flags = TERN_WR_SOLICITED,
+		.sge = true, .atomic = true, .extended = true, .known = true,
 	},
 };
 
@@ -115,6 +129,16 @@ static int kernel_opcode(enum ib_wr_opcode opcode)
 		return TERN_WR_LOCAL_INV;
 	case IB_WR_REG_MR:
 		return TERN_WR_REG_MR;
+	case IB_WR_SEND_WITH_IMM:
+		return TERN_WR_SEND_WITH_IMM;
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return TERN_WR_WRITE_WITH_IMM;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
+		return TERN_WR_FETCH_ADD;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		return TERN_WR_CMP_SWAP;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -151,6 +175,35 @@ static void fill_reg(struct tern_sqe *sqe, const struct ib_send_wr *wr)
 	sqe->access = reg->access;
 }
 
+/* 4 of the 8 bytes of immediate data (RFC 7306 6.1), the first ones; the rest is 0 */
+static void fill_imm(struct tern_sqe *sqe, const struct ib_send_wr *wr)
+{
+	memcpy(sqe->imm, &wr->ex.imm_data, sizeof(wr->ex.imm_data));
+}
+
+/* operands follow the one element; an entry has room for them, see tern_sq_init() */
+static void fill_atomic(struct tern_sqe *sqe, const struct ib_send_wr *wr)
+{
+	const struct ib_atomic_wr *a = atomic_wr(wr);
+	bool swap = sqe->opcode == TERN_WR_CMP_SWAP;
+	struct tern_atomic_args args = {
+		.data = swap ? a->swap : a->compare_add,
+		.compare = swap ? a->compare_add : 0,
+		.data_mask = swap ? U64_MAX : 0,
+		.compare_mask = U64_MAX,
+	};
+
+	if (wr->opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP) {
+		args.data_mask = a->swap_mask;
+		args.compare_mask = a->compare_add_mask;
+	} else if (wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD) {
+		args.data_mask = a->compare_add_mask;
+	}
+	sqe->remote_addr = a->remote_addr;
+	sqe->rkey = a->rkey;
+	memcpy(&sqe->sge[1], &args, sizeof(args));
+}
+
 static void fill_by_opcode(struct tern_sqe *sqe, const struct ib_send_wr *wr)
 {
 	switch (sqe->opcode) {
@@ -169,6 +222,17 @@ static void fill_by_opcode(struct tern_sqe *sqe, const struct ib_send_wr *wr)
 		break;
 	case TERN_WR_REG_MR:
 		fill_reg(sqe, wr);
+		break;
+	case TERN_WR_WRITE_WITH_IMM:
+		fill_rdma(sqe, wr);
+		fill_imm(sqe, wr);
+		break;
+	case TERN_WR_SEND_WITH_IMM:
+		fill_imm(sqe, wr);
+		break;
+	case TERN_WR_FETCH_ADD:
+	case TERN_WR_CMP_SWAP:
+		fill_atomic(sqe, wr);
 		break;
 	default:
 		break;
@@ -210,6 +274,12 @@ static int fill_sges(struct tern_sq *sq, struct tern_sqe *sqe,
 	return 0;
 }
 
+static bool is_good_atomic(const struct tern_sqe *sqe, const struct ib_send_wr *wr)
+{
+	return IS_ALIGNED(sqe->remote_addr, sizeof(u64)) &&
+	       wr->sg_list[0].length >= sizeof(u64) && !(sqe->flags & TERN_WR_INLINE);
+}
+
 static int fill_sqe(struct tern_sq *sq, struct tern_sqe *sqe,
 		    const struct ib_send_wr *wr)
 {
@@ -217,13 +287,18 @@ static int fill_sqe(struct tern_sq *sq, struct tern_sqe *sqe,
 
 	if (opcode < 0)
 		return opcode;
+	if (wr_rows[opcode].extended && !READ_ONCE(sq->extended))
+		return -EOPNOTSUPP;
 	memset(sqe, 0, sizeof(*sqe));
 	sqe->opcode = opcode;
 	sqe->flags = kernel_flags(wr->send_flags);
 	sqe->wr_id = wr->wr_id;
-	if (opcode == TERN_WR_READ_WITH_INV && wr->num_sge != 1)
+	if ((opcode == TERN_WR_READ_WITH_INV || wr_rows[opcode].atomic) &&
+	    wr->num_sge != 1)
 		return -EINVAL;
 	fill_by_opcode(sqe, wr);
+	if (wr_rows[opcode].atomic && !is_good_atomic(sqe, wr))
+		return -EINVAL;
 	if (!wr_rows[opcode].sge)
 		return 0;
 	if (sqe->flags & TERN_WR_INLINE)
@@ -258,13 +333,28 @@ int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
 /* ---- fetch --------------------------------------------------------------- */
 
 /* RFC 5041 5.2: "The ULP Message Length MUST be less than 2^32" */
-static int sum_sges(struct tern_wqe *wqe)
+static int sum_sges(struct tern_wqe *wqe, u32 max)
 {
 	u64 len = tern_sges_len(wqe->sge, wqe->num_sge);
 
-	if (len > U32_MAX)
+	if (len > max)
 		return -EINVAL;
 	wqe->len = len;
+	return 0;
+}
+
+/*
+ * RFC 7306 5.1: atomics "MUST target ULP Buffer addresses that are 64-bit aligned".
+ * The result goes to one element of at least 8 bytes.
+ */
+static int fetch_atomic(const struct tern_sqe *sqe, struct tern_wqe *wqe)
+{
+	if (!IS_ALIGNED(wqe->remote_addr, sizeof(u64)) || wqe->num_sge != 1 ||
+	    wqe->sge[0].length < sizeof(u64))
+		return -EINVAL;
+	wqe->sge[0].length = sizeof(u64);
+	wqe->len = sizeof(u64);
+	memcpy(&wqe->args, &sqe->sge[1], sizeof(wqe->args));
 	return 0;
 }
 
@@ -287,7 +377,9 @@ static int fetch_payload(const struct tern_sq *sq, const struct tern_sqe *sqe,
 	if (wqe->num_sge > sq->max_sge || (wqe->num_sge && !row->sge))
 		return -EINVAL;
 	memcpy(wqe->sge, sqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
-	return sum_sges(wqe);
+	if (row->atomic)
+		return fetch_atomic(sqe, wqe);
+	return sum_sges(wqe, row->tail ? U32_MAX - TERN_IMM_LEN : U32_MAX);
 }
 
 int tern_sq_pending(const struct tern_sq *sq)
@@ -351,6 +443,8 @@ bool tern_sq_is_one_sided(const struct tern_sq *sq)
 	case TERN_WR_RDMA_WRITE:
 	case TERN_WR_RDMA_READ:
 	case TERN_WR_READ_WITH_INV:
+	case TERN_WR_FETCH_ADD:
+	case TERN_WR_CMP_SWAP:
 		return true;
 	default:
 		return false;
@@ -394,7 +488,9 @@ void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status)
 static bool awaits_response(const struct tern_sq_slot *slot)
 {
 	return slot->opcode == TERN_WR_RDMA_READ ||
-	       slot->opcode == TERN_WR_READ_WITH_INV;
+	       slot->opcode == TERN_WR_READ_WITH_INV ||
+	       slot->opcode == TERN_WR_FETCH_ADD ||
+	       slot->opcode == TERN_WR_CMP_SWAP;
 }
 
 void tern_sq_sent(struct tern_sq *sq, u32 head)

@@ -48,6 +48,7 @@ struct tern_sq_slot {
  * @max_sge: elements of an entry
  * @max_inline: bytes of inline payload
  * @sig_all: every entry is signalled
+ * @extended: kernel users may post what needs extensions
  * @failed: the flush found an entry that failed: none after it succeeds
  * @vendor_err: the peer's Terminate, for entries that fail; 0 means none
  * @flush_left: entries never started that the flush may still find
@@ -72,6 +73,7 @@ struct tern_sq {
 	u32 max_sge;
 	u32 max_inline;
 	bool sig_all;
+	bool extended;
 	bool failed;
 	u32 vendor_err;
 	u32 flush_left;
@@ -88,8 +90,10 @@ struct tern_sq {
  * @rkey: see struct tern_sqe
  * @ex: see struct tern_sqe
  * @access: see struct tern_sqe
- * @len: payload bytes
+ * @len: payload bytes; atomic: 8, the bytes of its result
  * @length: BIND_MW: bytes of the window
+ * @imm: immediate data in wire order
+ * @args: operands of an atomic
  * @sge: where the payload is
  * @num_sge: elements
  * @inline_len: bytes at @inl
@@ -105,7 +109,11 @@ struct tern_wqe {
 	u32 ex;
 	u32 access;
 	u32 len;
-	u64 length;
+	union {
+		u64 length;
+		u8 imm[8];
+	};
+	struct tern_atomic_args args;
 	u32 num_sge;
 	u32 inline_len;
 	struct tern_sge sge[TERN_MAX_SGE];
@@ -162,7 +170,7 @@ bool tern_sq_go_idle(struct tern_sq *sq);
 bool tern_sq_must_ring(const struct tern_sq *sq);
 
 /**
- * tern_sq_is_one_sided() - is the last entry posted a Write or a Read?
+ * tern_sq_is_one_sided() - is the last entry posted a Write, a Read or an atomic?
  * @sq: the queue
  *
  * A Send, unlike these, is meant to wake its receiver. The answer is a hint:
@@ -210,7 +218,7 @@ void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status);
  * @sq: the queue
  * @head: they are those before this index
  *
- * All of them are done, except Reads, which wait for their Response. Does nothing for
+ * All of them are done, except Reads and atomics, which wait for their Response. Does nothing for
  * entries that a flush took from the engine.
  */
 void tern_sq_sent(struct tern_sq *sq, u32 head);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* The slots of RDMA Reads in flight, inbound and outbound (RFC 5040 5.2). */
+/*
+ * The slots of RDMA Reads and atomics in flight, inbound and outbound (RFC 5040 5.2,
+ * RFC 7306 5.2).
+ */
 #include "readq.h"
 
 #include <linux/slab.h>
@@ -8,9 +11,10 @@
 /* one slot beyond the agreed depth, for the RTR Read */
 #define RTR_SLOTS	1
 
-int tern_readq_init(struct tern_readq *readq, u32 ird, u32 ord)
+int tern_readq_init(struct tern_readq *readq, u32 ird, u32 ord, bool atomics)
 {
-	readq->in = kvcalloc(ird + RTR_SLOTS, sizeof(*readq->in),
+	readq->in_slots = ird * (atomics ? 2 : 1) + RTR_SLOTS;
+	readq->in = kvcalloc(readq->in_slots, sizeof(*readq->in),
 			     GFP_KERNEL_ACCOUNT);
 	readq->out = kvcalloc(ord + RTR_SLOTS, sizeof(*readq->out),
 			      GFP_KERNEL_ACCOUNT);
@@ -32,7 +36,7 @@ void tern_readq_exit(struct tern_readq *readq)
 
 static u32 in_slot(const struct tern_readq *readq, u32 n)
 {
-	return (readq->in_head + n) % (readq->ird + RTR_SLOTS);
+	return (readq->in_head + n) % readq->in_slots;
 }
 
 static u32 out_slot(const struct tern_readq *readq, u32 n)
@@ -40,14 +44,17 @@ static u32 out_slot(const struct tern_readq *readq, u32 n)
 	return (readq->out_head + n) % (readq->ord + RTR_SLOTS);
 }
 
-bool tern_readq_in_full(const struct tern_readq *readq)
+bool tern_readq_in_full(const struct tern_readq *readq, bool atomic)
 {
-	return readq->in_count >= readq->ird + readq->in_rtr;
+	if (atomic)
+		return readq->in_atomics >= readq->ird;
+	return readq->in_count - readq->in_atomics >= readq->ird + readq->in_rtr;
 }
 
 void tern_readq_in_push(struct tern_readq *readq, const struct tern_read_in *rd)
 {
 	readq->in[in_slot(readq, readq->in_count++)] = *rd;
+	readq->in_atomics += rd->kind == TERN_OPEN_ATOMIC;
 }
 
 struct tern_read_in *tern_readq_in_first(struct tern_readq *readq)
@@ -59,6 +66,7 @@ void tern_readq_in_pop(struct tern_readq *readq)
 {
 	/* the RTR Read, if there was one, is always the oldest */
 	readq->in_rtr = false;
+	readq->in_atomics -= readq->in[readq->in_head].kind == TERN_OPEN_ATOMIC;
 	readq->in_head = in_slot(readq, 1);
 	readq->in_count--;
 }

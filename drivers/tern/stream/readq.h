@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * RDMA Reads in flight, both ways: where the send and receive engines meet.
+ * RDMA Reads and atomics in flight, both ways: where the send and receive engines meet.
  * Inbound Requests wait here for the send engine (IRD slots), outbound ones for
  * their Response (ORD). The socket lock guards all of it.
  */
@@ -13,28 +13,36 @@
 #include "uapi/rdma/tern-abi.h"
 
 /**
- * struct tern_read_in - a Read Request of the peer
- * @sink_stag: where the Response goes
- * @sink_to: offset in it
+ * struct tern_read_in - a Request of the peer
+ * @kind: Read, Read V2 or atomic
+ * @sink_stag: Read: where the Response goes
+ * @sink_to: Read: offset in it
  * @src_stag: our memory
  * @src_to: offset in it
  * @size: bytes
  * @msn: its number on queue 1, for a Terminate
+ * @atomic: atomic: what to do
+ * @seg_len: length of the Request, for a Terminate
+ * @hdr: its DDP header, for a Terminate
  */
 struct tern_read_in {
+	enum tern_open_kind kind;
 	u32 sink_stag;
 	u64 sink_to;
 	u32 src_stag;
 	u64 src_to;
 	u32 size;
 	u32 msn;
+	struct tern_atomic atomic;
+	u32 seg_len;
+	struct tern_ddp_untagged hdr;
 };
 
 /**
- * struct tern_read_out - a Read of ours that waits for its Response
- * @open: what tern_read_match() matches
+ * struct tern_read_out - a Read or atomic of ours that waits for its Response
+ * @open: what tern_read_match() and tern_response_match() match
  * @slot: its send queue index
- * @hidden: the RTR Read: no entry, no completion
+ * @hidden: the RTR Read, or a probe: no entry, no completion
  * @msn: of the Request on queue 1
  * @inv_stag: local STag to invalidate when the data is there, 0 for none
  * @sge: where the data goes
@@ -53,9 +61,11 @@ struct tern_read_out {
 /**
  * struct tern_readq - both queues of one stream
  * @in: inbound slots
- * @ird: how many, and one more for an RTR Read
+ * @in_slots: how many there are
+ * @ird: most Reads among them, and most atomics
  * @in_head: slot of the oldest
  * @in_count: slots in use
+ * @in_atomics: those of atomics
  * @in_rtr: an RTR Read is among @in
  * @out: outbound slots
  * @ord: how many, and one more for an RTR Read
@@ -64,9 +74,11 @@ struct tern_read_out {
  */
 struct tern_readq {
 	struct tern_read_in *in;
+	u32 in_slots;
 	u32 ird;
 	u32 in_head;
 	u32 in_count;
+	u32 in_atomics;
 	bool in_rtr;
 	struct tern_read_out *out;
 	u32 ord;
@@ -77,23 +89,25 @@ struct tern_readq {
 /**
  * tern_readq_init() - allocate the slots of a stream
  * @readq: zeroed
- * @ird: inbound slots the peer was told
- * @ord: outbound Reads the peer takes
+ * @ird: inbound Requests the peer was told
+ * @ord: outbound Reads and atomics the peer takes
+ * @atomics: the peer may send atomics
  *
- * One more slot in each direction is for an RTR Read (Q7). Context: process.
- * Return: 0 or -ENOMEM.
+ * One more slot in each direction is for an RTR Read (Q7). RFC 7306 5.2.2 wants room for
+ * the atomics in addition to the Reads, and MPA tells one number: there are @ird slots
+ * for each. Context: process. Return: 0 or -ENOMEM.
  */
-int tern_readq_init(struct tern_readq *readq, u32 ird, u32 ord);
+int tern_readq_init(struct tern_readq *readq, u32 ird, u32 ord, bool atomics);
 void tern_readq_exit(struct tern_readq *readq);
 
-/* true when all IRD slots are taken */
-bool tern_readq_in_full(const struct tern_readq *readq);
+/* true when all slots for Reads, or those for atomics, are taken */
+bool tern_readq_in_full(const struct tern_readq *readq, bool atomic);
 void tern_readq_in_push(struct tern_readq *readq, const struct tern_read_in *rd);
 /* the oldest inbound Read or NULL */
 struct tern_read_in *tern_readq_in_first(struct tern_readq *readq);
 void tern_readq_in_pop(struct tern_readq *readq);
 
-/* true when all ORD slots are taken: no other Read of the ULP may start */
+/* true when all ORD slots are taken: no other Read or atomic of the ULP may start */
 static inline bool tern_readq_out_full(const struct tern_readq *readq)
 {
 	return readq->out_count >= readq->ord;

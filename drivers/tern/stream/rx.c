@@ -2,25 +2,25 @@
 // Copyright (c) 2026 The tern authors
 /*
  * The receive engine: finds and verifies FPDUs in TCP's receive queue (RFC 5044
- * 4 and 6), checks their segments (RFC 5041 7.1, RFC 5040 7.2), places them and
- * delivers messages (RFC 5040 5).
+ * 4 and 6), and checks their segments (RFC 5041 7.1, RFC 5040 7.2).
  */
 #include "rx.h"
 
 #include <net/tcp.h>
 
-#include "core/mem_check.h"
-#include "core/read_open.h"
 #include "core/term.h"
-#include "mem/map.h"
-#include "mem/scope.h"
-#include "mem/stags.h"
 #include "observe/trace.h"
-#include "queue/srq.h"
-#include "place.h"
+#include "rx_msg.h"
 #include "sock.h"
 #include "state.h"
 #include "stream.h"
+
+/* what the peer's next FPDU may be, by the hello */
+static void set_version(struct tern_stream *s)
+{
+	s->rx.ddp.rv = tern_hello_rx_rv(&s->agree.hello);
+	s->rx.ddp.sets = tern_hello_rx_sets(&s->agree.hello);
+}
 
 void tern_rx_init(struct tern_stream *s)
 {
@@ -31,283 +31,7 @@ void tern_rx_init(struct tern_stream *s)
 	tern_ddp_rx_init(&rx->ddp, p->version);
 	rx->fence = !p->initiator;
 	rx->rtr_accept = p->rtr_accept;
-}
-
-/* ---- buffers ------------------------------------------------------------ */
-
-/* the program wrote a bad receive entry */
-static int recv_broken(struct tern_stream *s, int err)
-{
-	tern_stat_inc(s->stats, RQ_BAD_ENTRY);
-	if (err == -EINVAL)
-		tern_rq_fail(&s->rq, IB_WC_LOC_QP_OP_ERR);
-	return TERN_TERM_LOCAL;
-}
-
-/* QN 0: the first segment of a message takes an entry */
-static int take_recv(struct tern_stream *s, const struct tern_seg *seg)
-{
-	int ret;
-
-	if (!seg->first || s->rq.have_recv)
-		return TERN_TERM_NONE;
-	ret = tern_rq_take(&s->rq);
-	if (ret == -ENOENT) {
-		tern_stat_inc(s->stats, RX_NO_BUFFER);
-		return TERN_TERM_NONE;
-	}
-	if (ret)
-		return recv_broken(s, ret);
-	s->rx.sgl = (struct tern_sgl) {
-		.sge = s->rq.recv.sge,
-		.num = s->rq.recv.num_sge,
-	};
-	return TERN_TERM_NONE;
-}
-
-/* Q7: the RTR Send uses MSN 1, but no receive entry */
-static bool is_rtr_send(const struct tern_stream *s, const struct tern_seg *seg)
-{
-	return s->rx.fence && s->rx.rtr_accept & BIT(TERN_MPA_RTR_SEND) &&
-	       seg->opcode == TERN_OP_SEND && !seg->tagged &&
-	       seg->qn == TERN_QN_SEND && seg->last && !seg->len && !seg->mo;
-}
-
-/* is a Read Request of size 0? It is not checked yet and may be truncated */
-static bool reads_nothing(const struct tern_fpdu *f)
-{
-	const u32 ddp_len = sizeof(struct tern_ddp_untagged);
-	const struct tern_read_req *rreq = (const void *)(f->hdr + ddp_len);
-
-	return f->hdr_len >= ddp_len + sizeof(*rreq) && !rreq->size;
-}
-
-/* is this FPDU, a Read Request, the RTR? Plain peers send one unasked */
-static bool is_rtr_read(const struct tern_stream *s)
-{
-	return s->rx.fence && s->rx.rtr_accept & BIT(TERN_MPA_RTR_READ) &&
-	       reads_nothing(&s->rx.cur);
-}
-
-/* Q7: the RTR Read has a slot beyond the IRD */
-static bool have_read_slot(const struct tern_stream *s)
-{
-	return is_rtr_read(s) || !tern_readq_in_full(&s->readq);
-}
-
-/* RFC 5041 7.1: an untagged segment has a buffer, and fits into it */
-static int take_buffer(struct tern_stream *s, const struct tern_seg *seg)
-{
-	struct tern_rx *rx = &s->rx;
-	int term;
-
-	switch (seg->qn) {
-	case TERN_QN_SEND:
-		if (is_rtr_send(s, seg))
-			return TERN_TERM_NONE;
-		term = take_recv(s, seg);
-		if (term != TERN_TERM_NONE)
-			return term;
-		return tern_ddp_untagged(&rx->ddp, seg, s->rq.have_recv,
-					 s->rq.recv.len);
-	case TERN_QN_READ_REQ:
-		return tern_ddp_untagged(&rx->ddp, seg, have_read_slot(s),
-					 sizeof(struct tern_read_req));
-	default:
-		return tern_ddp_untagged(&rx->ddp, seg, true,
-					 TERN_TERMINATE_MAX);
-	}
-}
-
-/* ---- messages ----------------------------------------------------------- */
-
-/* check the STag to invalidate for each segment, before placement (RFC 5040 7.2) */
-static int check_invalidate(struct tern_stream *s, const struct tern_seg *seg)
-{
-	struct tern_mem_view view;
-	struct tern_mem_map map;
-	int term;
-
-	rcu_read_lock();
-	tern_mem_find(s->scope.keys, seg->inv_stag, &map);
-	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
-	term = tern_mem_check(&view, TERN_USE_INVALIDATE, 0, 0);
-	rcu_read_unlock();
-	return term;
-}
-
-static int deliver_send(struct tern_stream *s, const struct tern_seg *seg)
-{
-	u32 flags = 0;
-
-	if (seg->row->has_inv) {
-		if (tern_mem_invalidate_remote(&s->scope, seg->inv_stag))
-			return TERN_TERM_RP_CANT_INV;
-		flags |= TERN_CQE_WITH_INV;
-	}
-	if (seg->row->solicited)
-		flags |= TERN_CQE_SOLICITED;
-	tern_rq_complete(&s->rq, IB_WC_SUCCESS, seg->mo + seg->len, flags,
-			 seg->row->has_inv ? seg->inv_stag : 0);
-	return TERN_TERM_NONE;
-}
-
-static int handle_send(struct tern_stream *s, const struct tern_seg *seg)
-{
-	int term = TERN_TERM_NONE;
-
-	if (is_rtr_send(s, seg))
-		return TERN_TERM_NONE;
-	if (seg->row->has_inv)
-		term = check_invalidate(s, seg);
-	if (term != TERN_TERM_NONE)
-		return term;
-	if (seg->len && tern_place_sgl(s, &s->recv_scope, &s->rx.sgl)) {
-		tern_rq_fail(&s->rq, IB_WC_LOC_PROT_ERR);
-		return TERN_TERM_LOCAL;
-	}
-	return seg->last ? deliver_send(s, seg) : TERN_TERM_NONE;
-}
-
-static int read_done(struct tern_stream *s, struct tern_read_out *out)
-{
-	if (!out->hidden) {
-		if (out->inv_stag &&
-		    tern_mem_invalidate_local(&s->scope, out->inv_stag)) {
-			tern_sq_done(&s->sq, out->slot, IB_WC_LOC_PROT_ERR);
-			return TERN_TERM_LOCAL;
-		}
-		tern_sq_done(&s->sq, out->slot, IB_WC_SUCCESS);
-	}
-	tern_readq_out_pop(&s->readq);
-	tern_sq_complete(&s->sq);
-	/* an ORD slot is free, or a fenced entry may start */
-	s->rx.reply = true;
-	return TERN_TERM_NONE;
-}
-
-static int handle_read_resp(struct tern_stream *s, const struct tern_seg *seg)
-{
-	struct tern_read_out *out = tern_readq_out_first(&s->readq);
-	int term;
-
-	term = tern_read_match(out ? &out->open : NULL, seg);
-	if (term != TERN_TERM_NONE)
-		return term;
-	if (seg->len && tern_place_sgl(s, &s->scope, &out->sgl)) {
-		tern_sq_done(&s->sq, out->slot, IB_WC_LOC_PROT_ERR);
-		return TERN_TERM_LOCAL;
-	}
-	out->open.got += seg->len;
-	return seg->last ? read_done(s, out) : TERN_TERM_NONE;
-}
-
-/* RFC 5040 7.2(4); read_response() checks the source again when it reads */
-static int check_read_source(struct tern_stream *s, const struct tern_seg *seg)
-{
-	struct tern_mem_view view;
-	struct tern_mem_map map;
-	int term;
-
-	if (!seg->rreq.size)
-		return TERN_TERM_NONE;
-	rcu_read_lock();
-	tern_mem_find(s->scope.keys, seg->rreq.src_stag, &map);
-	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
-	view.access &= s->access;
-	term = tern_mem_check(&view, TERN_USE_READ_SRC, seg->rreq.src_to,
-			      seg->rreq.size);
-	rcu_read_unlock();
-	return term;
-}
-
-static int handle_read_req(struct tern_stream *s, const struct tern_seg *seg)
-{
-	int term = check_read_source(s, seg);
-	struct tern_read_in rd = {
-		.sink_stag = seg->rreq.sink_stag,
-		.sink_to = seg->rreq.sink_to,
-		.src_stag = seg->rreq.src_stag,
-		.src_to = seg->rreq.src_to,
-		.size = seg->rreq.size,
-		.msn = seg->msn,
-	};
-
-	if (term != TERN_TERM_NONE)
-		return term;
-	tern_readq_in_push(&s->readq, &rd);
-	s->readq.in_rtr |= is_rtr_read(s);
-	s->rx.reply = true;
-	return TERN_TERM_NONE;
-}
-
-/* the open Read that a Terminate's copied headers name, or NULL */
-static struct tern_read_out *find_failed_read(struct tern_stream *s,
-					      const struct tern_term_info *info)
-{
-	struct tern_readq *readq = &s->readq;
-	u32 i, msn;
-
-	if (!tern_term_names_read(info, &msn))
-		return NULL;
-	for (i = 0; i < readq->out_count; i++) {
-		struct tern_read_out *out = tern_readq_out_at(readq, i);
-
-		if (out->msn == msn && !out->hidden)
-			return out;
-	}
-	return NULL;
-}
-
-static enum ib_wc_status term_status(int code)
-{
-	if (code == TERN_TERM_RO_OPCODE)
-		return IB_WC_REM_INV_REQ_ERR;
-	if (TERN_TERM_LAYER(code) == 0 && TERN_TERM_ETYPE(code) == 1)
-		return IB_WC_REM_ACCESS_ERR;
-	return IB_WC_REM_OP_ERR;
-}
-
-/* fail the Read that the Terminate names, else the oldest entry; then flush */
-static void handle_terminate(struct tern_stream *s, const struct tern_fpdu *f,
-			     const struct tern_seg *seg)
-{
-	struct tern_term_info info;
-	struct tern_read_out *out;
-
-	tern_stat_inc(s->stats, RX_TERMINATE);
-	if (tern_term_parse(f->hdr + sizeof(struct tern_ddp_untagged), seg->len,
-			    &info))
-		info.code = TERN_TERM_RO_UNSPEC;
-	trace_tern_term_rx(s->qpn, info.code, tern_term_name(info.code));
-	s->terms.received = info.code;
-	s->sq.vendor_err = info.code;
-	out = find_failed_read(s, &info);
-	if (out)
-		tern_sq_done(&s->sq, out->slot, term_status(info.code));
-	else
-		tern_sq_fail_oldest(&s->sq, IB_WC_REM_OP_ERR);
-	tern_stream_step(s, QP_EV_TERM_RX);
-	/* RFC 5040 5.4: "The RDMAP layer MUST Deliver the Terminate Message to the ULP" */
-	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
-}
-
-static int handle_message(struct tern_stream *s, const struct tern_fpdu *f,
-			  const struct tern_seg *seg)
-{
-	switch (seg->opcode) {
-	case TERN_OP_WRITE:
-		return tern_place_write(s);
-	case TERN_OP_READ_REQ:
-		return handle_read_req(s, seg);
-	case TERN_OP_READ_RESP:
-		return handle_read_resp(s, seg);
-	case TERN_OP_TERMINATE:
-		handle_terminate(s, f, seg);
-		return TERN_TERM_NONE;
-	default:
-		return handle_send(s, seg);
-	}
+	set_version(s);
 }
 
 /* ---- FPDUs -------------------------------------------------------------- */
@@ -339,39 +63,18 @@ static enum ib_event_type error_event(int term)
  */
 static void rx_error(struct tern_stream *s, int term, const struct tern_fpdu *f)
 {
+	struct tern_term_seg seg = { .rv = s->rx.ddp.rv };
+
+	if (f) {
+		seg.hdr = f->hdr;
+		seg.hdr_len = f->hdr_len;
+		seg.len = f->ulpdu_len;
+	}
 	count_error(s, term);
 	if (term == TERN_TERM_DU_TOO_LONG && s->rx.seg.qn == TERN_QN_SEND)
 		tern_rq_fail(&s->rq, IB_WC_LOC_LEN_ERR);
-	if (f && TERN_TERM_LAYER(term) != 2)
-		tern_stream_error(s, term, f->hdr, f->hdr_len, f->ulpdu_len);
-	else
-		tern_stream_error(s, term, NULL, 0, 0);
+	tern_stream_error(s, term, f && TERN_TERM_LAYER(term) != 2 ? &seg : NULL);
 	tern_stream_async_event(s, error_event(term));
-}
-
-/*
- * The RTR that this FPDU is (F64: an empty Write or Read that was listed; F65: an
- * empty Send), or NONE.
- */
-static u8 rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
-{
-	u8 rtr = TERN_MPA_RTR_NONE;
-
-	switch (f->hdr[1] & TERN_RDMAP_OPCODE_MASK) {
-	case TERN_OP_WRITE:
-		if (f->ulpdu_len == sizeof(struct tern_ddp_tagged))
-			rtr = TERN_MPA_RTR_WRITE;
-		break;
-	case TERN_OP_READ_REQ:
-		if (reads_nothing(f))
-			rtr = TERN_MPA_RTR_READ;
-		break;
-	case TERN_OP_SEND:
-		if (f->ulpdu_len == sizeof(struct tern_ddp_untagged))
-			rtr = TERN_MPA_RTR_SEND;
-		break;
-	}
-	return rx->rtr_accept & BIT(rtr) ? rtr : TERN_MPA_RTR_NONE;
 }
 
 /* R6: the first FPDU with good CRC and markers opens the fence */
@@ -382,21 +85,48 @@ static void open_fence(struct tern_stream *s, const struct tern_fpdu *f, int ter
 		return;
 	s->rx.fence = false;
 	if (term == TERN_TERM_NONE)
-		WRITE_ONCE(s->rx.rtr, rtr_of(&s->rx, f));
+		WRITE_ONCE(s->rx.rtr, tern_rx_rtr_of(&s->rx, f));
 	s->rx.reply = true;
 	tern_stream_opened(s);
+}
+
+/* for the Immediate Data that may follow a Write */
+static void count_write(struct tern_rx *rx, const struct tern_seg *seg)
+{
+	if (seg->opcode != TERN_OP_WRITE)
+		rx->write_len = 0;
+	else if (rx->ddp.tagged_open)
+		rx->write_len += seg->len;
+	else
+		rx->write_len = seg->len;
+}
+
+/* what this FPDU says of the peer: it is a hello, or no hello will come any more */
+static void take_hello(struct tern_stream *s, const struct tern_seg *seg, bool whole)
+{
+	struct tern_hello *hello = &s->agree.hello;
+	struct tern_hello_msg msg;
+	bool is_hello = seg->opcode == TERN_OP_WRITE && whole && !seg->len &&
+			tern_hello_parse(seg->stag, seg->to, &msg);
+
+	tern_hello_fpdu(hello, is_hello ? &msg : NULL);
+	set_version(s);
+	/* an answer or a go is due, or an entry that waited may start */
+	if (is_hello || s->agree.waiting)
+		s->rx.reply = true;
 }
 
 static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 {
 	struct tern_rx *rx = &s->rx;
 	struct tern_seg *seg = &rx->seg;
+	bool whole;
 	int term;
 
 	term = tern_ddp_segment(&rx->ddp, f->hdr, f->hdr_len, f->ulpdu_len,
 				seg);
 	if (term == TERN_TERM_NONE && !seg->tagged)
-		term = take_buffer(s, seg);
+		term = tern_rx_take_buffer(s, seg);
 	if (term == TERN_TERM_NONE)
 		term = tern_rdmap_segment(&rx->ddp, f->hdr, f->hdr_len, seg);
 	if (term != TERN_TERM_NONE)
@@ -405,16 +135,21 @@ static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 	/* the program may have waited for this: see is_batching() */
 	if (seg->opcode != TERN_OP_READ_REQ && seg->opcode != TERN_OP_READ_RESP)
 		WRITE_ONCE(s->sched.doorbells, 0);
-	term = handle_message(s, f, seg);
-	if (term == TERN_TERM_NONE)
-		tern_ddp_advance(&rx->ddp, seg);
-	return term;
+	term = tern_rx_message(s, f, seg);
+	if (term != TERN_TERM_NONE)
+		return term;
+	whole = seg->last && !rx->ddp.tagged_open;
+	count_write(rx, seg);
+	tern_ddp_advance(&rx->ddp, seg);
+	if (s->agree.hello.state != TERN_HELLO_OVER)
+		take_hello(s, seg, whole);
+	return TERN_TERM_NONE;
 }
 
 /* an error of this end, that no RFC has a code for */
 static void rx_local_error(struct tern_stream *s)
 {
-	tern_stream_error(s, TERN_TERM_MPA_LOCAL, NULL, 0, 0);
+	tern_stream_error(s, TERN_TERM_MPA_LOCAL, NULL);
 	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
 }
 

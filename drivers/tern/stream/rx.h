@@ -22,6 +22,7 @@ struct tern_stream;
  * @cur: the current FPDU; on the stack it would be zeroed each time
  * @seg: its segment; the same
  * @payload: follows @at through @cur: where placement reads
+ * @write_len: bytes of the Write message that the last segments were of, else 0
  * @skip: bytes of a handled FPDU still to be consumed from the queue
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_mpa_params
@@ -37,6 +38,7 @@ struct tern_rx {
 	struct tern_fpdu cur;
 	struct tern_seg seg;
 	struct tern_skb_cursor payload;
+	u32 write_len;
 	u32 skip;
 	bool fence;
 	u8 rtr_accept;

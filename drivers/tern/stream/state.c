@@ -104,6 +104,7 @@ static bool at_boundary(const struct tern_stream *s)
 static void cut_message(struct tern_stream *s)
 {
 	s->tx.source = TERN_TX_NONE;
+	s->tx.imm_follows = false;
 }
 
 static void end_stream(struct tern_stream *s, u32 actions)
@@ -156,8 +157,16 @@ void tern_stream_step(struct tern_stream *s, enum tern_qp_event event)
 	run_actions(s, step.actions);
 }
 
-void tern_stream_error(struct tern_stream *s, int code, const u8 *seg,
-		       u32 seg_hdr_len, u32 seg_len)
+/* what the Terminate copies; the segment itself may go */
+static void keep_segment(struct tern_tx *tx, const struct tern_term_seg *seg)
+{
+	tx->term_seg = *seg;
+	tx->term_seg.hdr_len = min_t(u32, seg->hdr_len, TERN_HDR_MAX);
+	memcpy(tx->term_hdr, seg->hdr, tx->term_seg.hdr_len);
+	tx->term_seg.hdr = tx->term_hdr;
+}
+
+void tern_stream_error(struct tern_stream *s, int code, const struct tern_term_seg *seg)
 {
 	struct tern_tx *tx = &s->tx;
 
@@ -176,10 +185,8 @@ void tern_stream_error(struct tern_stream *s, int code, const u8 *seg,
 	else
 		tern_stat_term(s->stats, code);
 	tx->term_code = code;
-	tx->term_seg_len = seg_len;
-	tx->term_hdr_len = seg ? min_t(u32, seg_hdr_len, TERN_HDR_MAX) : 0;
 	if (seg)
-		memcpy(tx->term_hdr, seg, tx->term_hdr_len);
+		keep_segment(tx, seg);
 	tern_stream_step(s, QP_EV_LOCAL_ERROR);
 }
 

@@ -10,6 +10,7 @@
 #include "core/qp_fsm.h"
 
 struct tern_stream;
+struct tern_term_seg;
 
 /**
  * tern_stream_lock() - take the stream lock: the socket lock, or, before there
@@ -43,14 +44,12 @@ void tern_stream_async_event(struct tern_stream *s, enum ib_event_type type);
  * tern_stream_error() - we found an error: Terminate, flush, async event
  * @s: attached
  * @code: triplet to send, TERN_TERM_NONE for none
- * @seg: headers of the offending segment, or NULL
- * @seg_hdr_len: bytes at @seg
- * @seg_len: its ULPDU_Length
+ * @seg: the offending segment, or NULL
  *
  * Context: the stream lock is held.
  */
-void tern_stream_error(struct tern_stream *s, int code, const u8 *seg,
-		       u32 seg_hdr_len, u32 seg_len);
+void tern_stream_error(struct tern_stream *s, int code,
+		       const struct tern_term_seg *seg);
 
 /**
  * tern_stream_flush() - complete some of the posted entries in error

@@ -69,20 +69,24 @@ void tern_stream_exit(struct tern_stream *s)
 
 static int create_readq(struct tern_sock *sock,
 			const struct tern_mpa_params *params,
+			const struct tern_agree_options *agree,
 			struct tern_readq *readq)
 {
 	/* a worker may run this: charge the cgroup of the program's socket */
 	struct mem_cgroup *old = tern_sock_charge(sock);
-	int ret = tern_readq_init(readq, params->ird, params->ord);
+	bool atomics = params->version && agree->extensions != TERN_EXTENSIONS_OFF;
+	int ret = tern_readq_init(readq, params->ird, params->ord, atomics);
 
 	tern_charge_end(old);
 	return ret;
 }
 
 static void init_engines(struct tern_stream *s, struct tern_sock *sock,
-			 const struct tern_mpa_params *params)
+			 const struct tern_mpa_params *params,
+			 const struct tern_agree_options *agree)
 {
 	s->params = *params;
+	tern_agree_init(s, agree);
 	tern_tx_init(s, tern_sock_mss_locked(sock));
 	tern_rx_init(s);
 }
@@ -96,6 +100,7 @@ static void init_engines(struct tern_stream *s, struct tern_sock *sock,
  */
 static int switch_lock(struct tern_stream *s, struct tern_sock *sock,
 		       const struct tern_mpa_params *params,
+		       const struct tern_agree_options *agree,
 		       const struct tern_readq *readq)
 {
 	int ret = -EINVAL;
@@ -105,7 +110,7 @@ static int switch_lock(struct tern_stream *s, struct tern_sock *sock,
 	if (s->state == QP_IDLE && !s->sock) {
 		ret = 0;
 		s->readq = *readq;
-		init_engines(s, sock, params);
+		init_engines(s, sock, params, agree);
 		tern_sock_get(sock);
 		/* release: the engines are set up before @sock is visible */
 		smp_store_release(&s->sock, sock);
@@ -120,14 +125,15 @@ static int switch_lock(struct tern_stream *s, struct tern_sock *sock,
 }
 
 int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
-		       const struct tern_mpa_params *params)
+		       const struct tern_mpa_params *params,
+		       const struct tern_agree_options *agree)
 {
 	struct tern_readq readq = {};
-	int ret = create_readq(sock, params, &readq);
+	int ret = create_readq(sock, params, agree, &readq);
 
 	if (ret)
 		return ret;
-	ret = switch_lock(s, sock, params, &readq);
+	ret = switch_lock(s, sock, params, agree, &readq);
 	if (ret) {
 		tern_readq_exit(&readq);
 		return ret;
@@ -174,4 +180,17 @@ void tern_stream_detach(struct tern_stream *s)
 
 	if (sock)
 		tern_sock_clear_owner(sock, s);
+}
+
+/* ---- extensions ---------------------------------------------------------- */
+
+bool tern_stream_features(const struct tern_stream *s, u16 *features)
+{
+	const struct tern_hello *hello = &s->agree.hello;
+	/* of a moment ago, without the stream lock */
+	bool decided = data_race(tern_hello_decided(hello));
+
+	/* likewise */
+	*features = data_race(tern_hello_agreed(hello));
+	return decided;
 }

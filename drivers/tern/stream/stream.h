@@ -17,6 +17,7 @@
 #include "observe/stats.h"
 #include "queue/rq.h"
 #include "queue/sq.h"
+#include "agree.h"
 #include "readq.h"
 #include "rx.h"
 #include "setup.h"
@@ -62,7 +63,8 @@ struct tern_stream_ops {
  * @rq: receive side, and where it completes
  * @tx: send engine
  * @rx: receive engine
- * @readq: Reads in flight
+ * @readq: Reads and atomics in flight
+ * @agree: what the hello agreed on
  * @sched: when @tx runs
  */
 struct tern_stream {
@@ -85,6 +87,7 @@ struct tern_stream {
 	struct tern_tx tx;
 	struct tern_rx rx;
 	struct tern_readq readq;
+	struct tern_agree agree;
 	struct tern_tx_sched sched;
 };
 
@@ -118,6 +121,7 @@ void tern_stream_exit(struct tern_stream *s);
  * @s: bound to its user
  * @sock: its connection (it takes a reference); callbacks are routed to it
  * @params: what MPA agreed on, its depths at most TERN_MAX_RD_ATOM
+ * @agree: what a hello may agree on
  *
  * Responder: before the Reply is sent; nothing is sent until the first valid
  * FPDU came. Initiator: after the Reply was read; the RTR goes out first.
@@ -125,7 +129,8 @@ void tern_stream_exit(struct tern_stream *s);
  * the stream is no longer in IDLE.
  */
 int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
-		       const struct tern_mpa_params *params);
+		       const struct tern_mpa_params *params,
+		       const struct tern_agree_options *agree);
 
 /**
  * tern_stream_close() - the ULP, the user or the device ends the stream
@@ -141,5 +146,16 @@ void tern_stream_fatal(struct tern_stream *s);
 
 /* stop the callbacks for good; Context: process, the stream lock not held */
 void tern_stream_detach(struct tern_stream *s);
+
+/**
+ * tern_stream_features() - extensions that both ends agreed on so far
+ * @s: in any state
+ * @features: result: enum tern_feature, 0 before anything is agreed on
+ *
+ * Context: any; without the stream lock the result may be of a moment ago.
+ * Return: @features is final: a hello was answered, no answer will come, or the
+ * connection has no extensions (they are off, or it has version 0).
+ */
+bool tern_stream_features(const struct tern_stream *s, u16 *features);
 
 #endif /* TERN_STREAM_H */

@@ -19,6 +19,7 @@
 #include "state.h"
 #include "stream.h"
 #include "tx_msg.h"
+#include "tx_reply.h"
 
 void tern_tx_init(struct tern_stream *s, u32 mss)
 {
@@ -28,6 +29,7 @@ void tern_tx_init(struct tern_stream *s, u32 mss)
 			  mss);
 	tx->send_msn = 1;
 	tx->read_msn = 1;
+	tx->resp_msn = 1;
 	tx->term_code = TERN_TERM_NONE;
 	tx->rtr = s->params.rtr;
 }
@@ -39,23 +41,6 @@ void tern_tx_exit(struct tern_stream *s)
 
 /* ---- building FPDUs ----------------------------------------------------- */
 
-static int read_response(struct tern_stream *s, u32 done, u8 *dst, u32 len)
-{
-	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
-	struct tern_mem_view view;
-	struct tern_mem_map map;
-	struct tern_mem *mem;
-	int term;
-
-	mem = tern_mem_enter(s->scope.keys, rd->src_stag, &map);
-	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
-	term = tern_mem_check(&view, TERN_USE_READ_SRC, rd->src_to + done, len);
-	if (term == TERN_TERM_NONE)
-		tern_mem_read(&map, rd->src_to + done, dst, len);
-	tern_mem_leave(mem);
-	return term;
-}
-
 /* copy payload of the message, from @done on; TERN_TERM_NONE or the error */
 static int read_payload(struct tern_stream *s, u32 done, u8 *dst, u32 len)
 {
@@ -63,7 +48,7 @@ static int read_payload(struct tern_stream *s, u32 done, u8 *dst, u32 len)
 	struct tern_wqe *wqe = &tx->wqe;
 
 	if (tx->source == TERN_TX_RESPONSE)
-		return read_response(s, done, dst, len);
+		return tern_tx_read_response(s, done, dst, len);
 	if (wqe->flags & TERN_WR_INLINE) {
 		memcpy(dst, wqe->inl + done, len);
 		return TERN_TERM_NONE;
@@ -98,25 +83,6 @@ static int emit_payload(struct tern_stream *s, struct tern_burst_pos *pos,
 	return TERN_TERM_NONE;
 }
 
-/*
- * The source of a Response became invalid while the Response was sent. RFC 5040
- * 4.8: the copied Read Request header "is updated to reflect the current
- * location of the RDMA Read operation that is in process" (RDMAP-032).
- */
-static void response_failed(struct tern_stream *s, int term, u32 done)
-{
-	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
-	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
-	struct tern_tx_msg msg;
-
-	tern_rdmap_build_read_req(&msg, v, rd->msn,
-				  rd->sink_stag, rd->sink_to + done,
-				  rd->size - done, rd->src_stag,
-				  rd->src_to + done);
-	msg.hdr[0] |= TERN_DDP_LAST;
-	tern_stream_error(s, term, msg.hdr, msg.hdr_len, msg.hdr_len);
-}
-
 static void payload_failed(struct tern_stream *s, int term, u32 done)
 {
 	struct tern_tx *tx = &s->tx;
@@ -125,11 +91,11 @@ static void payload_failed(struct tern_stream *s, int term, u32 done)
 	/* the rest of the message is not sent: a Terminate follows */
 	tx->source = TERN_TX_NONE;
 	if (source == TERN_TX_RESPONSE) {
-		response_failed(s, term, done);
+		tern_tx_response_failed(s, term, done);
 		return;
 	}
 	tern_sq_done(&s->sq, tx->wqe.index, IB_WC_LOC_PROT_ERR);
-	tern_stream_error(s, term, NULL, 0, 0);
+	tern_stream_error(s, term, NULL);
 }
 
 /* add an FPDU of the message in progress to the burst: 0, -ENOMEM or -EFAULT */
@@ -157,7 +123,7 @@ static int emit_fpdu(struct tern_stream *s)
 	tern_burst_write(&tx->burst, &pos, tail,
 			 tern_fpdu_tx_end(&tx->fpdu, tail));
 	tern_stat_inc(s->stats, TX_FPDU);
-	trace_tern_fpdu_tx(s->qpn, tx->msg.hdr[1] & TERN_RDMAP_OPCODE_MASK,
+	trace_tern_fpdu_tx(s->qpn, tx->msg.hdr[1] & TERN_RDMAP_OPCODE_MASK_V2,
 			   tx->fpdu.ulpdu_len, tern_tx_msg_done(&tx->msg));
 	return 0;
 }
@@ -168,10 +134,14 @@ static void message_done(struct tern_stream *s)
 
 	switch (tx->source) {
 	case TERN_TX_WQE:
-		tx->burst_head = tx->wqe.index + 1;
+		if (!tx->imm_follows)
+			tx->burst_head = tx->wqe.index + 1;
 		break;
 	case TERN_TX_RESPONSE:
 		tern_readq_in_pop(&s->readq);
+		break;
+	case TERN_TX_HELLO:
+		tern_hello_sent(&s->agree.hello, tx->hello_role);
 		break;
 	case TERN_TX_TERMINATE:
 		tx->term_sent = true;
@@ -256,7 +226,7 @@ static bool is_drained(const struct tern_stream *s)
 {
 	const struct tern_tx *tx = &s->tx;
 
-	if (tx->source != TERN_TX_NONE || s->readq.in_count)
+	if (tx->source != TERN_TX_NONE || tx->imm_follows || s->readq.in_count)
 		return false;
 	/* after the peer's FIN no Response comes */
 	return s->rx.eof || (!tx->stalled && !s->readq.out_count);

@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #include "core/fpdu_tx.h"
+#include "core/term.h"
 #include "mem/sgl.h"
 #include "queue/sq.h"
 #include "burst.h"
@@ -17,9 +18,10 @@ struct tern_stream;
 enum tern_tx_source {
 	TERN_TX_NONE,		/* between two messages */
 	TERN_TX_WQE,		/* a send queue entry */
-	TERN_TX_RESPONSE,	/* the oldest inbound Read */
+	TERN_TX_RESPONSE,	/* the oldest inbound Read or atomic */
 	TERN_TX_TERMINATE,
-	TERN_TX_RTR,
+	TERN_TX_RTR,		/* likewise a probe: a Read of nothing */
+	TERN_TX_HELLO,
 };
 
 /**
@@ -30,8 +32,11 @@ enum tern_tx_source {
  * @source: where @msg comes from
  * @wqe: copy of the entry, with @source TERN_TX_WQE
  * @sgl: the part of its payload that is still to be read
+ * @imm_follows: the Immediate Data of @wqe, a Write, is the next message
+ * @hello_role: enum tern_hello_role, with @source TERN_TX_HELLO
  * @send_msn: next MSN of queue 0
  * @read_msn: next MSN of queue 1
+ * @resp_msn: next MSN of queue 3
  * @active: the engine is running: a nested call only sets @again
  * @again: look again before the end
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
@@ -44,9 +49,8 @@ enum tern_tx_source {
  * @burst_head: SQ entries before this index are done when @burst is sent
  * @prefer_wqe: the last message was a Response: an SQ entry is next
  * @term_code: Terminate to be sent, TERN_TERM_NONE for none
- * @term_hdr: headers of the offending segment
- * @term_hdr_len: bytes at @term_hdr
- * @term_seg_len: its ULPDU_Length
+ * @term_seg: the offending segment, if there is one
+ * @term_hdr: its headers
  * @term_sent: the one Terminate was built; it is in the burst, or sent
  * @rtr: RTR to be sent first
  */
@@ -56,8 +60,11 @@ struct tern_tx {
 	enum tern_tx_source source;
 	struct tern_wqe wqe;
 	struct tern_sgl sgl;
+	bool imm_follows;
+	u8 hello_role;
 	u32 send_msn;
 	u32 read_msn;
+	u32 resp_msn;
 	bool active;
 	bool again;
 	bool stalled;
@@ -68,9 +75,8 @@ struct tern_tx {
 	u32 burst_head;
 	bool prefer_wqe;
 	int term_code;
+	struct tern_term_seg term_seg;
 	u8 term_hdr[TERN_HDR_MAX + 2];
-	u32 term_hdr_len;
-	u32 term_seg_len;
 	bool term_sent;
 	u8 rtr;
 };

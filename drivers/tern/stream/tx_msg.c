@@ -16,6 +16,7 @@
 #include "queue/sq.h"
 #include "state.h"
 #include "stream.h"
+#include "tx_reply.h"
 
 /*
  * The STag and TO of the RTR: any value is legal, RFC 5041 5.2: they "MUST NOT
@@ -46,7 +47,7 @@ static bool sq_entry_failed(struct tern_stream *s, enum ib_wc_status status)
 	tern_sq_started(&s->sq, &tx->wqe);
 	tern_sq_done(&s->sq, tx->wqe.index, status);
 	/* RFC 5040 7.1(1): the Terminate is "sent instead of the request" */
-	tern_stream_error(s, TERN_TERM_LOCAL, NULL, 0, 0);
+	tern_stream_error(s, TERN_TERM_LOCAL, NULL);
 	return false;
 }
 
@@ -58,61 +59,163 @@ static bool sq_broken(struct tern_stream *s, int err)
 	tern_stat_inc(s->stats, SQ_BAD_ENTRY);
 	if (err == -EINVAL)
 		return sq_entry_failed(s, IB_WC_LOC_QP_OP_ERR);
-	tern_stream_error(s, TERN_TERM_LOCAL, NULL, 0, 0);
+	tern_stream_error(s, TERN_TERM_LOCAL, NULL);
 	return false;
+}
+
+struct tern_rdmap_version tern_tx_version(const struct tern_stream *s)
+{
+	return (struct tern_rdmap_version) {
+		.dv = s->params.version,
+		.rv = tern_hello_tx_rv(&s->agree.hello),
+	};
+}
+
+static bool has_inv(const struct tern_wqe *wqe)
+{
+	return wqe->opcode == TERN_WR_SEND_WITH_INV ||
+	       wqe->opcode == TERN_WR_SEND_WITH_INV_IMM;
+}
+
+static bool is_send_imm(const struct tern_wqe *wqe)
+{
+	return wqe->opcode == TERN_WR_SEND_WITH_IMM ||
+	       wqe->opcode == TERN_WR_SEND_WITH_INV_IMM;
 }
 
 static enum tern_rdmap_opcode send_opcode(const struct tern_wqe *wqe)
 {
-	bool inv = wqe->opcode == TERN_WR_SEND_WITH_INV;
+	static const u8 opcodes[2][2][2] = {	/* [immediate][solicited][invalidate] */
+		{ { TERN_OP_SEND, TERN_OP_SEND_INV },
+		  { TERN_OP_SEND_SE, TERN_OP_SEND_SE_INV } },
+		{ { TERN_OP_SEND_IMM, TERN_OP_SEND_INV_IMM },
+		  { TERN_OP_SEND_SE_IMM, TERN_OP_SEND_SE_INV_IMM } },
+	};
+	bool se = wqe->flags & TERN_WR_SOLICITED;
 
-	if (wqe->flags & TERN_WR_SOLICITED)
-		return inv ? TERN_OP_SEND_SE_INV : TERN_OP_SEND_SE;
-	return inv ? TERN_OP_SEND_INV : TERN_OP_SEND;
+	return opcodes[is_send_imm(wqe)][se][has_inv(wqe)];
+}
+
+static void build_send(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+	struct tern_wqe *wqe = &tx->wqe;
+	struct tern_rdmap_version v = tern_tx_version(s);
+	u32 inv_stag = has_inv(wqe) ? wqe->ex : 0;
+
+	if (is_send_imm(wqe))
+		tern_rdmap_build_send_imm(&tx->msg, v, send_opcode(wqe), inv_stag,
+					  tx->send_msn++, wqe->len, wqe->imm);
+	else
+		tern_rdmap_build_send(&tx->msg, v, send_opcode(wqe), inv_stag,
+				      tx->send_msn++, wqe->len);
+}
+
+/* RFC 7306 6: Immediate Data, alone or after the Write of the same entry */
+static void build_imm(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+	struct tern_wqe *wqe = &tx->wqe;
+
+	tern_rdmap_build_imm(&tx->msg, tern_tx_version(s),
+			     wqe->flags & TERN_WR_SOLICITED ? TERN_OP_IMM_SE : TERN_OP_IMM,
+			     tx->send_msn++, wqe->imm);
+}
+
+/* a Write of nothing that looks like a hello is sent with another TO */
+static void build_write(struct tern_stream *s)
+{
+	struct tern_wqe *wqe = &s->tx.wqe;
+	u64 to = wqe->remote_addr;
+
+	if (!wqe->len)
+		to = tern_hello_ulp_to(wqe->rkey, to);
+	tern_rdmap_build_write(&s->tx.msg, tern_tx_version(s), wqe->rkey, to, wqe->len);
 }
 
 static void build_wqe_msg(struct tern_stream *s)
 {
-	struct tern_tx *tx = &s->tx;
-	struct tern_wqe *wqe = &tx->wqe;
-	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
+	struct tern_wqe *wqe = &s->tx.wqe;
+	bool with_imm = wqe->opcode == TERN_WR_WRITE_WITH_IMM;
 
-	if (wqe->opcode == TERN_WR_RDMA_WRITE) {
-		tern_rdmap_build_write(&tx->msg, v, wqe->rkey,
-				       wqe->remote_addr, wqe->len);
-		return;
+	if (with_imm && !wqe->len) {
+		build_imm(s);
+	} else if (with_imm || wqe->opcode == TERN_WR_RDMA_WRITE) {
+		s->tx.imm_follows = with_imm;
+		build_write(s);
+	} else {
+		build_send(s);
 	}
-	tern_rdmap_build_send(&tx->msg, v, send_opcode(wqe),
-			      wqe->opcode == TERN_WR_SEND_WITH_INV ? wqe->ex : 0,
-			      tx->send_msn++, wqe->len);
+}
+
+/* the second message of a Write with Immediate: nothing may come in between */
+static bool start_imm(struct tern_stream *s)
+{
+	s->tx.imm_follows = false;
+	build_imm(s);
+	s->tx.source = TERN_TX_WQE;
+	return true;
+}
+
+/* the slot of an entry that waits for its Response */
+static struct tern_read_out *push_request(struct tern_stream *s, enum tern_open_kind kind)
+{
+	struct tern_wqe *wqe = &s->tx.wqe;
+	struct tern_read_out *out = tern_readq_out_next(&s->readq);
+
+	out->open = (struct tern_read_open) { .kind = kind, .len = wqe->len };
+	out->slot = wqe->index;
+	out->hidden = false;
+	out->msn = s->tx.read_msn++;
+	out->inv_stag = wqe->opcode == TERN_WR_READ_WITH_INV ? wqe->ex : 0;
+	memcpy(out->sge, wqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
+	out->sgl = (struct tern_sgl) { .sge = out->sge, .num = wqe->num_sge };
+	tern_readq_out_push(&s->readq);
+	return out;
 }
 
 /*
  * The sink of a Read is a random STag that is in no table: the Response that
  * names it is scattered to the entry's list. So the peer never learns a local
- * key.
+ * key. In version 2 no sink is named.
  */
 static void build_read(struct tern_stream *s)
 {
+	struct tern_rdmap_version v = tern_tx_version(s);
 	struct tern_tx *tx = &s->tx;
 	struct tern_wqe *wqe = &tx->wqe;
-	struct tern_read_out *out = tern_readq_out_next(&s->readq);
-	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
+	struct tern_read_out *out;
 
-	out->open = (struct tern_read_open) {
-		.stag = get_random_u32() | 1,
-		.len = wqe->len,
+	if (v.rv == TERN_HELLO_RV2) {
+		out = push_request(s, TERN_OPEN_READ_V2);
+		tern_rdmap_build_read_req_v2(&tx->msg, v, out->msn, wqe->len, wqe->rkey,
+					     wqe->remote_addr);
+		return;
+	}
+	out = push_request(s, TERN_OPEN_READ);
+	out->open.stag = get_random_u32() | 1;
+	tern_rdmap_build_read_req(&tx->msg, v, out->msn, out->open.stag, 0, wqe->len,
+				  wqe->rkey, wqe->remote_addr);
+}
+
+static void build_atomic(struct tern_stream *s)
+{
+	struct tern_wqe *wqe = &s->tx.wqe;
+	struct tern_read_out *out = push_request(s, TERN_OPEN_ATOMIC);
+	struct tern_atomic a = {
+		.op = wqe->opcode == TERN_WR_CMP_SWAP ? TERN_ATOMIC_CMP_SWAP :
+							TERN_ATOMIC_FETCH_ADD,
+		.id = out->msn,
+		.stag = wqe->rkey,
+		.to = wqe->remote_addr,
+		.data = wqe->args.data,
+		.data_mask = wqe->args.data_mask,
+		.compare = wqe->args.compare,
+		.compare_mask = wqe->args.compare_mask,
 	};
-	out->slot = wqe->index;
-	out->hidden = false;
-	out->msn = tx->read_msn;
-	out->inv_stag = wqe->opcode == TERN_WR_READ_WITH_INV ? wqe->ex : 0;
-	memcpy(out->sge, wqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
-	out->sgl = (struct tern_sgl) { .sge = out->sge, .num = wqe->num_sge };
-	tern_readq_out_push(&s->readq);
-	tern_rdmap_build_read_req(&tx->msg, v, tx->read_msn++,
-				  out->open.stag, 0, wqe->len, wqe->rkey,
-				  wqe->remote_addr);
+
+	out->open.id = a.id;
+	tern_rdmap_build_atomic_req(&s->tx.msg, tern_tx_version(s), out->msn, &a);
 }
 
 static bool stall_queue(struct tern_stream *s)
@@ -121,13 +224,19 @@ static bool stall_queue(struct tern_stream *s)
 	return false;
 }
 
-static bool is_read(const struct tern_wqe *wqe)
+static bool is_atomic(const struct tern_wqe *wqe)
 {
-	return wqe->opcode == TERN_WR_RDMA_READ ||
-	       wqe->opcode == TERN_WR_READ_WITH_INV;
+	return wqe->opcode == TERN_WR_FETCH_ADD || wqe->opcode == TERN_WR_CMP_SWAP;
 }
 
-static bool start_read(struct tern_stream *s)
+static bool awaits_response(const struct tern_wqe *wqe)
+{
+	return wqe->opcode == TERN_WR_RDMA_READ ||
+	       wqe->opcode == TERN_WR_READ_WITH_INV || is_atomic(wqe);
+}
+
+/* a Read or an atomic: both take one of the peer's inbound slots */
+static bool start_request(struct tern_stream *s)
 {
 	struct tern_wqe *wqe = &s->tx.wqe;
 
@@ -139,7 +248,10 @@ static bool start_read(struct tern_stream *s)
 	if (tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_WRITE))
 		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
-	build_read(s);
+	if (is_atomic(wqe))
+		build_atomic(s);
+	else
+		build_read(s);
 	return true;
 }
 
@@ -225,12 +337,41 @@ static bool start_wqe_msg(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
 
-	if (!(is_read(&tx->wqe) ? start_read(s) : start_payload(s)))
+	if (!(awaits_response(&tx->wqe) ? start_request(s) : start_payload(s)))
 		return false;
 	tern_sq_started(&s->sq, &tx->wqe);
 	tx->source = TERN_TX_WQE;
 	tx->sgl = (struct tern_sgl) { .sge = tx->wqe.sge, .num = tx->wqe.num_sge };
 	tx->prefer_wqe = false;
+	return true;
+}
+
+static bool start_hello(struct tern_stream *s, const struct tern_hello_msg *hello)
+{
+	struct tern_tx *tx = &s->tx;
+
+	tern_rdmap_build_write(&tx->msg, tern_tx_version(s), TERN_HELLO_STAG,
+			       tern_hello_to(hello), 0);
+	tx->hello_role = hello->role;
+	tx->source = TERN_TX_HELLO;
+	return true;
+}
+
+/* a Read of nothing, which no entry waits for */
+static bool start_hidden_read(struct tern_stream *s)
+{
+	struct tern_tx *tx = &s->tx;
+	struct tern_read_out *out = tern_readq_out_next(&s->readq);
+
+	memset(out, 0, sizeof(*out));
+	out->hidden = true;
+	out->msn = tx->read_msn++;
+	out->open.stag = RTR_STAG;
+	out->open.to = RTR_TO;
+	tern_readq_out_push(&s->readq);
+	tern_rdmap_build_read_req(&tx->msg, tern_tx_version(s), out->msn, RTR_STAG,
+				  RTR_TO, 0, RTR_STAG, RTR_TO);
+	tx->source = TERN_TX_RTR;
 	return true;
 }
 
@@ -240,6 +381,31 @@ static bool may_start_wqe(const struct tern_stream *s)
 	if (s->state == QP_RTS)
 		return true;
 	return s->state == QP_CLOSING && s->sq.head != s->sq.stop;
+}
+
+/* the entry at the head of the queue is one that only some peers take */
+static bool wait_for_hello(struct tern_stream *s)
+{
+	if (!tern_agree_wants_probe(s))
+		return stall_queue(s);
+	s->agree.probed = true;
+	return start_hidden_read(s);
+}
+
+static bool start_entry(struct tern_stream *s)
+{
+	struct tern_hello_msg hello;
+
+	if (tern_hello_before_ulp(&s->agree.hello, &hello))
+		return start_hello(s, &hello);
+	switch (tern_agree_may_send(s, &s->tx.wqe)) {
+	case TERN_HELLO_YES:
+		return start_wqe_msg(s);
+	case TERN_HELLO_NO:
+		return sq_entry_failed(s, IB_WC_LOC_QP_OP_ERR);
+	default:
+		return wait_for_hello(s);
+	}
 }
 
 static bool start_wqe(struct tern_stream *s)
@@ -259,7 +425,7 @@ static bool start_wqe(struct tern_stream *s)
 		if (tx->wqe.flags & TERN_WR_FENCE && s->readq.out_count)
 			return stall_queue(s);
 		if (!is_local(&tx->wqe))
-			return start_wqe_msg(s);
+			return start_entry(s);
 		tx->locals++;
 		if (!run_local(s))
 			return false;
@@ -267,66 +433,37 @@ static bool start_wqe(struct tern_stream *s)
 	return false;
 }
 
-static bool start_response(struct tern_stream *s)
-{
-	struct tern_tx *tx = &s->tx;
-	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
-	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
-
-	if (!rd)
-		return false;
-	tern_rdmap_build_read_resp(&tx->msg, v, rd->sink_stag,
-				   rd->sink_to, rd->size);
-	tx->source = TERN_TX_RESPONSE;
-	tx->prefer_wqe = true;
-	return true;
-}
-
 static bool start_rtr(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
-	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
-	struct tern_read_out *out;
+	struct tern_hello_msg hello;
+	u8 rtr = tx->rtr;
 
-	switch (tx->rtr) {
-	case TERN_MPA_RTR_WRITE:
-		tern_rdmap_build_write(&tx->msg, v, RTR_STAG, RTR_TO, 0);
-		break;
-	case TERN_MPA_RTR_SEND:
-		tern_rdmap_build_send(&tx->msg, v, TERN_OP_SEND, 0,
-				      tx->send_msn++, 0);
-		break;
-	default:
-		out = tern_readq_out_next(&s->readq);
-		memset(out, 0, sizeof(*out));
-		out->hidden = true;
-		out->msn = tx->read_msn;
-		out->open.stag = RTR_STAG;
-		out->open.to = RTR_TO;
-		tern_readq_out_push(&s->readq);
-		tern_rdmap_build_read_req(&tx->msg, v, tx->read_msn++,
-					  RTR_STAG, RTR_TO, 0, RTR_STAG,
-					  RTR_TO);
-	}
 	tx->rtr = TERN_MPA_RTR_NONE;
 	tx->source = TERN_TX_RTR;
-	return true;
+	switch (rtr) {
+	case TERN_MPA_RTR_WRITE:
+		if (tern_hello_next(&s->agree.hello, &hello))
+			return start_hello(s, &hello);
+		tern_rdmap_build_write(&tx->msg, tern_tx_version(s), RTR_STAG, RTR_TO, 0);
+		return true;
+	case TERN_MPA_RTR_SEND:
+		tern_rdmap_build_send(&tx->msg, tern_tx_version(s), TERN_OP_SEND, 0,
+				      tx->send_msn++, 0);
+		return true;
+	default:
+		return start_hidden_read(s);
+	}
 }
 
 static bool start_terminate(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
-	struct tern_rdmap_version v = tern_rdmap_version_of(s->params.version);
-	struct tern_term_seg seg = {
-		.hdr = tx->term_hdr,
-		.hdr_len = tx->term_hdr_len,
-		.len = tx->term_seg_len,
-		.rv = s->rx.ddp.rv,
-	};
 
 	if (tx->term_code == TERN_TERM_NONE || tx->term_sent)
 		return false;
-	tern_rdmap_build_terminate(&tx->msg, v, tx->term_code, &seg);
+	tern_rdmap_build_terminate(&tx->msg, tern_tx_version(s), tx->term_code,
+				   tx->term_seg.hdr_len ? &tx->term_seg : NULL);
 	tx->source = TERN_TX_TERMINATE;
 	return true;
 }
@@ -338,6 +475,7 @@ static bool start_terminate(struct tern_stream *s)
 bool tern_tx_start_message(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
+	struct tern_hello_msg hello;
 
 	tx->stalled = false;
 	tx->yielded = false;
@@ -349,7 +487,11 @@ bool tern_tx_start_message(struct tern_stream *s)
 		return start_rtr(s);
 	if (s->rx.fence)
 		return stall_queue(s);
+	if (tx->imm_follows)
+		return start_imm(s);
+	if (tern_hello_next(&s->agree.hello, &hello))
+		return start_hello(s, &hello);
 	if (tx->prefer_wqe)
-		return start_wqe(s) || start_response(s);
-	return start_response(s) || start_wqe(s);
+		return start_wqe(s) || tern_tx_start_response(s);
+	return tern_tx_start_response(s) || start_wqe(s);
 }

@@ -6,14 +6,19 @@
 
 #include <linux/types.h>
 
+#include "core/rdmap.h"
+
 struct tern_stream;
+
+/* versions of the next message; Context: the socket lock is held */
+struct tern_rdmap_version tern_tx_version(const struct tern_stream *s);
 
 /**
  * tern_tx_start_message() - set s->tx.msg and s->tx.source up
  * @s: attached, between two messages
  *
- * A Terminate goes first, the RTR before what the ULP sends; Responses and send
- * queue entries take turns. An entry that fails is completed here. Sets
+ * A Terminate goes first, the RTR and a hello before what the ULP sends; Responses and
+ * send queue entries take turns. An entry that fails is completed here. Sets
  * s->tx.stalled when the entry at the head has to wait, and s->tx.yielded
  * when the burst has to be sent before the next entry, or too many entries sent
  * nothing. Context: the socket lock is held. Return: false when nothing is to

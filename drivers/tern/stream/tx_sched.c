@@ -68,6 +68,11 @@ void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
 		queue_delayed_work(wq, &s->sched.work, 1);
 }
 
+void tern_tx_sched_at(struct tern_stream *s, unsigned long when)
+{
+	queue_delayed_work(wq, &s->sched.late, max_t(long, when - jiffies, 1));
+}
+
 static void run_bh(struct tern_stream *s, bool rung)
 {
 	/* pairs with the release in switch_lock() */
@@ -167,10 +172,17 @@ static void work_fn(struct work_struct *work)
 				      sched.work));
 }
 
+static void late_fn(struct work_struct *work)
+{
+	tern_tx_run_here(container_of(to_delayed_work(work), struct tern_stream,
+				      sched.late));
+}
+
 void tern_tx_sched_setup(struct tern_stream *s)
 {
 	INIT_WORK(&s->sched.bh_work, bh_work_fn);
 	INIT_DELAYED_WORK(&s->sched.work, work_fn);
+	INIT_DELAYED_WORK(&s->sched.late, late_fn);
 	hrtimer_setup(&s->sched.linger, linger_fn, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 }
@@ -182,6 +194,7 @@ void tern_tx_sched_cancel(struct tern_stream *s)
 	/* each work may queue the other: disable both, so that they stay off */
 	disable_work_sync(&s->sched.bh_work);
 	disable_delayed_work_sync(&s->sched.work);
+	disable_delayed_work_sync(&s->sched.late);
 	/* a program may still map the ring, and no timer serves it any more */
 	tern_sq_clear_busy(&s->sq);
 }

@@ -15,6 +15,7 @@ struct tern_stream;
  * struct tern_tx_sched - when and where the send engine of one stream runs
  * @bh_work: runs the engine in BH context
  * @work: runs it in a process, which can wait for the socket
+ * @late: runs it at a time far off, see tern_tx_sched_at()
  * @linger: runs it some microseconds after a doorbell, see tern_tx_doorbell()
  * @doorbells: length of the run of doorbells, see is_batching(); like @polled a
  *	hint that no lock guards
@@ -23,6 +24,7 @@ struct tern_stream;
 struct tern_tx_sched {
 	struct work_struct bh_work;
 	struct delayed_work work;
+	struct delayed_work late;
 	struct hrtimer linger;
 	u8 doorbells;
 	u32 polled;
@@ -40,6 +42,15 @@ void tern_tx_sched_cancel(struct tern_stream *s);
 
 /* schedule the next run as @result of the last one says; Context: any */
 void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result);
+
+/**
+ * tern_tx_sched_at() - run again at a time
+ * @s: attached
+ * @when: jiffies; the same in each call
+ *
+ * Context: any.
+ */
+void tern_tx_sched_at(struct tern_stream *s, unsigned long when);
 
 /**
  * tern_tx_doorbell() - a program rang: read all queues of the stream

@@ -34,7 +34,12 @@ static const enum ib_wc_opcode wc_opcodes[] = {
 	[TERN_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
 	[TERN_WR_REG_MR] = IB_WC_REG_MR,
 	[TERN_WR_READ_WITH_INV] = IB_WC_RDMA_READ,
+	[TERN_WR_SEND_WITH_IMM] = IB_WC_SEND,
+	[TERN_WR_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
+	[TERN_WR_FETCH_ADD] = IB_WC_FETCH_ADD,
+	[TERN_WR_CMP_SWAP] = IB_WC_COMP_SWAP,
 	[TERN_WR_RECV] = IB_WC_RECV,
+	[TERN_WR_RECV_IMM] = IB_WC_RECV_RDMA_WITH_IMM,
 };
 
 static void fill_wc(const struct tern_cqe *cqe, struct ib_qp *ibqp,
@@ -51,6 +56,14 @@ static void fill_wc(const struct tern_cqe *cqe, struct ib_qp *ibqp,
 	if (cqe->flags & TERN_CQE_WITH_INV) {
 		wc->wc_flags = IB_WC_WITH_INVALIDATE;
 		wc->ex.invalidate_rkey = cqe->inv_stag;
+	}
+	/*
+	 * One word holds either. A peer may send both: the key is the one that a ULP
+	 * must be able to rely on.
+	 */
+	if (cqe->flags & TERN_CQE_WITH_IMM && !(cqe->flags & TERN_CQE_WITH_INV)) {
+		wc->wc_flags = IB_WC_WITH_IMM;
+		memcpy(&wc->ex.imm_data, cqe->imm, sizeof(wc->ex.imm_data));
 	}
 }
 

@@ -141,6 +141,7 @@ static void report_terms(struct tern_stream *s, struct tern_qp_report *r)
 static void report_stream(struct tern_stream *s, struct tern_qp_report *r)
 {
 	const struct tern_mpa_params *p = &s->params;
+	u16 features;
 
 	r->flags |= TERN_REPORT_CONNECTED;
 	set_flag(r, TERN_REPORT_CRC, p->crc);
@@ -154,6 +155,8 @@ static void report_stream(struct tern_stream *s, struct tern_qp_report *r)
 	r->ord = p->ord;
 	r->emss = tern_sock_mss_locked(s->sock);
 	r->mulpdu = tern_fpdu_mulpdu(r->emss, p->tx_markers);
+	set_flag(r, TERN_REPORT_DECIDED, tern_stream_features(s, &features));
+	r->features = features;
 }
 
 static int UVERBS_HANDLER(TERN_METHOD_DV_REPORT)

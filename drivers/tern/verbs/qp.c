@@ -68,9 +68,12 @@ static int create_queues(struct tern_stream *s,
 			 struct ib_ucontext *ctx)
 {
 	int ret = tern_sq_init(&s->sq, ctx, init);
+	struct tern_settings settings;
 
 	if (ret)
 		return ret;
+	tern_settings_get(&to_tern_dev(init->send_cq->device)->settings, &settings);
+	s->sq.extended = settings.extensions != TERN_EXTENSIONS_OFF;
 	ret = tern_rq_init(&s->rq, ctx, init);
 	if (ret)
 		tern_sq_exit(&s->sq);

@@ -3,6 +3,7 @@
 /* The contexts of programs, and the ABI version that they are told. */
 #include "ucontext.h"
 #include "device/device.h"
+#include "device/settings.h"
 #include "uapi/rdma/tern-abi.h"
 
 int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
@@ -10,6 +11,7 @@ int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	struct tern_uresp_ucontext resp = {
 		.abi_version = TERN_ABI_VERSION,
 		.max_inline = TERN_MAX_INLINE,
+		.features = TERN_FEATURES,
 	};
 	struct tern_ucontext *uctx = to_tern_uctx(ibctx);
 	struct tern_device *dev = to_tern_dev(ibctx->device);

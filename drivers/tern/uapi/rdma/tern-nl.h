@@ -36,6 +36,28 @@ enum tern_early_octets {
 	TERN_EARLY_OCTETS_TOLERATE,
 };
 
+/*
+ * How a connection gets extensions (Documentation/tuning.rst).
+ */
+enum tern_extension_mode {
+	TERN_EXTENSION_MODE_OFF,
+	TERN_EXTENSION_MODE_NEGOTIATE,
+	TERN_EXTENSION_MODE_ASSUME_7306,
+};
+
+/**
+ * enum tern_feature_flag - Extensions that two ends may agree on.
+ * @TERN_FEATURE_FLAG_7306: Atomics and Immediate Data (RFC 7306).
+ * @TERN_FEATURE_FLAG_V2: RDMAP version 2, only with RFC 7306.
+ * @TERN_FEATURE_FLAG_LONG_FPDU: FPDUs longer than TCP's segments; not
+ *   implemented, refused.
+ */
+enum tern_feature_flag {
+	TERN_FEATURE_FLAG_7306 = 1,
+	TERN_FEATURE_FLAG_V2 = 2,
+	TERN_FEATURE_FLAG_LONG_FPDU = 4,
+};
+
 enum tern_role {
 	TERN_ROLE_INITIATOR,
 	TERN_ROLE_RESPONDER,
@@ -71,6 +93,8 @@ enum {
 	TERN_A_SETTINGS_ENHANCED,
 	TERN_A_SETTINGS_EARLY_OCTETS,
 	TERN_A_SETTINGS_KEEPALIVE_S,
+	TERN_A_SETTINGS_EXTENSIONS,
+	TERN_A_SETTINGS_FEATURES,
 
 	__TERN_A_SETTINGS_MAX,
 	TERN_A_SETTINGS_MAX = (__TERN_A_SETTINGS_MAX - 1)
@@ -122,6 +146,8 @@ enum {
 	TERN_A_CONN_TERM_RECEIVED,
 	TERN_A_CONN_TERM_FOUND,
 	TERN_A_CONN_ERROR,
+	TERN_A_CONN_FEATURES,
+	TERN_A_CONN_DECIDED,
 
 	__TERN_A_CONN_MAX,
 	TERN_A_CONN_MAX = (__TERN_A_CONN_MAX - 1)
