@@ -45,6 +45,7 @@ int tern_cq_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 int tern_cq_arm(struct ibv_cq *cq, int solicited_only);
 enum ibv_wc_opcode tern_cqe_opcode(const struct tern_cqe *cqe);
 unsigned int tern_cqe_flags(const struct tern_cqe *cqe);
+uint32_t tern_cqe_imm_or_key(const struct tern_cqe *cqe);
 
 void tern_cq_set_ex_ops(struct ibv_cq_ex *cq, uint64_t wc_flags);
 

@@ -6,9 +6,11 @@
  */
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include "cq.h"
+#include "terndv.h"
 
 static int step(struct tern_cq *cq)
 {
@@ -89,7 +91,7 @@ static uint32_t read_byte_len(struct ibv_cq_ex *cq)
 /* ibv_wc_read_invalidated_rkey() calls this too. */
 static __be32 read_imm_data(struct ibv_cq_ex *cq)
 {
-	return (__force __be32)ex_to_tern_cq(cq)->cur->inv_stag;
+	return (__force __be32)tern_cqe_imm_or_key(ex_to_tern_cq(cq)->cur);
 }
 
 static uint32_t read_qp_num(struct ibv_cq_ex *cq)
@@ -124,6 +126,16 @@ static uint32_t read_none32(struct ibv_cq_ex *cq)
 static uint8_t read_none8(struct ibv_cq_ex *cq)
 {
 	return 0;
+}
+
+void terndv_wc_read_imm(struct ibv_cq_ex *cq, uint8_t imm[TERNDV_IMM_SIZE])
+{
+	memcpy(imm, ex_to_tern_cq(cq)->cur->imm, TERNDV_IMM_SIZE);
+}
+
+uint32_t terndv_wc_read_invalidated_rkey(struct ibv_cq_ex *cq)
+{
+	return ex_to_tern_cq(cq)->cur->inv_stag;
 }
 
 /* Only the timestamps depend on @wc_flags: all other fields cost nothing. */

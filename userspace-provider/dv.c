@@ -20,10 +20,28 @@ SAME(ENHANCED, ENHANCED);
 SAME(P2P, P2P);
 SAME(RTR, RTR);
 SAME(RTR_MS, RTR_TIMEOUT);
+SAME(EXTENSIONS, EXTENSIONS);
+SAME(FEATURES, FEATURES);
 static_assert((int)TERN_ABI_RTR_WRITE == (int)TERNDV_RTR_WRITE &&
 	      (int)TERN_ABI_RTR_READ == (int)TERNDV_RTR_READ &&
 	      (int)TERN_ABI_RTR_SEND == (int)TERNDV_RTR_SEND, "RTR types");
 static_assert((int)TERN_OPTION_RTR_TYPES == (int)TERNDV_RTR_TYPES, "RTR list");
+static_assert((int)TERN_EXTENSIONS_OFF == (int)TERNDV_EXTENSIONS_OFF &&
+	      (int)TERN_EXTENSIONS_NEGOTIATE ==
+		      (int)TERNDV_EXTENSIONS_NEGOTIATE &&
+	      (int)TERN_EXTENSIONS_ASSUME_7306 ==
+		      (int)TERNDV_EXTENSIONS_ASSUME_7306, "extensions");
+static_assert((int)TERN_FEATURE_7306 == (int)TERNDV_FEATURE_7306 &&
+	      (int)TERN_FEATURE_V2 == (int)TERNDV_FEATURE_V2 &&
+	      (int)TERN_FEATURE_LONG_FPDU == (int)TERNDV_FEATURE_LONG_FPDU,
+	      "features");
+/* what programs of TERN_1.0 have allocated */
+static_assert(sizeof(struct terndv_qp_init_attr) == 40 &&
+	      offsetof(struct terndv_qp_init_attr, rtr_timeout_ms) == 20,
+	      "options");
+static_assert(offsetof(struct terndv_device_attr, max_pd_enhanced) == 70 &&
+	      offsetof(struct terndv_qp_attr, term_rx) == 88,
+	      "fields are added at the end");
 
 /* ---- the two kinds of structs ---------------------------------------------- */
 
@@ -38,6 +56,8 @@ static void options_to_kernel(const struct terndv_qp_init_attr *from,
 		.mpa_rev = from->mpa_rev,
 		.enhanced = from->enhanced,
 		.p2p = from->p2p,
+		.extensions = from->extensions,
+		.features = from->features,
 		.rtr_ms = from->rtr_timeout_ms,
 	};
 	memcpy(to->rtr, from->rtr, sizeof(to->rtr));
@@ -54,6 +74,8 @@ static void options_from_kernel(const struct tern_qp_options *from,
 		.mpa_rev = from->mpa_rev,
 		.enhanced = from->enhanced,
 		.p2p = from->p2p,
+		.extensions = from->extensions,
+		.features = from->features,
 		.rtr_timeout_ms = from->rtr_ms,
 	};
 	memcpy(to->rtr, from->rtr, sizeof(to->rtr));
@@ -95,6 +117,8 @@ static void report(const struct tern_qp_report *r, struct terndv_qp_attr *attr)
 		.mulpdu = r->mulpdu,
 		.term_tx = r->term_tx,
 		.term_rx = r->term_rx,
+		.features = r->features,
+		.decided = r->flags & TERN_REPORT_DECIDED,
 	};
 	options_from_kernel(&r->asked, &attr->asked);
 }
@@ -178,6 +202,7 @@ int terndv_query_device(struct ibv_context *context,
 		.max_ord = d.max_ord,
 		.max_pd = d.max_pd,
 		.max_pd_enhanced = d.max_pd_enhanced,
+		.features = d.features,
 	};
 	options_from_kernel(&d.settings, &a.settings);
 	hand_out(attr, size, &a, sizeof(a));

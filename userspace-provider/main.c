@@ -82,6 +82,8 @@ static int get_context(struct tern_context *ctx)
 			  resp.drv_payload.abi_version, TERN_ABI_VERSION);
 		return EPROTO;
 	}
+	/* the shorter answer of a kernel without extensions leaves this zero */
+	ctx->features = resp.drv_payload.features;
 	return 0;
 }
 

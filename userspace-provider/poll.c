@@ -3,30 +3,60 @@
 /* Poll and arm a completion queue without a system call. */
 
 #include <errno.h>
+#include <string.h>
+
+#include <ccan/array_size.h>
 
 #include "cq.h"
 
 static const enum ibv_wc_opcode wc_opcodes[] = {
-	[TERN_WR_SEND]		= IBV_WC_SEND,
-	[TERN_WR_SEND_WITH_INV]	= IBV_WC_SEND,
-	[TERN_WR_RDMA_WRITE]	= IBV_WC_RDMA_WRITE,
-	[TERN_WR_RDMA_READ]	= IBV_WC_RDMA_READ,
-	[TERN_WR_LOCAL_INV]	= IBV_WC_LOCAL_INV,
-	[TERN_WR_BIND_MW]	= IBV_WC_BIND_MW,
-	[TERN_WR_READ_WITH_INV]	= IBV_WC_RDMA_READ,
-	[TERN_WR_RECV]		= IBV_WC_RECV,
+	[TERN_WR_SEND]			= IBV_WC_SEND,
+	[TERN_WR_SEND_WITH_INV]		= IBV_WC_SEND,
+	[TERN_WR_SEND_WITH_IMM]		= IBV_WC_SEND,
+	[TERN_WR_SEND_WITH_INV_IMM]	= IBV_WC_SEND,
+	[TERN_WR_RDMA_WRITE]		= IBV_WC_RDMA_WRITE,
+	[TERN_WR_WRITE_WITH_IMM]	= IBV_WC_RDMA_WRITE,
+	[TERN_WR_RDMA_READ]		= IBV_WC_RDMA_READ,
+	[TERN_WR_FETCH_ADD]		= IBV_WC_FETCH_ADD,
+	[TERN_WR_CMP_SWAP]		= IBV_WC_COMP_SWAP,
+	[TERN_WR_LOCAL_INV]		= IBV_WC_LOCAL_INV,
+	[TERN_WR_BIND_MW]		= IBV_WC_BIND_MW,
+	[TERN_WR_READ_WITH_INV]		= IBV_WC_RDMA_READ,
+	[TERN_WR_RECV]			= IBV_WC_RECV,
+	[TERN_WR_RECV_IMM]		= IBV_WC_RECV_RDMA_WITH_IMM,
 };
 
 enum ibv_wc_opcode tern_cqe_opcode(const struct tern_cqe *cqe)
 {
-	if (cqe->opcode > TERN_WR_RECV)
+	if (cqe->opcode >= ARRAY_SIZE(wc_opcodes))
 		return IBV_WC_DRIVER1;
 	return wc_opcodes[cqe->opcode];
 }
 
 unsigned int tern_cqe_flags(const struct tern_cqe *cqe)
 {
-	return cqe->flags & TERN_CQE_WITH_INV ? IBV_WC_WITH_INV : 0;
+	unsigned int flags = 0;
+
+	if (cqe->flags & TERN_CQE_WITH_INV)
+		flags |= IBV_WC_WITH_INV;
+	if (cqe->flags & TERN_CQE_WITH_IMM)
+		flags |= IBV_WC_WITH_IMM;
+	return flags;
+}
+
+/*
+ * The verbs API has one field for immediate data and the invalidated key. A completion
+ * with both shows the key, which programs trust; terndv.h reads both.
+ */
+uint32_t tern_cqe_imm_or_key(const struct tern_cqe *cqe)
+{
+	uint32_t imm;
+
+	if (cqe->flags & TERN_CQE_WITH_INV)
+		return cqe->inv_stag;
+	/* the first four of the eight bytes, in wire order as they are */
+	memcpy(&imm, cqe->imm, sizeof(imm));
+	return imm;
 }
 
 static void wc_fill(struct ibv_wc *wc, const struct tern_cqe *cqe)
@@ -40,8 +70,8 @@ static void wc_fill(struct ibv_wc *wc, const struct tern_cqe *cqe)
 		.qp_num = cqe->qpn,
 		.wc_flags = tern_cqe_flags(cqe),
 	};
-	if (wc->wc_flags & IBV_WC_WITH_INV)
-		wc->invalidated_rkey = cqe->inv_stag;
+	if (wc->wc_flags)
+		wc->invalidated_rkey = tern_cqe_imm_or_key(cqe);
 }
 
 int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)

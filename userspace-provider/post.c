@@ -39,6 +39,40 @@ static int set_data(const struct tern_qp *qp, struct tern_sqe *sqe,
 	return 0;
 }
 
+static int set_atomic(struct tern_sqe *sqe, const struct ibv_send_wr *wr)
+{
+	struct tern_atomic_args args;
+
+	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		args = tern_args_add(wr->wr.atomic.compare_add);
+	else
+		args = tern_args_swap(wr->wr.atomic.compare_add,
+				      wr->wr.atomic.swap);
+	return tern_sqe_set_atomic(sqe, wr->wr.atomic.rkey,
+				   wr->wr.atomic.remote_addr, &args);
+}
+
+/* all but the payload */
+static int set_fields(struct tern_sqe *sqe, const struct tern_wr_op *op,
+		      const struct ibv_send_wr *wr)
+{
+	if (op->traits & TERN_WR_HAS_REMOTE) {
+		sqe->remote_addr = wr->wr.rdma.remote_addr;
+		sqe->rkey = wr->wr.rdma.rkey;
+	}
+	if (op->traits & TERN_WR_HAS_KEY)
+		sqe->ex = wr->invalidate_rkey;
+	if (op->traits & TERN_WR_HAS_IMM)
+		tern_sqe_set_imm(sqe, &wr->imm_data, sizeof(wr->imm_data));
+	if (op->traits & TERN_WR_HAS_ATOMIC)
+		return set_atomic(sqe, wr);
+	if (op->traits & TERN_WR_HAS_WINDOW)
+		return tern_sqe_set_window(sqe, IBV_MW_TYPE_2, wr->bind_mw.mw,
+					   wr->bind_mw.rkey,
+					   &wr->bind_mw.bind_info);
+	return 0;
+}
+
 static int fill_send(const struct tern_qp *qp, struct tern_sqe *sqe,
 		     const struct ibv_send_wr *wr)
 {
@@ -51,19 +85,9 @@ static int fill_send(const struct tern_qp *qp, struct tern_sqe *sqe,
 	err = tern_sqe_begin(qp, sqe, op, wr->wr_id, wr->send_flags);
 	if (err)
 		return err;
-	if (op->traits & TERN_WR_HAS_REMOTE) {
-		sqe->remote_addr = wr->wr.rdma.remote_addr;
-		sqe->rkey = wr->wr.rdma.rkey;
-	}
-	if (op->traits & TERN_WR_HAS_KEY)
-		sqe->ex = wr->invalidate_rkey;
-	if (op->traits & TERN_WR_HAS_WINDOW) {
-		err = tern_sqe_set_window(sqe, IBV_MW_TYPE_2, wr->bind_mw.mw,
-					  wr->bind_mw.rkey,
-					  &wr->bind_mw.bind_info);
-		if (err)
-			return err;
-	}
+	err = set_fields(sqe, op, wr);
+	if (err)
+		return err;
 	return set_data(qp, sqe, op, wr);
 }
 

@@ -8,9 +8,25 @@
 #include "abi.h"
 #include "pd.h"
 #include "qp.h"
+#include "tern.h"
 
 #define INIT_ATTRS (IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | \
 		    IBV_QP_INIT_ATTR_CREATE_FLAGS)
+
+/*
+ * Bytes that an entry of the send queue takes apart from its list, which
+ * tern_queue_create() checks. A kernel that knows no atomics leaves no room for them.
+ */
+static uint64_t min_sq_stride(const struct tern_qp *qp,
+			      const struct tern_uresp_create_qp *uresp)
+{
+	uint64_t tail = uresp->max_inline, atomic = sizeof(struct tern_sge) +
+		sizeof(struct tern_atomic_args);
+
+	if (qp->features & TERN_FEATURE_7306 && tail < atomic)
+		tail = atomic;
+	return offsetof(struct tern_sqe, sge) + tail;
+}
 
 static int map_queues(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr,
 		      const struct tern_uresp_create_qp *uresp)
@@ -19,8 +35,7 @@ static int map_queues(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr,
 	bool locks = tern_pd_locks(attr->pd);
 	int err;
 
-	if (uresp->max_inline + offsetof(struct tern_sqe, sge) >
-	    uresp->sq.stride)
+	if (uresp->sq.stride < min_sq_stride(qp, uresp))
 		return EPROTO;
 	err = tern_queue_create(&qp->sq, fd, &uresp->sq,
 				offsetof(struct tern_sqe, sge),
@@ -93,8 +108,9 @@ struct ibv_qp *tern_qp_create_ex(struct ibv_context *ctx,
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		goto err_errno;
+	qp->features = to_tern_context(ctx)->features;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
-		err = tern_qp_set_wr_ops(&qp->vqp.qp_ex, attr->send_ops_flags);
+		err = tern_qp_set_wr_ops(qp, attr->send_ops_flags);
 		if (err)
 			goto err_free;
 	}

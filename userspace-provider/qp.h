@@ -34,6 +34,7 @@ struct tern_wr_batch {
  * @qpn: QP number, the argument of the doorbell
  * @max_inline: largest inline payload in bytes
  * @always: enum tern_wr_flags added to each send
+ * @features: enum tern_feature of the kernel: the opcodes that may be posted
  */
 struct tern_qp {
 	struct verbs_qp vqp;
@@ -43,6 +44,7 @@ struct tern_qp {
 	uint32_t qpn;
 	uint32_t max_inline;
 	uint32_t always;
+	uint32_t features;
 };
 
 static inline struct tern_qp *to_tern_qp(struct ibv_qp *qp)
@@ -71,6 +73,6 @@ int tern_qp_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		      struct ibv_recv_wr **bad_wr);
 int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next);
 
-int tern_qp_set_wr_ops(struct ibv_qp_ex *qp, uint64_t send_ops_flags);
+int tern_qp_set_wr_ops(struct tern_qp *qp, uint64_t send_ops_flags);
 
 #endif /* TERN_PROVIDER_QP_H */

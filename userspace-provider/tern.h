@@ -12,10 +12,12 @@
  * struct tern_context - an open device
  * @vctx: what libibverbs sees
  * @doorbell: file descriptor of the doorbell
+ * @features: enum tern_feature that the kernel knows
  */
 struct tern_context {
 	struct verbs_context vctx;
 	int doorbell;
+	uint32_t features;
 };
 
 static inline struct tern_context *to_tern_context(struct ibv_context *ctx)

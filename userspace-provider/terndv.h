@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The tern authors */
 /*
  * What the APIs of libibverbs and librdmacm cannot express: how a QP's connection is
- * started (MPA markers and CRC, version, peer-to-peer model), and what was agreed on.
- * Programs link with -ltern; see terndv(7).
+ * started (MPA markers and CRC, version, peer-to-peer model, extensions), what was agreed
+ * on, and the work requests of RFC 7306 and RDMAP version 2 in full: masks of atomics,
+ * and immediate data of 8 bytes. Programs link with -ltern; see terndv(7).
  */
 #ifndef TERNDV_H
 #define TERNDV_H
@@ -51,6 +52,34 @@ enum terndv_rtr {
 #define TERNDV_RTR_TYPES 3
 
 /**
+ * enum terndv_extensions - how a connection gets extensions of RDMAP
+ * @TERNDV_EXTENSIONS_OFF: it has none
+ * @TERNDV_EXTENSIONS_NEGOTIATE: those that both ends agree on by hello. A request that
+ *	needs one waits until that is decided
+ * @TERNDV_EXTENSIONS_ASSUME_7306: likewise, but RFC 7306 needs no hello: the peer is
+ *	known to have it
+ */
+enum terndv_extensions {
+	TERNDV_EXTENSIONS_OFF,
+	TERNDV_EXTENSIONS_NEGOTIATE,
+	TERNDV_EXTENSIONS_ASSUME_7306,
+};
+
+/**
+ * enum terndv_feature - what two ends may agree on
+ * @TERNDV_FEATURE_7306: RFC 7306: atomics, RDMA Write with Immediate
+ * @TERNDV_FEATURE_V2: RDMAP version 2: Send with Immediate; only with RFC 7306
+ * @TERNDV_FEATURE_LONG_FPDU: FPDUs longer than a TCP segment
+ */
+enum terndv_feature {
+	TERNDV_FEATURE_7306 = 1 << 0,
+	TERNDV_FEATURE_V2 = 1 << 1,
+	TERNDV_FEATURE_LONG_FPDU = 1 << 2,
+};
+
+#define TERNDV_IMM_SIZE 8	/* bytes of immediate data in a message */
+
+/**
  * enum terndv_qp_init_attr_mask - which fields of struct terndv_qp_init_attr are set
  */
 enum terndv_qp_init_attr_mask {
@@ -62,6 +91,8 @@ enum terndv_qp_init_attr_mask {
 	TERNDV_QP_P2P = 1 << 5,
 	TERNDV_QP_RTR = 1 << 6,
 	TERNDV_QP_RTR_TIMEOUT = 1 << 7,
+	TERNDV_QP_EXTENSIONS = 1 << 8,
+	TERNDV_QP_FEATURES = 1 << 9,
 };
 
 /**
@@ -77,7 +108,8 @@ enum terndv_qp_init_attr_mask {
  * @version: of DDP and RDMAP: 1 for IETF, 0 for RDMAC peers
  * @mpa_rev: highest MPA revision: 1 or 2
  * @rtr: enum terndv_rtr in order of preference
- * @reserved0: padding
+ * @extensions: enum terndv_extensions
+ * @features: enum terndv_feature: what we offer, or grant when the peer offers
  * @rtr_timeout_ms: as responder: how long to wait for the peer's RTR
  * @reserved: room for more
  */
@@ -90,7 +122,8 @@ struct terndv_qp_init_attr {
 	uint8_t version;
 	uint8_t mpa_rev;
 	uint8_t rtr[TERNDV_RTR_TYPES];
-	uint8_t reserved0[3];
+	uint8_t extensions;
+	uint16_t features;
 	uint32_t rtr_timeout_ms;
 	uint64_t reserved[2];
 };
@@ -107,6 +140,7 @@ struct terndv_qp_init_attr {
  * @max_ord: most outbound Reads at once
  * @max_pd: bytes of private data that a frame has room for
  * @max_pd_enhanced: likewise, when it is enhanced
+ * @features: enum terndv_feature that the device knows
  */
 struct terndv_device_attr {
 	struct terndv_qp_init_attr settings;
@@ -119,6 +153,7 @@ struct terndv_device_attr {
 	uint16_t max_ord;
 	uint16_t max_pd;
 	uint16_t max_pd_enhanced;
+	uint32_t features;
 };
 
 /* octet 16 of an MPA frame, and the two words of its enhanced data */
@@ -178,6 +213,9 @@ struct terndv_mpa_frame {
  * @mulpdu: largest ULPDU that goes into one
  * @term_tx: last Terminate sent: layer << 12 | etype << 8 | code
  * @term_rx: last Terminate received, likewise
+ * @features: enum terndv_feature that both ends agreed on
+ * @decided: @features is final, but for an answer that comes after all. Before, requests
+ *	that need a feature wait
  */
 struct terndv_qp_attr {
 	struct terndv_qp_init_attr asked;
@@ -201,6 +239,8 @@ struct terndv_qp_attr {
 	uint32_t mulpdu;
 	uint32_t term_tx;
 	uint32_t term_rx;
+	uint32_t features;
+	bool decided;
 };
 
 /* is this a device of tern? */
@@ -249,6 +289,105 @@ int terndv_modify_qp(struct ibv_qp *qp,
  */
 int terndv_query_qp(struct ibv_qp *qp, struct terndv_qp_attr *attr,
 		    size_t size);
+
+/* ---- work requests (TERN_1.1) ----------------------------------------------- */
+
+/*
+ * Use these like ibv_wr_*(), between ibv_wr_start() and ibv_wr_complete() on a QP of
+ * tern: they take wr_id and wr_flags of @qp, and ibv_wr_set_sge() and the others of its
+ * kind add the payload. ibv_wr_complete() returns EOPNOTSUPP when the kernel does not
+ * know the request.
+ */
+
+/**
+ * terndv_wr_send_imm() - Send with Immediate, all 8 bytes of it
+ * @qp: in a batch
+ * @imm: in the order of the wire; ibv_wr_send_imm() sets the first four and clears the
+ *	others
+ */
+void terndv_wr_send_imm(struct ibv_qp_ex *qp,
+			const uint8_t imm[TERNDV_IMM_SIZE]);
+
+/**
+ * terndv_wr_send_inv_imm() - Send with Invalidate and Immediate
+ * @qp: in a batch
+ * @invalidate_rkey: key of the peer that becomes invalid
+ * @imm: as for terndv_wr_send_imm()
+ */
+void terndv_wr_send_inv_imm(struct ibv_qp_ex *qp, uint32_t invalidate_rkey,
+			    const uint8_t imm[TERNDV_IMM_SIZE]);
+
+/**
+ * terndv_wr_rdma_write_imm() - RDMA Write with Immediate
+ * @qp: in a batch
+ * @rkey: key of the peer
+ * @remote_addr: address at the peer
+ * @imm: as for terndv_wr_send_imm()
+ */
+void terndv_wr_rdma_write_imm(struct ibv_qp_ex *qp, uint32_t rkey,
+			      uint64_t remote_addr,
+			      const uint8_t imm[TERNDV_IMM_SIZE]);
+
+/**
+ * terndv_wr_fetch_add() - FetchAdd of several fields in 64 bits (RFC 7306 5.1.1)
+ * @qp: in a batch
+ * @rkey: key of the peer
+ * @remote_addr: address at the peer, a multiple of 8
+ * @add: the addends, each in its field
+ * @mask: the highest bit of each field, out of which no carry goes; 0: one field
+ *
+ * ibv_wr_set_sge() sets the one element that takes the old value, in the byte order of
+ * this host: 8 bytes or more at a multiple of 8.
+ */
+void terndv_wr_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey,
+			 uint64_t remote_addr, uint64_t add, uint64_t mask);
+
+/**
+ * struct terndv_cmp_swap - operands of a masked CmpSwap (RFC 7306 5.1.2)
+ * @compare: value to compare with
+ * @compare_mask: bits to compare; all zero: the values are always equal
+ * @swap: value to write when they are equal
+ * @swap_mask: bits to write; the others are left alone
+ */
+struct terndv_cmp_swap {
+	uint64_t compare;
+	uint64_t compare_mask;
+	uint64_t swap;
+	uint64_t swap_mask;
+};
+
+/**
+ * terndv_wr_cmp_swap() - CmpSwap with masks
+ * @qp: in a batch
+ * @rkey: key of the peer
+ * @remote_addr: address at the peer, a multiple of 8
+ * @operands: copied at once
+ *
+ * The element is that of terndv_wr_fetch_add().
+ */
+void terndv_wr_cmp_swap(struct ibv_qp_ex *qp, uint32_t rkey,
+			uint64_t remote_addr,
+			const struct terndv_cmp_swap *operands);
+
+/* ---- completions (TERN_1.1) -------------------------------------------------- */
+
+/**
+ * terndv_wc_read_imm() - all 8 bytes of immediate data
+ * @cq: of tern, between ibv_start_poll() and ibv_end_poll()
+ * @imm: filled in, in the order of the wire; valid with IBV_WC_WITH_IMM
+ */
+void terndv_wc_read_imm(struct ibv_cq_ex *cq, uint8_t imm[TERNDV_IMM_SIZE]);
+
+/**
+ * terndv_wc_read_invalidated_rkey() - the key that the peer invalidated
+ * @cq: of tern, between ibv_start_poll() and ibv_end_poll()
+ *
+ * As ibv_wc_read_invalidated_rkey(). The verbs API has one field for the key and immediate
+ * data, and in a completion with both it has the key.
+ *
+ * Return: the key; valid with IBV_WC_WITH_INV.
+ */
+uint32_t terndv_wc_read_invalidated_rkey(struct ibv_cq_ex *cq);
 
 #ifdef __cplusplus
 }

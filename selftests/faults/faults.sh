@@ -10,14 +10,18 @@
 # is a fault, what has to find it (a group of the conformance suite, a test of the
 # verbs), or a point: FINDER__FAULT.
 #
-# Everything is built first. Then guests of the UML lane (GUESTS, one per CPU if
-# not given) share the finders: each runs its own over tern as it is, where all
-# tests have to pass, then over the faulty ones in turn. A fault that crashes the
-# guest, or fills its log, is not found; the next ones get a new guest.
+# The conformance suite's own faults, and those that the provider's unit tests have to
+# find, are tried on this machine. For the others everything is built first. Then guests
+# of the UML lane (GUESTS, one per CPU if not given) share the finders: each runs its own
+# over tern as it is, where all tests have to pass, then over the faulty ones in turn. A
+# fault that crashes the guest, or fills its log, is not found; the next ones get a new
+# guest.
 
 . "$(dirname "$0")/../lab/common.sh"
 
 limit=1800	# seconds for a guest
+unit_tests=userspace-provider/build
+in_guest="\$3 != \"self\" && \$4 != \"$unit_tests\""	# of a point, in awk
 
 # ---- the list ----------------------------------------------------------------
 
@@ -38,6 +42,10 @@ point_verbs()
 	case $program in
 	kverbs) folder=kernel ;;
 	strangers) folder=net ;;
+	provider)
+		echo "${test}__$1 $1 $test $unit_tests"
+		return
+		;;
 	esac
 	echo "${test}__$1 $1 $test $folder/$program.sh $test"
 }
@@ -119,6 +127,71 @@ self_fault()
 	fi
 }
 
+# ---- faults that the provider's unit tests find --------------------------------
+
+# On this machine too. Each fault is built once, with the programs that have its tests.
+provider_faults()
+{
+	local name file edit tests tern=$work/provider
+
+	grep " $unit_tests\$" "$work/points" >"$work/unit" || return 0
+	rsync -rlp --exclude=.git "$TOP/" "$tern/"
+	touch "$tern/userspace-provider"/* # newer than the objects of the last run
+	[ $short = 1 ] || provider_control
+	while read -r name; do
+		IFS='@' read -r _ file edit _ < <(grep "^$name@" "$work/all")
+		mapfile -t tests < <(awk -v n="$name" '$2 == n { print $3 }' "$work/unit")
+		sed -i "$edit" "$tern/$file"
+		if cmp -s "$TOP/$file" "$tern/$file"; then
+			echo "error: the edit changes nothing" >"$tern.log"
+		else
+			run_units "${tests[@]}" || true
+		fi
+		unit_verdicts "$name" "${tests[@]}"
+		cp "$TOP/$file" "$tern/$file"
+	done < <(awk '!seen[$2]++ { print $2 }' "$work/unit")
+}
+
+# run_units TEST...: the programs that have these tests
+run_units()
+{
+	local test programs=()
+
+	for test; do
+		programs+=(--only "$(cd "$tern/selftests/verbs" &&
+			grep -l "TEST($test)" provider_*_test.c |
+			sed 's/provider_\(.*\)_test.c/\1/')")
+	done
+	"$tern/$unit_tests" --work "$TERN_CACHE/provider-unit-faults" --test \
+		"${programs[@]}" >"$tern.log" 2>&1
+}
+
+provider_control()
+{
+	if run_units; then
+		echo "ok - control-provider ($(tail -n 2 "$tern.log" | head -n 1))"
+	else
+		echo "not ok - control-provider: $(grep -m 1 -e '^not ok' -e error "$tern.log")"
+	fi
+}
+
+# unit_verdicts FAULT TEST...
+unit_verdicts()
+{
+	local name=$1 test
+	shift
+
+	for test; do
+		if grep -q "^not ok [0-9]* - provider $test\$" "$tern.log"; then
+			echo "ok - ${test}__$name (found by $test)"
+		elif grep -q "^ok [0-9]* - provider $test\$" "$tern.log"; then
+			echo "not ok - ${test}__$name: the test passes"
+		else
+			echo "not ok - ${test}__$name: $(grep -m 1 error "$tern.log")"
+		fi
+	done
+}
+
 # ---- modules and providers ---------------------------------------------------
 
 in_tree()
@@ -149,7 +222,7 @@ build()
 
 	jobs=$(nproc)
 	mkdir -p "$work/out" "$TERN_CACHE/provider-faults"
-	awk '!/^self__/ { print $2 }' "$work/points" | sort -u >"$work/names"
+	awk "$in_guest"' { print $2 }' "$work/points" | sort -u >"$work/names"
 	awk -F@ -v OFS=@ 'NR == FNR { want[$1]; next } $1 in want {
 		if ($2 !~ /^userspace-provider\//) $2 = "drivers/tern/" $2
 		print }' "$work/names" "$work/all" >"$work/out/list"
@@ -186,8 +259,8 @@ add_test()
 # finders_of K: "PROGRAM FINDER" of those that guest K has, which is each GUESTS-th
 finders_of()
 {
-	awk -v k="$1" -v of="$guests" '
-		$3 != "self" && !seen[$3]++ && n++ % of == k { print $4, $3 }' "$work/points"
+	awk -v k="$1" -v of="$guests" "$in_guest"' && !seen[$3]++ && n++ % of == k {
+		print $4, $3 }' "$work/points"
 }
 
 # add_controls STAGE K: for each program a test that has to pass
@@ -315,7 +388,8 @@ points | awk -v short=$short '!short || !seen[$3]++' >"$work/points"
 echo "TAP version 13"
 {
 	self_faults
-	if grep -qv '^self__' "$work/points"; then
+	provider_faults
+	if [ -n "$(awk "$in_guest" "$work/points")" ]; then
 		kernel=$("$LAB/uml-build" plain)
 		build
 		"$LAB/payload" "$work/stage" tern plain

@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The tern authors
 /* The provider: plain and extended polling, and arming. */
 
+#include <endian.h>
+
 #include "provider_fake.h"
+#include "terndv.h"
 
 static void poll__maps_every_opcode(void)
 {
@@ -12,16 +15,22 @@ static void poll__maps_every_opcode(void)
 	} rows[] = {
 		{ TERN_WR_SEND, IBV_WC_SEND },
 		{ TERN_WR_SEND_WITH_INV, IBV_WC_SEND },
+		{ TERN_WR_SEND_WITH_IMM, IBV_WC_SEND },
+		{ TERN_WR_SEND_WITH_INV_IMM, IBV_WC_SEND },
+		{ TERN_WR_WRITE_WITH_IMM, IBV_WC_RDMA_WRITE },
+		{ TERN_WR_FETCH_ADD, IBV_WC_FETCH_ADD },
+		{ TERN_WR_CMP_SWAP, IBV_WC_COMP_SWAP },
 		{ TERN_WR_RDMA_WRITE, IBV_WC_RDMA_WRITE },
 		{ TERN_WR_RDMA_READ, IBV_WC_RDMA_READ },
 		{ TERN_WR_READ_WITH_INV, IBV_WC_RDMA_READ },
 		{ TERN_WR_LOCAL_INV, IBV_WC_LOCAL_INV },
 		{ TERN_WR_BIND_MW, IBV_WC_BIND_MW },
 		{ TERN_WR_RECV, IBV_WC_RECV },
+		{ TERN_WR_RECV_IMM, IBV_WC_RECV_RDMA_WITH_IMM },
 	};
-	struct tern_cq *cq = make_cq_at(8, 0);
+	struct tern_cq *cq = make_cq_at(16, 0);
 	struct tern_cqe cqe = {};
-	struct ibv_wc wc[8];
+	struct ibv_wc wc[16];
 	size_t i;
 	int op;
 
@@ -29,7 +38,7 @@ static void poll__maps_every_opcode(void)
 		cqe.opcode = rows[i].from;
 		complete(cq, &cqe);
 	}
-	expect_eq(tern_cq_poll(&cq->vcq.cq, 8, wc), 8);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 16, wc), ARRAY_LEN(rows));
 	for (i = 0; i < ARRAY_LEN(rows); i++)
 		expect_eq(wc[i].opcode, rows[i].to);
 	for (op = 0; op < 256; op++) {
@@ -69,6 +78,39 @@ static void poll__copies_every_field(void)
 		expect_eq(wc.status, (enum ibv_wc_status)status);
 		expect(wc.vendor_err == 0x1203 && wc.wc_flags == 0);
 	}
+	free_cq(cq);
+}
+
+static const struct tern_cqe both = {
+	.opcode = TERN_WR_RECV, .flags = TERN_CQE_WITH_IMM | TERN_CQE_WITH_INV,
+	.imm = { 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0 },
+	.inv_stag = 0xabcdef01,
+};
+
+static void poll__returns_the_first_four_bytes_of_immediate_data(void)
+{
+	struct tern_cq *cq = make_cq_at(4, 0);
+	struct tern_cqe cqe = both;
+	struct ibv_wc wc;
+
+	cqe.opcode = TERN_WR_RECV_IMM;
+	cqe.flags = TERN_CQE_WITH_IMM;
+	complete(cq, &cqe);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 1, &wc), 1);
+	expect_eq(wc.wc_flags, IBV_WC_WITH_IMM);
+	expect_eq(be32toh(wc.imm_data), 0x12345678);
+	free_cq(cq);
+}
+
+static void poll__a_key_comes_before_immediate_data(void)
+{
+	struct tern_cq *cq = make_cq_at(4, 0);
+	struct ibv_wc wc;
+
+	complete(cq, &both);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 1, &wc), 1);
+	expect_eq(wc.wc_flags, (IBV_WC_WITH_IMM | IBV_WC_WITH_INV));
+	expect_eq(wc.invalidated_rkey, 0xabcdef01);
 	free_cq(cq);
 }
 
@@ -196,14 +238,41 @@ static void poll_ex__reads_every_field(void)
 	free_cq(cq);
 }
 
+static void poll_ex__reads_immediate_data_and_key_by_terndv(void)
+{
+	struct tern_cq *cq = make_cq_at(2, 0);
+	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
+	struct ibv_poll_cq_attr attr = {};
+	struct tern_cqe cqe = both;
+	uint8_t imm[TERNDV_IMM_SIZE];
+
+	complete(cq, &both);
+	cqe.flags = TERN_CQE_WITH_INV;
+	complete(cq, &cqe);
+	expect(!ibv_start_poll(ex, &attr));
+	expect_eq(ibv_wc_read_wc_flags(ex), (IBV_WC_WITH_IMM | IBV_WC_WITH_INV));
+	expect_eq(ibv_wc_read_invalidated_rkey(ex), 0xabcdef01);
+	terndv_wc_read_imm(ex, imm);
+	expect_bytes(imm, both.imm, sizeof(imm));
+	expect_eq(terndv_wc_read_invalidated_rkey(ex), 0xabcdef01);
+	expect(!ibv_next_poll(ex));
+	expect_eq(ibv_wc_read_invalidated_rkey(ex), 0xabcdef01);
+	expect_eq(terndv_wc_read_invalidated_rkey(ex), 0xabcdef01);
+	ibv_end_poll(ex);
+	free_cq(cq);
+}
+
 static const struct tap_test tests[] = {
 	TEST(poll__maps_every_opcode),
 	TEST(poll__copies_every_field),
+	TEST(poll__returns_the_first_four_bytes_of_immediate_data),
+	TEST(poll__a_key_comes_before_immediate_data),
 	TEST(poll__takes_up_to_count_and_frees_their_entries),
 	TEST(poll__a_broken_ring_is_an_error_and_not_a_crash),
 	TEST(arm__solicited_does_not_replace_next),
 	TEST(poll_ex__holds_the_lock_from_start_to_end),
 	TEST(poll_ex__reads_every_field),
+	TEST(poll_ex__reads_immediate_data_and_key_by_terndv),
 };
 
 int main(void)

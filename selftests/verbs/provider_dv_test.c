@@ -142,12 +142,14 @@ static struct ibv_qp_init_attr_ex qp_attr(void)
 /* ---- tests ---------------------------------------------------------------- */
 
 static const struct terndv_qp_init_attr all = {
-	.comp_mask = 0xff,
+	.comp_mask = 0x3ff,
 	.markers = true,
 	.p2p = true,
 	.version = 1,
 	.mpa_rev = 2,
 	.rtr = { TERNDV_RTR_SEND, TERNDV_RTR_WRITE },
+	.extensions = TERNDV_EXTENSIONS_ASSUME_7306,
+	.features = 0x8003,
 	.rtr_timeout_ms = 0x12345678,
 };
 
@@ -156,14 +158,16 @@ static void modify__each_option_reaches_its_field(void)
 	fresh();
 	expect(!terndv_modify_qp(&qp, &all));
 	expect_eq(kernel.qp_handle, 7);
-	expect_eq(kernel.options.mask, 0xff);
+	expect_eq(kernel.options.mask, 0x3ff);
 	expect(kernel.options.markers == 1 && kernel.options.crc == 0);
 	expect(kernel.options.p2p == 1 && kernel.options.enhanced == 0);
 	expect(kernel.options.version == 1 && kernel.options.mpa_rev == 2);
 	expect(kernel.options.rtr[0] == 3 && kernel.options.rtr[1] == 1);
 	expect_eq(kernel.options.rtr[2], 0);
 	expect_eq(kernel.options.rtr_ms, 0x12345678);
-	expect(!kernel.options.reserved0[0] && !kernel.options.reserved1[2]);
+	expect_eq(kernel.options.extensions, TERN_EXTENSIONS_ASSUME_7306);
+	expect_eq(kernel.options.features, 0x8003);
+	expect(!kernel.options.reserved1[0] && !kernel.options.reserved1[2]);
 }
 
 static void modify__refuses_unknown_bits(void)
@@ -172,7 +176,7 @@ static void modify__refuses_unknown_bits(void)
 
 	fresh();
 	expect_eq(terndv_modify_qp(&qp, &attr), EOPNOTSUPP);
-	attr.comp_mask = 1 << 8;
+	attr.comp_mask = 1 << 10;
 	expect_eq(terndv_modify_qp(&qp, &attr), EOPNOTSUPP);
 	expect(!kernel.calls);
 }
@@ -201,7 +205,7 @@ static void create__sets_the_options(void)
 	fresh();
 	made = terndv_create_qp(&ctx.vctx.context, &attr, &all);
 	expect(made && kernel.qps == 1 && kernel.qp_handle == 42);
-	expect(kernel.options.mask == 0xff && attr.cap.max_send_wr == 7);
+	expect(kernel.options.mask == 0x3ff && attr.cap.max_send_wr == 7);
 	expect(!tern_qp_destroy(made));
 }
 
@@ -223,7 +227,8 @@ static void query_qp__copies_each_field(void)
 
 	fresh();
 	kernel.report = (struct tern_qp_report){
-		.asked = { .mask = 1, .markers = 1, .rtr = { 2 }, .rtr_ms = 5 },
+		.asked = { .mask = 1, .markers = 1, .rtr = { 2 }, .rtr_ms = 5,
+			   .extensions = 1, .features = 0x4001 },
 		.own = { .there = 1, .rev = 2, .flags = 0x50, .enhanced = 1,
 			 .ird = 0xc011, .ord = 0x8012, .pd_len = 13 },
 		.peer = { .there = 1, .rev = 1, .pd_len = 14 },
@@ -231,6 +236,7 @@ static void query_qp__copies_each_field(void)
 			 TERN_REPORT_TERM_RX,
 		.term_rx = 0x1234, .version = 1, .mpa_rev = 2, .rtr = 3,
 		.ird = 15, .ord = 16, .emss = 1448, .mulpdu = 1442,
+		.features = 0x12345,
 	};
 	expect(!terndv_query_qp(&qp, &attr, sizeof(attr)));
 	expect(attr.asked.comp_mask == 1 && attr.asked.markers);
@@ -245,6 +251,9 @@ static void query_qp__copies_each_field(void)
 	expect(attr.version == 1 && attr.mpa_rev == 2 && attr.rtr == 3);
 	expect(attr.ird == 15 && attr.ord == 16);
 	expect(attr.emss == 1448 && attr.mulpdu == 1442);
+	expect_eq(attr.asked.extensions, TERNDV_EXTENSIONS_NEGOTIATE);
+	expect(attr.asked.features == 0x4001 && attr.features == 0x12345);
+	expect(!attr.decided);
 }
 
 static void query_qp__copies_each_flag(void)
@@ -253,7 +262,7 @@ static void query_qp__copies_each_flag(void)
 	uint32_t bit;
 
 	fresh();
-	for (bit = 1; bit <= TERN_REPORT_P2P; bit <<= 1) {
+	for (bit = 1; bit <= TERN_REPORT_DECIDED; bit <<= 1) {
 		kernel.report.flags = bit;
 		expect(!terndv_query_qp(&qp, &a, sizeof(a)));
 		expect_eq(a.connected, bit == TERN_REPORT_CONNECTED);
@@ -265,7 +274,25 @@ static void query_qp__copies_each_flag(void)
 		expect_eq(a.tx_markers, bit == TERN_REPORT_TX_MARKERS);
 		expect_eq(a.rx_markers, bit == TERN_REPORT_RX_MARKERS);
 		expect_eq(a.p2p, (bit == TERN_REPORT_P2P));
+		expect_eq(a.decided, (bit == TERN_REPORT_DECIDED));
 	}
+}
+
+static void query_device__tells_the_features(void)
+{
+	struct terndv_device_attr attr;
+
+	fresh();
+	kernel.device.features = 0x83;
+	kernel.device.settings.extensions = 2;
+	kernel.device.settings.features = 3;
+	kernel.device.choice = TERN_OPTION_EXTENSIONS | TERN_OPTION_FEATURES;
+	expect(!terndv_query_device(&ctx.vctx.context, &attr, sizeof(attr)));
+	expect_eq(attr.features, 0x83);
+	expect_eq(attr.settings.extensions, TERNDV_EXTENSIONS_ASSUME_7306);
+	expect_eq(attr.settings.features,
+		  TERNDV_FEATURE_7306 | TERNDV_FEATURE_V2);
+	expect_eq(attr.selectable, TERNDV_QP_EXTENSIONS | TERNDV_QP_FEATURES);
 }
 
 static void query__a_shorter_struct_is_not_overrun(void)
@@ -325,6 +352,7 @@ static const struct tap_test tests[] = {
 	TEST(create__fails_when_the_kernel_refuses_the_options),
 	TEST(query_qp__copies_each_field),
 	TEST(query_qp__copies_each_flag),
+	TEST(query_device__tells_the_features),
 	TEST(query__a_shorter_struct_is_not_overrun),
 	TEST(query__a_longer_struct_ends_with_zeros),
 	TEST(foreign_device__is_refused_without_a_call),

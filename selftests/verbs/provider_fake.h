@@ -118,7 +118,8 @@ static inline struct tern_qp *make_qp_at(uint32_t start, uint32_t max_wr)
 	qp->max_inline = TERN_MAX_INLINE;
 	qp->qpn = QPN;
 	qp->vqp.qp.context = &fake_ctx.vctx.context;
-	expect(!tern_qp_set_wr_ops(&qp->vqp.qp_ex, IBV_QP_EX_WITH_SEND));
+	qp->features = TERN_FEATURE_7306 | TERN_FEATURE_V2;
+	expect(!tern_qp_set_wr_ops(qp, IBV_QP_EX_WITH_SEND));
 	memset(&bell, 0, sizeof(bell));
 	bell.watched = qp;
 	return qp;

@@ -134,17 +134,36 @@ static void wr__one_error_drops_the_whole_batch(void)
 static void qp_ex__refuses_operations_that_tern_lacks(void)
 {
 	static const uint64_t refused[] = {
-		IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, IBV_QP_EX_WITH_SEND_WITH_IMM,
-		IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
-		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_QP_EX_WITH_TSO,
-		1ULL << 40 };
-	struct ibv_qp_ex ex = {};
+		IBV_QP_EX_WITH_TSO, IBV_QP_EX_WITH_FLUSH,
+		IBV_QP_EX_WITH_ATOMIC_WRITE, 1ULL << 40 };
+	struct tern_qp qp = { .features = UINT32_MAX };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(refused); i++)
-		expect(tern_qp_set_wr_ops(&ex, IBV_QP_EX_WITH_SEND |
+		expect(tern_qp_set_wr_ops(&qp, IBV_QP_EX_WITH_SEND |
 					       refused[i]) == EOPNOTSUPP);
-	expect(!ex.wr_start);
+	expect(!qp.vqp.qp_ex.wr_start);
+}
+
+static void qp_ex__refuses_operations_that_the_kernel_lacks(void)
+{
+	static const struct {
+		uint64_t op;
+		uint32_t needs;
+	} rows[] = {
+		{ IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, TERN_FEATURE_7306 },
+		{ IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, TERN_FEATURE_7306 },
+		{ IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, TERN_FEATURE_7306 },
+		{ IBV_QP_EX_WITH_SEND_WITH_IMM, TERN_FEATURE_V2 },
+		{ IBV_QP_EX_WITH_BIND_MW, 0 },
+	};
+	struct tern_qp qp = {};
+	size_t i;
+
+	for (qp.features = 0; qp.features < 8; qp.features++)
+		for (i = 0; i < ARRAY_LEN(rows); i++)
+			expect_eq(tern_qp_set_wr_ops(&qp, rows[i].op),
+				  rows[i].needs & ~qp.features ? EOPNOTSUPP : 0);
 }
 
 static const struct tap_test tests[] = {
@@ -153,6 +172,7 @@ static const struct tap_test tests[] = {
 	TEST(wr__abort_posts_nothing),
 	TEST(wr__one_error_drops_the_whole_batch),
 	TEST(qp_ex__refuses_operations_that_tern_lacks),
+	TEST(qp_ex__refuses_operations_that_the_kernel_lacks),
 };
 
 int main(void)

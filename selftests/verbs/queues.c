@@ -222,10 +222,12 @@ static void bad_requests(void)
 	wr.num_sge = 1;
 	wr.opcode = 99;
 	expect_eq(try_send(&a, &wr), EINVAL);
+	wr.opcode = IBV_WR_TSO;
+	expect_eq(try_send(&a, &wr), EOPNOTSUPP);
+	/* RFC 7306 5.1: the target is 64-bit aligned */
 	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-	expect_eq(try_send(&a, &wr), EOPNOTSUPP);
-	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	expect_eq(try_send(&a, &wr), EOPNOTSUPP);
+	wr.wr.atomic.remote_addr = 4;
+	expect_eq(try_send(&a, &wr), EINVAL);
 	wr.opcode = IBV_WR_SEND;
 	wr.num_sge = 17;
 	expect_eq(try_send(&a, &wr), EINVAL);

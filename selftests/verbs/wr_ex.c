@@ -237,8 +237,7 @@ static void invalidations_complete(void)
 static void ops_refused(void)
 {
 	static const uint64_t none[] = {
-		IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, IBV_QP_EX_WITH_SEND_WITH_IMM,
-		IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, IBV_QP_EX_WITH_TSO, 1ull << 40,
+		IBV_QP_EX_WITH_TSO, 1ull << 40,
 	};
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_RC,
