@@ -10,6 +10,7 @@
 #include "agent_conn.h"
 #include "agent_dev.h"
 #include "agent_event.h"
+#include "agent_ext.h"
 #include "agent_hook.h"
 #include "agent_mem.h"
 #include "agent_mw.h"
@@ -72,6 +73,8 @@ static const struct command commands[] = {
 	{ "srq-limit", cmd_srq_limit },
 	{ "event", cmd_event }, { "async", cmd_async },
 	{ "recv", cmd_recv }, { "post", cmd_post }, { "poll", cmd_poll },
+	{ "post-imm", cmd_post_imm }, { "atomic", cmd_atomic },
+	{ "peek64", cmd_peek64 }, { "poke64", cmd_poke64 },
 	{ "arm", cmd_arm }, { "cq-event", cmd_cq_event },
 	{ NULL, NULL }
 };

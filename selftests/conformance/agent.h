@@ -167,6 +167,8 @@ struct agent_wc {
 	uint32_t wc_flags;	/* enum ibv_wc_flags */
 	uint32_t invalidated;	/* STag */
 	int conn;
+	uint8_t imm[8];
+	size_t imm_len;		/* bytes of it that the agent knows: 0, 4 or 8 */
 };
 
 /* the next completion within @ms; Return: false when none came */

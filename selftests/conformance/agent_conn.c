@@ -5,6 +5,7 @@
 #include "agent_conn.h"
 #include "agent_dev.h"
 #include "agent_event.h"
+#include "agent_ext.h"
 #include "agent_map.h"
 
 #include <errno.h>
@@ -157,12 +158,12 @@ static int make_qp(struct conn *conn, const struct conn_options *o)
 		conn->srq = shared;
 		attr.srq = shared;
 	}
-	if (!rdma_create_qp(conn->id, dev.pd[0], &attr))
+	if (!ext_create_qp(conn->id, &attr))
 		return 0;
 	/* some devices have no inline data: try without */
 	attr.cap = o->cap;
 	attr.cap.max_inline_data = 0;
-	return rdma_create_qp(conn->id, dev.pd[0], &attr) ? errno : 0;
+	return ext_create_qp(conn->id, &attr) ? errno : 0;
 }
 
 static int parse(struct call *c, struct sockaddr_storage *out)

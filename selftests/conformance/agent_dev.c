@@ -3,6 +3,7 @@
 /* Open the device under test and what its connections share. */
 #define _GNU_SOURCE
 #include "agent_dev.h"
+#include "agent_ext.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -58,7 +59,11 @@ static int make_queue(void)
 	dev.comp = ibv_create_comp_channel(dev.verbs);
 	if (!dev.comp)
 		return errno;
-	dev.cq = ibv_create_cq(dev.verbs, depth, NULL, dev.comp, 0);
+	dev.cq_ex = ext_create_cq(depth);
+	if (dev.cq_ex)
+		dev.cq = ibv_cq_ex_to_cq(dev.cq_ex);
+	else
+		dev.cq = ibv_create_cq(dev.verbs, depth, NULL, dev.comp, 0);
 	return dev.cq ? 0 : errno;
 }
 
@@ -107,6 +112,7 @@ void dev_close(void)
 	if (dev.events)
 		rdma_destroy_event_channel(dev.events);
 	dev.cq = NULL;
+	dev.cq_ex = NULL;
 	dev.comp = NULL;
 	dev.events = NULL;
 	dev.spoilt = false;

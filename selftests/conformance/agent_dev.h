@@ -24,6 +24,7 @@ struct dev {
 	struct ibv_pd *pd[DEV_PDS];
 	struct ibv_comp_channel *comp;
 	struct ibv_cq *cq;
+	struct ibv_cq_ex *cq_ex;	/* the same, or NULL: see agent_ext.h */
 	struct rdma_event_channel *events;
 	bool spoilt;	/* the CQ was armed or has an error: do not reuse it */
 };

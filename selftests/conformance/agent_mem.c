@@ -157,6 +157,41 @@ int cmd_poke(struct call *c)
 	return 0;
 }
 
+/* the 8 bytes of a region that the next words name, or NULL */
+static void *arg_word64(struct call *c)
+{
+	struct region *r = arg_region(c);
+	size_t at = arg_number(c, LEN_MAX);
+
+	if (!c->error && outside(r, at, sizeof(uint64_t)))
+		c->error = ERANGE;
+	return c->error ? NULL : r->at + at;
+}
+
+int cmd_peek64(struct call *c)
+{
+	const void *at = arg_word64(c);
+	int error = arg_end(c);
+	uint64_t v;
+
+	if (error)
+		return error;
+	memcpy(&v, at, sizeof(v));
+	say(c, "%llu", (unsigned long long)v);
+	return 0;
+}
+
+int cmd_poke64(struct call *c)
+{
+	void *at = arg_word64(c);
+	uint64_t v = arg_number(c, UINT64_MAX);
+	int error = arg_end(c);
+
+	if (!error)
+		memcpy(at, &v, sizeof(v));
+	return error;
+}
+
 int cmd_untouched(struct call *c)
 {
 	struct region *r = arg_region(c);

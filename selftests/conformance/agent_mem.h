@@ -12,6 +12,8 @@ int cmd_mr(struct call *c);
 int cmd_dereg(struct call *c);
 int cmd_peek(struct call *c);
 int cmd_poke(struct call *c);
+int cmd_peek64(struct call *c);
+int cmd_poke64(struct call *c);
 int cmd_untouched(struct call *c);
 
 /* Take the words MR AT LEN, or "-"; Return: the number of elements, 0 or 1. The range

@@ -5,6 +5,7 @@
 #include "agent_wr.h"
 #include "agent_conn.h"
 #include "agent_dev.h"
+#include "agent_ext.h"
 #include "agent_mem.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ static enum ibv_wr_opcode arg_opcode(struct call *c)
 	return IBV_WR_SEND;
 }
 
-static unsigned int arg_flags(struct call *c)
+unsigned int arg_wr_flags(struct call *c)
 {
 	static const unsigned int flags[] = {
 		IBV_SEND_SIGNALED, IBV_SEND_SOLICITED, IBV_SEND_FENCE,
@@ -72,7 +73,7 @@ int cmd_post(struct call *c)
 	int error;
 
 	wr.opcode = arg_opcode(c);
-	wr.send_flags = arg_flags(c);
+	wr.send_flags = arg_wr_flags(c);
 	/* the library copies inline data now, so the range must lie in the MR */
 	wr.num_sge = arg_sge(c, &sge, wr.send_flags & IBV_SEND_INLINE);
 	wr.sg_list = wr.num_sge ? &sge : NULL;
@@ -116,16 +117,17 @@ static const char *opcode_name(const struct ibv_wc *wc)
 	return "OTHER";
 }
 
-static void tell(struct call *c, const struct ibv_wc *wc)
+static void tell(struct call *c, const struct ext_wc *ext)
 {
+	const struct ibv_wc *wc = &ext->wc;
 	const char *status = "OTHER";
 
 	if (wc->status < sizeof(statuses) / sizeof(*statuses))
 		status = statuses[wc->status];
 	say(c, "%llu %s %s", (unsigned long long)wc->wr_id, status, opcode_name(wc));
-	say(c, "%u %u %u %d", wc->byte_len, wc->wc_flags,
-	    wc->wc_flags & IBV_WC_WITH_INV ? wc->invalidated_rkey : 0,
+	say(c, "%u %u %u %d", wc->byte_len, wc->wc_flags, ext->invalidated,
 	    conn_of_qpn(wc->qp_num));
+	say_bytes(c, ext->imm, ext->imm_len);
 }
 
 /*
@@ -137,12 +139,12 @@ int cmd_poll(struct call *c)
 	uint64_t end = clock_ms() + arg_number(c, CALL_MS_MAX);
 	struct timespec nap = { .tv_nsec = 50000 };
 	int n, error = arg_end(c) ?: dev_open();
-	struct ibv_wc wc;
+	struct ext_wc wc;
 
 	if (error)
 		return error;
 	for (;;) {
-		n = ibv_poll_cq(dev.cq, 1, &wc);
+		n = ext_poll(&wc);
 		if (n)
 			break;
 		if (clock_ms() >= end)

@@ -12,4 +12,7 @@ int cmd_poll(struct call *c);
 int cmd_arm(struct call *c);
 int cmd_cq_event(struct call *c);
 
+/* the flags of a request as enum ibv_send_flags */
+unsigned int arg_wr_flags(struct call *c);
+
 #endif /* AGENT_WR_H */

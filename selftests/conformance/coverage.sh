@@ -74,8 +74,8 @@ cited()
 	local kind=$1
 	shift
 	strings "$@" | awk -v kind="$kind" '
-		BEGIN { id = "((MPA|DDP|RDMAP)-[0-9][0-9][0-9]|[GHMCFOPKQRS][1-9][0-9]?)" }
-		!/(MPA|DDP|RDMAP)-[0-9]|(^| )Q[1-9]/ { next }
+		BEGIN { id = "((MPA|DDP|RDMAP|EXT|V2)-[0-9][0-9][0-9]|[GHMCFOPKQRS][1-9][0-9]?)" }
+		!/(MPA|DDP|RDMAP|EXT|V2)-[0-9]|(^| )Q[1-9]/ { next }
 		{
 			line = $0
 			last = ""

@@ -29,6 +29,7 @@ struct trace {
  * @tx_markers: put markers into what we send (the device asked for them)
  * @rx_markers: what the device sends has markers (we asked for them)
  * @version: DDP and RDMAP version: 0 or 1; the builders below use it
+ * @tx_v2, @rx_v2: RDMAP version 2 is in force in this direction, DDP stays at 1
  * @tx_pos, @rx_pos: bytes of Full Operation so far, with markers
  * @tx_msn: MSN of our next message on QN 0 to 3
  * @rx_msn: MSN that the device's next message on QN 0 to 3 must have
@@ -44,6 +45,8 @@ struct peer {
 	bool tx_markers;
 	bool rx_markers;
 	uint8_t version;
+	bool tx_v2;
+	bool rx_v2;
 	uint64_t tx_pos;
 	uint64_t rx_pos;
 	uint32_t tx_msn[4];
@@ -185,6 +188,13 @@ bool peer_recv_fpdu_raw(struct peer *p, struct fpdu *f, int ms);
  * DDP and RDMAP version as in @p. The MSN is taken from tx_msn, which goes up after
  * @last. ---- */
 
+/* the RDMAP version of each direction */
+uint8_t peer_tx_rv(const struct peer *p);
+uint8_t peer_rx_rv(const struct peer *p);
+
+/* an untagged segment with any body, on the queue of @op */
+uint32_t seg_untagged(struct peer *p, enum rdmap_op op, uint32_t mo, const void *data,
+		      uint32_t len, bool last, void *out);
 uint32_t seg_write(struct peer *p, uint32_t stag, uint64_t to, const void *data,
 		   uint32_t len, bool last, void *out);
 uint32_t seg_send(struct peer *p, enum rdmap_op op, uint32_t inv_stag, uint32_t mo,

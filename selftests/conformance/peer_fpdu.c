@@ -262,11 +262,39 @@ bool peer_recv_fpdu(struct peer *p, struct fpdu *f, int ms)
 
 /* ---- segments ---- */
 
+uint8_t peer_tx_rv(const struct peer *p)
+{
+	return p->tx_v2 ? 2 : p->version;
+}
+
+uint8_t peer_rx_rv(const struct peer *p)
+{
+	return p->rx_v2 ? 2 : p->version;
+}
+
+/* Return: the queue of an untagged message */
+static unsigned int queue_of(int op)
+{
+	switch (op) {
+	case OP_READ_REQ:
+	case OP_ATOMIC_REQ:
+	case OP_READ_REQ_V2:
+		return 1;
+	case OP_TERMINATE:
+		return 2;
+	case OP_ATOMIC_RESP:
+	case OP_READ_RESP_V2:
+		return 3;
+	default:
+		return 0;
+	}
+}
+
 static struct seg new_seg(struct peer *p, enum rdmap_op op, bool tagged, bool last)
 {
 	struct seg s = {
 		.ctrl = (tagged ? DDP_TAGGED : 0) | (last ? DDP_LAST : 0) | p->version,
-		.rdmap = p->version << 6 | op,
+		.rdmap = peer_tx_rv(p) << 6 | op,
 	};
 
 	return s;
@@ -284,16 +312,25 @@ static uint32_t tagged(struct peer *p, enum rdmap_op op, uint32_t stag, uint64_t
 	return seg_encode(&s, out);
 }
 
-static uint32_t untagged(struct peer *p, struct seg *s, unsigned int qn,
-			 const void *data, uint32_t len, void *out)
+static uint32_t untagged(struct peer *p, struct seg *s, const void *data, uint32_t len,
+			 void *out)
 {
-	s->qn = qn;
-	s->msn = p->tx_msn[qn];
+	s->qn = queue_of(seg_op(s));
+	s->msn = p->tx_msn[s->qn];
 	s->data = data;
 	s->len = len;
 	if (seg_last(s))
-		p->tx_msn[qn]++;
+		p->tx_msn[s->qn]++;
 	return seg_encode(s, out);
+}
+
+uint32_t seg_untagged(struct peer *p, enum rdmap_op op, uint32_t mo, const void *data,
+		      uint32_t len, bool last, void *out)
+{
+	struct seg s = new_seg(p, op, false, last);
+
+	s.mo = mo;
+	return untagged(p, &s, data, len, out);
 }
 
 uint32_t seg_write(struct peer *p, uint32_t stag, uint64_t to, const void *data,
@@ -315,13 +352,12 @@ uint32_t seg_send(struct peer *p, enum rdmap_op op, uint32_t inv_stag, uint32_t 
 
 	s.stag = inv_stag;
 	s.mo = mo;
-	return untagged(p, &s, 0, data, len, out);
+	return untagged(p, &s, data, len, out);
 }
 
 uint32_t seg_read_req(struct peer *p, uint32_t sink_stag, uint64_t sink_to,
 		      uint32_t size, uint32_t src_stag, uint64_t src_to, void *out)
 {
-	struct seg s = new_seg(p, OP_READ_REQ, false, true);
 	uint8_t body[READ_REQ_LEN - UNTAGGED_HDR];
 
 	put32(body, sink_stag);
@@ -329,16 +365,15 @@ uint32_t seg_read_req(struct peer *p, uint32_t sink_stag, uint64_t sink_to,
 	put32(body + 12, size);
 	put32(body + 16, src_stag);
 	put64(body + 20, src_to);
-	return untagged(p, &s, 1, body, sizeof(body), out);
+	return seg_untagged(p, OP_READ_REQ, 0, body, sizeof(body), true, out);
 }
 
 uint32_t seg_terminate(struct peer *p, uint8_t layer, uint8_t etype, uint8_t code,
 		       void *out)
 {
-	struct seg s = new_seg(p, OP_TERMINATE, false, true);
 	uint8_t body[4] = { layer << 4 | etype, code };
 
-	return untagged(p, &s, 2, body, sizeof(body), out);
+	return seg_untagged(p, OP_TERMINATE, 0, body, sizeof(body), true, out);
 }
 
 static void *seg_room(uint32_t len)
@@ -392,19 +427,13 @@ void must_get_fpdu(struct peer *p, struct fpdu *f)
 	     p->end == PEER_OPEN ? "it is still open" : "it closed");
 }
 
-/* Return: the queue of an untagged message */
-static unsigned int queue_of(int op)
-{
-	return op == OP_READ_REQ ? 1 : op == OP_TERMINATE ? 2 : 0;
-}
-
 static void check_seg(struct peer *p, const struct seg *s, enum rdmap_op op)
 {
 	unsigned int qn = queue_of(op);
 
 	must_eq(seg_op(s), op, "the opcode");
 	must_eq(s->ctrl & 3, p->version, "the DDP version");
-	must_eq(s->rdmap >> 6, p->version, "the RDMAP version");
+	must_eq(s->rdmap >> 6, peer_rx_rv(p), "the RDMAP version");
 	must_eq(seg_tagged(s), op == OP_WRITE || op == OP_READ_RESP, "the T bit");
 	if (seg_tagged(s))
 		return;

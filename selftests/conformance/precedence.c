@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "wire_ext.h"
 #include "scene.h"
 
 #define BAD_RV	0xc0
@@ -225,7 +226,8 @@ static struct seg hopeless_read(struct scene *sc)
 
 static void precedence__request_length_before_rdmap(void)
 {
-	static uint8_t body[READ_BODY_LEN + 1];
+	/* longer than any request of this queue */
+	static uint8_t body[ATOMIC_REQ_LEN + 1];
 	struct scene *sc = scene_start();
 	struct seg seg = hopeless_read(sc);
 

@@ -16,8 +16,9 @@ Requirements
 .. Made by selftests/conformance/requirements.sh. Edit selftests/conformance/requirements.
 
 What a connection of tern has to do, in our own words: the rules of RFC 5044 and 6581
-(MPA), 5041 (DDP) and 5040 (RDMAP), then decision tables that follow from several of
-them, then how tern reads what they leave open. Tests and comments cite the IDs.
+(MPA), 5041 (DDP) and 5040 (RDMAP), those of its extensions in RFC 7306 and in the expired
+draft-wood-storm-rdmap-ext-v2-00 ("v2 draft"), then decision tables that follow from
+several of them, then how tern reads what they leave open. Tests and comments cite the IDs.
 
 Level
     The word of the RFC. A rule says what holds; under MUST NOT and SHOULD NOT, what never
@@ -45,15 +46,15 @@ rank()
 {
 	awk -F'\t' -v OFS='\t' '
 		BEGIN {
-			n = split("RFC 5044,RFC 6581,RFC 5041,RFC 5040,RNIC draft,OFA mail 2007", d, ",")
+			n = split("RFC 5044,RFC 6581,RFC 5041,RFC 5040,RFC 7306,v2 draft,RNIC draft,OFA mail 2007", d, ",")
 			for (i = 1; i <= n; i++)
 				rank[d[i]] = i
 		}
 		/^#: / { table = substr($0, 4); n++; next }
 		/^#/ || /^$/ { next }
 		$2 in rank { print rank[$2], $3, NR, $2 " " $3, $0; next }
-		$1 ~ /^MPA/ { print 7, 0, NR, "More of MPA, as tern reads it", $0; next }
-		{ print n + 7, 0, NR, table, $0 }' requirements |
+		$1 ~ /^MPA/ { print 9, 0, NR, "More of MPA, as tern reads it", $0; next }
+		{ print n + 9, 0, NR, table, $0 }' requirements |
 		sort -t$'\t' -k1,1n -k2,2V -k3,3n
 }
 

@@ -51,16 +51,14 @@ void scene_post_recv(struct scene *sc, size_t len)
 
 void seg_set_op(struct seg *seg, int op)
 {
-	seg->rdmap = (seg->rdmap & 0xf0) | op;
+	seg->rdmap = (seg->rdmap & 0xc0) | op;
 }
 
 static struct seg untagged(struct scene *sc, enum rdmap_op op, uint32_t qn)
 {
-	uint8_t v = sc->p->version;
-
 	return (struct seg){
-		.ctrl = DDP_LAST | v,
-		.rdmap = v << 6 | op,
+		.ctrl = DDP_LAST | sc->p->version,
+		.rdmap = peer_tx_rv(sc->p) << 6 | op,
 		.qn = qn,
 		.msn = sc->p->tx_msn[qn],
 	};
@@ -77,11 +75,9 @@ struct seg scene_send(struct scene *sc, uint32_t len)
 
 struct seg scene_write(struct scene *sc, uint32_t at, uint32_t len)
 {
-	uint8_t v = sc->p->version;
-
 	return (struct seg){
-		.ctrl = DDP_TAGGED | DDP_LAST | v,
-		.rdmap = v << 6 | OP_WRITE,
+		.ctrl = DDP_TAGGED | DDP_LAST | sc->p->version,
+		.rdmap = peer_tx_rv(sc->p) << 6 | OP_WRITE,
 		.stag = sc->sink.rkey,
 		.to = sc->sink.va + at,
 		.data = sc->data,
@@ -106,7 +102,7 @@ struct seg scene_read(struct scene *sc, uint32_t at, uint32_t len)
 void scene_put(struct scene *sc, const struct seg *seg)
 {
 	peer_send_fpdu(sc->p, ulpdu_buf, seg_encode(seg, ulpdu_buf));
-	if (!seg_tagged(seg) && seg_last(seg) && seg->qn < 3)
+	if (!seg_tagged(seg) && seg_last(seg) && seg->qn < 4)
 		sc->p->tx_msn[seg->qn]++;
 }
 

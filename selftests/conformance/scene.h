@@ -84,7 +84,7 @@ struct seg scene_read(struct scene *sc, uint32_t at, uint32_t len);
 /* change the opcode only */
 void seg_set_op(struct seg *seg, int op);
 
-/* send @seg as one good FPDU; its L bit advances the MSN of QN 0 to 2 */
+/* send @seg as one good FPDU; its L bit advances the MSN of QN 0 to 3 */
 void scene_put(struct scene *sc, const struct seg *seg);
 
 /*

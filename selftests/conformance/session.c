@@ -92,12 +92,14 @@ static void our_reply(const struct session *s, struct mpa_frame *f)
 }
 
 /* take the zero-length message by which the device says that it is ready */
-static void take_rtr(struct peer *p)
+static void take_rtr(struct session *s)
 {
+	struct peer *p = s->p;
 	struct fpdu f;
 	int op;
 
 	must_get_fpdu(p, &f);
+	hello_decode(&s->offer, &f.seg);
 	op = seg_op(&f.seg);
 	switch (op) {
 	case OP_WRITE:
@@ -138,13 +140,16 @@ static void start_to_initiator(struct session *s)
 	peer_send_frame(s->p, &reply);
 	peer_agree(s->p, false);
 	if (peer_to_peer(s->p))
-		take_rtr(s->p);
+		take_rtr(s);
 	agent_must_get_event("ESTABLISHED", &ev);
 	if (peer_to_peer(s->p))
 		return;
 	/* we are a responder and may not send first, so the device sends a Write */
 	agent_post(s->conn, 0, AG_WRITE, 0, NULL, 0, 0, ANY_STAG, ANY_TO);
 	must_get_op(s->p, &f, OP_WRITE);
+	/* an offer goes in front of it */
+	if (hello_decode(&s->offer, &f.seg))
+		must_get_op(s->p, &f, OP_WRITE);
 }
 
 void session_start(struct session *s)

@@ -10,6 +10,7 @@
 #include "agent.h"
 #include "conform.h"
 #include "peer.h"
+#include "wire_ext.h"
 
 /**
  * struct session - options of a connection, and the connection
@@ -24,6 +25,7 @@
  * @p: the peer
  * @conn: the agent's connection
  * @port: TCP port of our end, for agent_state()
+ * @offer: the hello that the device made as the initiator, or all 0
  *
  * When it is up, the agent has had ESTABLISHED, the RTR (if there was one) is
  * received, the device's fence is open (by a zero-length Write), tx_msn and rx_msn
@@ -40,6 +42,7 @@ struct session {
 	struct peer *p;
 	int conn;
 	uint16_t port;
+	struct hello offer;
 };
 
 #define SESSION_DEFAULT { .qp = AGENT_QP_DEFAULT }

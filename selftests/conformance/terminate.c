@@ -23,12 +23,19 @@ static bool wants_ddp(int triplet, const uint8_t *seg, uint32_t len)
 	       len >= ddp_hdr_len(seg);
 }
 
+static int opcode_of(const uint8_t *seg)
+{
+	const struct seg s = { .rdmap = seg[1] };
+
+	return seg_op(&s);
+}
+
 /* the Read Request header is copied for errors of RDMAP on a whole Read Request only
  * (Q30) */
 static bool wants_rdma(int triplet, const uint8_t *seg, uint32_t len)
 {
 	return !TRIPLET_LAYER(triplet) && !(seg[0] & DDP_TAGGED) &&
-	       (seg[1] & 0x0f) == OP_READ_REQ && len == READ_REQ_LEN;
+	       opcode_of(seg) == OP_READ_REQ && len == READ_REQ_LEN;
 }
 
 static uint32_t build_terminate(const struct peer *p, int triplet, const uint8_t *seg,
@@ -38,7 +45,7 @@ static uint32_t build_terminate(const struct peer *p, int triplet, const uint8_t
 
 	memset(out, 0, TERM_MAX);
 	out[0] = DDP_LAST | p->version;
-	out[1] = p->version << 6 | OP_TERMINATE;
+	out[1] = peer_rx_rv(p) << 6 | OP_TERMINATE;
 	put32(out + 6, 2);
 	put32(out + 10, 1);
 	out[UNTAGGED_HDR] = TRIPLET_LAYER(triplet) << 4 | TRIPLET_ETYPE(triplet);

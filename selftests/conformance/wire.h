@@ -4,6 +4,7 @@
  * The layouts of MPA, DDP and RDMAP as the RFCs draw them (RFC 5044 4 and 7.1.1,
  * RFC 5041 4, RFC 5040 4, RFC 6581 6), written and read byte by byte. On purpose this
  * shares nothing with drivers/tern/core: a mistake passes only if both make it.
+ * wire_ext.h has the bodies of the extensions.
  */
 #ifndef WIRE_H
 #define WIRE_H
@@ -85,6 +86,18 @@ enum rdmap_op {
 	OP_SEND_SE = 5,
 	OP_SEND_SE_INV = 6,
 	OP_TERMINATE = 7,
+	/* RFC 7306 */
+	OP_IMM = 0x08,
+	OP_IMM_SE = 0x09,
+	OP_ATOMIC_REQ = 0x0a,
+	OP_ATOMIC_RESP = 0x0b,
+	/* RDMAP version 2 */
+	OP_READ_REQ_V2 = 0x11,
+	OP_READ_RESP_V2 = 0x12,
+	OP_SEND_IMM = 0x13,
+	OP_SEND_INV_IMM = 0x14,
+	OP_SEND_SE_IMM = 0x15,
+	OP_SEND_SE_INV_IMM = 0x16,
 };
 
 #define TAGGED_HDR	14
@@ -120,7 +133,11 @@ struct seg {
 
 static inline bool seg_tagged(const struct seg *s) { return s->ctrl & DDP_TAGGED; }
 static inline bool seg_last(const struct seg *s) { return s->ctrl & DDP_LAST; }
-static inline int seg_op(const struct seg *s) { return s->rdmap & 0x0f; }
+/* the opcode has 4 bits, in RDMAP version 2 it has 5 */
+static inline int seg_op(const struct seg *s)
+{
+	return s->rdmap & (s->rdmap >> 6 == 2 ? 0x1f : 0x0f);
+}
 
 /* Return: false when the segment is too short for its header */
 bool seg_decode(struct seg *s, const void *ulpdu, uint32_t len);
