@@ -4,6 +4,9 @@
  * Atomics, Immediate Data and Sends with Immediate (RFC 7306, RDMAP version 2), between
  * two devices whose extensions kverbs.sh has set.
  */
+#include <linux/delay.h>
+#include <net/sock.h>
+
 #include "kverbs.h"
 
 #define REMOTE	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
@@ -342,6 +345,62 @@ static int read_v2(struct kv_test *t)
 	       kv_check(ours->va, 200000, 33, 0);
 }
 
+static int wait_backlog(struct sock *sk)
+{
+	unsigned long end = jiffies + kv_timeout();
+
+	while (!READ_ONCE(sk->sk_backlog.len)) {
+		if (time_after(jiffies, end))
+			return kv_fail(-ETIMEDOUT, "nothing arrived");
+		usleep_range(100, 200);
+	}
+	return 0;
+}
+
+/* an atomic of a arrives, and a bad entry of b is posted, while b's socket is held */
+static int both_while_held(struct kv_test *t, struct words *w, struct kv_op *op)
+{
+	struct ib_atomic_wr wr = {
+		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .compare_add = 1,
+	};
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct ib_sge bad = { .lkey = 0xdead00, .length = 60000 };
+	struct sock *sk = kv_sock(b);
+	int ret;
+
+	if (!sk)
+		return kv_fail(-ENOTCONN, "no TCP connection");
+	lock_sock(sk);
+	ret = post(a, w, &op[0], 0, 1, &wr) ?: wait_backlog(sk) ?:
+	      kv_post_send(b, &op[1], IB_WR_SEND, IB_SEND_SIGNALED, &bad, 1, 0);
+	release_sock(sk);
+	sock_put(sk);
+	return ret;
+}
+
+/* b's entry is due, and fails: after the flush no atomic is performed */
+static int after_a_flush(struct kv_test *t)
+{
+	struct ib_atomic_wr wr = {
+		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .compare_add = 1,
+	};
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_op *op = kv_ops(t, 3);
+	struct words w;
+	int ret = op ? open_words(t, &w, REMOTE) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	w.word[0] = 0;
+	/* after a Response an entry of b is next */
+	ret = post(a, &w, &op[0], 0, 0, &wr) ?: kv_ok(a, &op[0]) ?:
+	      both_while_held(t, &w, &op[1]) ?:
+	      kv_want(b, &op[2], IB_WC_LOC_PROT_ERR) ?: kv_wait(a, &op[1]);
+	if (!ret && (op[1].wc.status == IB_WC_SUCCESS || w.word[0] != 1))
+		ret = kv_fail(-EPROTO, "status %d, word %llu", op[1].wc.status, w.word[0]);
+	return ret;
+}
+
 /* extensions are off: the post refuses it, and the QP works */
 static int off(struct kv_test *t)
 {
@@ -367,6 +426,7 @@ const struct kv_case kv_extension_cases[] = {
 	{ "ext__atomic_out_of_bounds", out_of_bounds },
 	{ "ext__atomic_not_aligned", unaligned },
 	{ "ext__atomic_of_memory_not_aligned", unaligned_memory },
+	{ "ext__atomic_after_a_flush", after_a_flush },
 	{ "ext__write_with_imm", imm_sizes },
 	{ "ext__send_with_imm", send_imm_sizes },
 	{ "ext__read", read_v2 },

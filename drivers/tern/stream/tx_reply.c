@@ -128,7 +128,8 @@ bool tern_tx_start_response(struct tern_stream *s)
 	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
 	int term;
 
-	if (!rd)
+	/* an entry that failed just now has flushed the queue: see cut_message() */
+	if (!rd || tern_stream_is_over(s))
 		return false;
 	term = build_response(s, rd);
 	if (term != TERN_TERM_NONE) {
