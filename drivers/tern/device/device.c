@@ -17,7 +17,7 @@
 /* "trn": there is no hardware vendor, and 0 would read as an unset field */
 #define TERN_VENDOR_ID	0x74726e
 
-/* by the CPU's atomics: exact for accesses of any device and of programs */
+/* by the CPU's atomics: exact for accesses of all tern devices, and of programs */
 static enum ib_atomic_cap atomic_cap(struct tern_device *dev)
 {
 	struct tern_settings s;

@@ -66,7 +66,8 @@ u8 tern_mem_skew(const struct tern_mem_map *map);
  * @to: first of the 8 bytes; their memory is 64-bit aligned
  * @op: what to do
  *
- * It is atomic with each other access of 64 bits, of any CPU.
+ * It is atomic with each other access of 64 bits, of any CPU. A program that writes
+ * the word all the time may delay it.
  *
  * Return: the value before.
  */

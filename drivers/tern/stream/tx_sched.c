@@ -120,7 +120,7 @@ static bool is_batching(struct tern_stream *s)
 }
 
 /*
- * Only Writes and Reads wait: a Send wakes a receiver. A failed QP is flushed
+ * Only Writes, Reads and atomics wait: a Send wakes a receiver. A failed QP is flushed
  * at once, and a timer as coarse as the tick comes far too late.
  */
 static bool may_linger(const struct tern_stream *s)

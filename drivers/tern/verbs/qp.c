@@ -263,7 +263,8 @@ static int modify_state(struct tern_qp *qp, enum ib_qp_state to)
  * has a connection, with access flags of 0 that are not meant: such a QP gets
  * the rights that iw_cm gives to every other one. Such a call is the first that
  * sets rights, and it lacks the P_Key index that verbs demand for this move.
- * All other calls mean what they say.
+ * All other calls mean what they say, but that both rights bring the one for atomics: see
+ * qp_rights().
  */
 static bool is_rdma_cms(const struct tern_qp *qp, const struct ib_qp_attr *attr,
 			int mask)
