@@ -152,3 +152,12 @@ void ext_must_complete(uint64_t wr_id, const char *opcode)
 	agent_must_get_wc(wr_id, "SUCCESS", &wc);
 	must(!strcmp(wc.opcode, opcode), "completion of %s, not %s", wc.opcode, opcode);
 }
+
+void ext_must_know(const struct meeting *m, const char *want)
+{
+	char value[64];
+
+	must(agent_state(m->p->port, "extensions", value, sizeof(value)),
+	     "the device knows nothing of extensions");
+	must(!strcmp(value, want), "extensions are %s, not %s", value, want);
+}

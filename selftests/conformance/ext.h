@@ -8,6 +8,7 @@
 #define EXT_H
 
 #include "agent_request.h"
+#include "meet.h"
 #include "peer_ext.h"
 #include "scene.h"
 
@@ -51,5 +52,8 @@ struct seg ext_seg(struct scene *sc, enum rdmap_op op, const void *body, uint32_
 uint32_t ext_must_receive_imm(uint64_t wr_id, const char *opcode, uint32_t len);
 /* the next completion is @wr_id, of @opcode, and good */
 void ext_must_complete(uint64_t wr_id, const char *opcode);
+
+/* the state of "extensions", as the hook prints it, is @want */
+void ext_must_know(const struct meeting *m, const char *want);
 
 #endif /* EXT_H */

@@ -232,29 +232,19 @@ static void hello__missing_forbids_7306(void)
 	agent_must_get_wc(1, "LOC_QP_OP_ERR", &wc);
 }
 
-/* the state @want of "extensions", as the hook prints it */
-static void must_know(const struct meeting *m, const char *want)
-{
-	char value[64];
-
-	must(agent_state(m->p->port, "extensions", value, sizeof(value)),
-	     "the device knows nothing of extensions");
-	must(!strcmp(value, want), "extensions are %s, not %s", value, want);
-}
-
 static void hello__is_reported(void)
 {
 	struct meeting m = start_as("negotiate");
 
-	must_know(&m, "-");
+	ext_must_know(&m, "-");
 	send_hello(m.p, 1, HELLO_OFFER, HELLO_7306);
 	must_get_hello(m.p, HELLO_ANSWER, HELLO_7306);
-	must_know(&m, "[\"7306\"]");
+	ext_must_know(&m, "[\"7306\"]");
 	meet_leave(&m);
 	m = start_as("negotiate");
 	send_rtr(m.p, OP_WRITE);
 	must_be_alive(m.p);
-	must_know(&m, "[]");
+	ext_must_know(&m, "[]");
 }
 
 /* ---- version 2, direction by direction ---- */
