@@ -29,8 +29,15 @@ void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 		.access = map->access,
 		.base = map->base,
 		.len = map->len,
-		.skew = tern_mem_skew(map),
 	};
+}
+
+void tern_mem_view_atomic(const struct tern_mem_map *map, const struct ib_pd *pd,
+			  u64 stream, struct tern_mem_view *view)
+{
+	tern_mem_view(map, pd, stream, view);
+	if (map->valid)
+		view->skew = tern_mem_skew(map);
 }
 
 static bool may_invalidate(const struct tern_mem *mem,

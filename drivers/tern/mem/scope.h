@@ -38,6 +38,10 @@ struct tern_scope {
 void tern_mem_view(const struct tern_mem_map *map, const struct ib_pd *pd,
 		   u64 stream, struct tern_mem_view *view);
 
+/* likewise, with @view->skew, which only TERN_USE_ATOMIC needs */
+void tern_mem_view_atomic(const struct tern_mem_map *map, const struct ib_pd *pd,
+			  u64 stream, struct tern_mem_view *view);
+
 /**
  * tern_mem_invalidate_local() - execute LOCAL_INV or the end of READ_WITH_INV
  * @scope: of the QP that executes it

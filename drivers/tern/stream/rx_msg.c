@@ -308,7 +308,7 @@ static int check_source(struct tern_stream *s, const struct tern_read_in *rd)
 		return TERN_TERM_NONE;
 	rcu_read_lock();
 	tern_mem_find(s->scope.keys, rd->src_stag, &map);
-	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
+	tern_mem_view_atomic(&map, s->scope.pd, s->scope.stream, &view);
 	view.access &= qp_rights(s);
 	term = tern_mem_check(&view, rd->kind == TERN_OPEN_ATOMIC ? TERN_USE_ATOMIC :
 								    TERN_USE_READ_SRC,

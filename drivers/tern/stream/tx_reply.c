@@ -82,7 +82,7 @@ static int perform(struct tern_stream *s, const struct tern_read_in *rd, u64 *ol
 	int term;
 
 	mem = tern_mem_enter(s->scope.keys, rd->src_stag, &map);
-	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
+	tern_mem_view_atomic(&map, s->scope.pd, s->scope.stream, &view);
 	term = tern_mem_check(&view, TERN_USE_ATOMIC, rd->src_to, TERN_ATOMIC_LEN);
 	if (term == TERN_TERM_NONE)
 		*old = tern_mem_atomic(&map, rd->src_to, &rd->atomic);
