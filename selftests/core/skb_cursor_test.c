@@ -284,6 +284,40 @@ TEST(skb_cursor__empty_parts, "MPA-063")
 	free_queue(&q);
 }
 
+TEST(skb_cursor__adjacent_fragments_are_one_piece, "MPA-063")
+{
+	struct tern_skb_cursor c;
+	struct sk_buff_head q = {};
+	struct sk_buff *root;
+
+	fill_stream();
+	root = new_skb(0, 3);
+	add_frag(root, root, 3, 30);
+	root->info.frags[0].size = 10;
+	for (u32 i = 1; i < 3; i++) {
+		root->info.frags[i] = (skb_frag_t) {
+			.address = root->info.frags[0].address + 10 * i,
+			.size = 10,
+		};
+	}
+	root->info.nr_frags = 3;
+	add_frag(root, root, 33, 7);
+	add_root(&q, root);
+
+	c = start_at(&q, 3);
+	expect_eq(c.left, 30);
+	c = start_at(&q, 16);
+	expect_eq(c.left, 17);
+	for (u32 off = 0; off <= 40; off++) {
+		c = start_at(&q, off);
+		expect_at(&c, off, 40);
+	}
+	/* they were one allocation */
+	root->info.frags[1].address = NULL;
+	root->info.frags[2].address = NULL;
+	free_queue(&q);
+}
+
 TEST(skb_cursor__goes_no_further_than_the_queue, "MPA-063")
 {
 	struct sk_buff_head q;

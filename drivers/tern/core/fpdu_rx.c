@@ -43,6 +43,10 @@ static void copy_hdr(struct tern_fpdu *f, bool markers, const u8 *buf)
 	struct tern_fpdu_range range;
 	u32 off = 0, at = 0;
 
+	if (!markers) {
+		memcpy(f->hdr, buf + TERN_FPDU_LEN_SIZE, f->hdr_len);
+		return;
+	}
 	while (at < f->hdr_len &&
 	       tern_fpdu_range_next(f, markers, &off, &range)) {
 		u32 n = min(range.len, f->hdr_len - at);
