@@ -85,6 +85,6 @@ TEST(fpdu_tx_tail__fits_the_head_buffer, "MPA-016")
 		tx.pos = pos;
 		expect(tern_fpdu_tx_begin(&tx, &msg, head) <= sizeof(head));
 		expect_eq(tern_fpdu_tx_run(&tx), 0);
-		expect(tern_fpdu_tx_end(&tx, end) <= sizeof(end));
+		expect(end_of_fpdu(&tx, end) <= sizeof(end));
 	}
 }

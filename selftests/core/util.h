@@ -80,8 +80,16 @@ static inline u32 send_fpdu(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 		memcpy(out + n, p, run);
 		p += run;
 		n += run;
-		n += tern_fpdu_tx_payload(tx, out + n - run, run, out + n);
+		n += tern_fpdu_tx_payload(tx, run, out + n);
 	}
+	return tern_fpdu_tx_finish(tx, out, n);
+}
+
+/* what follows the payload, by itself; Return: bytes at @out */
+static inline u32 end_of_fpdu(struct tern_fpdu_tx *tx, u8 *out)
+{
+	u32 n = tern_fpdu_tx_pad(tx, out);
+
 	return n + tern_fpdu_tx_end(tx, out + n);
 }
 

@@ -412,9 +412,9 @@ static u32 write_fpdu(struct host *h, struct msg *m, u8 *out)
 		memcpy(out + n, p, run);
 		p += run;
 		n += run;
-		n += tern_fpdu_tx_payload(&h->tx, p - run, run, out + n);
+		n += tern_fpdu_tx_payload(&h->tx, run, out + n);
 	}
-	return n + tern_fpdu_tx_end(&h->tx, out + n);
+	return tern_fpdu_tx_finish(&h->tx, out, n);
 }
 
 static struct msg **pick_lane(struct host *h)

@@ -182,7 +182,7 @@ static void send_terminate(struct tern_cep *cep, int term)
 	tern_fpdu_tx_init(&tx, cep->params.crc, cep->params.tx_markers,
 			  TERN_ULPDU_MAX);
 	len = tern_fpdu_tx_begin(&tx, &msg, buf);
-	len += tern_fpdu_tx_end(&tx, buf + len);
+	len = tern_fpdu_tx_finish(&tx, buf, len);
 	sent = !tern_sock_send(cep->sock, buf, len);
 	tern_stat_term(cep->dev->stats, term);
 	if (sent)

@@ -14,12 +14,6 @@ static void move_on(struct tern_fpdu_tx *tx, u32 len)
 	tx->fpdu_off += len;
 }
 
-static void add_crc(struct tern_fpdu_tx *tx, const u8 *data, u32 len)
-{
-	if (tx->crc)
-		tx->crc_state = crc32c(tx->crc_state, data, len);
-}
-
 static void write_marker(u8 *out, u32 fpduptr)
 {
 	put_unaligned_be16(0, out);
@@ -128,7 +122,6 @@ u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 	write_hdr(msg, out + front + TERN_FPDU_LEN_SIZE, msg->last_begun);
 	len = split_head(tx, out + front, TERN_FPDU_LEN_SIZE + head_len(msg));
 	move_on(tx, len);
-	add_crc(tx, out, front + len);
 	msg->sent += tx->left;
 	return front + len;
 }
@@ -140,33 +133,42 @@ u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx)
 	return min(tx->left, TERN_MARKER_SPACING - tx->pos);
 }
 
-u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, const u8 *data, u32 len,
-			 u8 *out)
+u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, u32 len, u8 *out)
 {
-	u32 n;
-
-	add_crc(tx, data, len);
 	tx->left -= len;
 	move_on(tx, len);
-	n = put_marker(tx, out);
-	if (n)
-		add_crc(tx, out, n);
-	return n;
+	return put_marker(tx, out);
+}
+
+u32 tern_fpdu_tx_pad(struct tern_fpdu_tx *tx, u8 *out)
+{
+	u32 n = tern_fpdu_pad(tx->ulpdu_len);
+
+	if (!n)
+		return 0;
+	memset(out, 0, n);
+	move_on(tx, n);
+	return n + put_marker(tx, out + n);
+}
+
+void tern_fpdu_tx_sum(struct tern_fpdu_tx *tx, const u8 *data, u32 len)
+{
+	tx->crc_state = crc32c(tx->crc_state, data, len);
 }
 
 u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out)
 {
-	u32 n = tern_fpdu_pad(tx->ulpdu_len);
-
-	if (n) {
-		memset(out, 0, n);
-		move_on(tx, n);
-		n += put_marker(tx, out + n);
-		add_crc(tx, out, n);
-	}
-	put_unaligned_le32(tx->crc ? ~tx->crc_state : 0, out + n);
+	put_unaligned_le32(tx->crc ? ~tx->crc_state : 0, out);
 	move_on(tx, TERN_FPDU_CRC_SIZE);
-	return n + TERN_FPDU_CRC_SIZE;
+	return TERN_FPDU_CRC_SIZE;
+}
+
+u32 tern_fpdu_tx_finish(struct tern_fpdu_tx *tx, u8 *fpdu, u32 len)
+{
+	len += tern_fpdu_tx_pad(tx, fpdu + len);
+	if (tx->crc)
+		tern_fpdu_tx_sum(tx, fpdu, len);
+	return len + tern_fpdu_tx_end(tx, fpdu + len);
 }
 
 u32 tern_fpdu_tx_size(const struct tern_fpdu_tx *tx,

@@ -7,11 +7,13 @@
  *	n = tern_fpdu_tx_begin()	marker, length, headers
  *	while ((run = tern_fpdu_tx_run()))
  *		the caller appends @run bytes of payload
- *		n = tern_fpdu_tx_payload()	adds them to the CRC, and writes
- *						the next marker, if due
- *	n = tern_fpdu_tx_end()		pad, marker, CRC
+ *		n = tern_fpdu_tx_payload()	the next marker, if due
+ *	n = tern_fpdu_tx_pad()		pad, and the next marker, if due
+ *	tern_fpdu_tx_sum()		all of these bytes, if @crc is on
+ *	n = tern_fpdu_tx_end()		the CRC field
  *
- * The owner's lock guards the state.
+ * One call to sum an FPDU costs less than one for each part. The owner's lock guards
+ * the state.
  */
 #ifndef TERN_CORE_FPDU_TX_H
 #define TERN_CORE_FPDU_TX_H
@@ -20,7 +22,7 @@
 
 /* most bytes that begin() writes: two markers, length, headers */
 #define TERN_FPDU_TX_HEAD	(TERN_FPDU_LEN_SIZE + TERN_HDR_MAX + 2 * TERN_MARKER_SIZE)
-/* most bytes that end() writes: pad, marker, CRC */
+/* most bytes that pad() and end() write: pad, marker, CRC */
 #define TERN_FPDU_TX_TAIL	(3 + TERN_MARKER_SIZE + TERN_FPDU_CRC_SIZE)
 
 /**
@@ -108,25 +110,50 @@ u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx);
 
 /**
- * tern_fpdu_tx_payload() - account for payload that was copied
+ * tern_fpdu_tx_payload() - move over payload that was copied
  * @tx: state
- * @data: the bytes as sent
  * @len: 1..tern_fpdu_tx_run()
- * @out: room for TERN_MARKER_SIZE bytes right after @data
+ * @out: room for TERN_MARKER_SIZE bytes right after it
  *
  * Return: bytes written to @out: 0 or TERN_MARKER_SIZE.
  */
-u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, const u8 *data, u32 len,
-			 u8 *out);
+u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, u32 len, u8 *out);
 
 /**
- * tern_fpdu_tx_end() - finish the FPDU
+ * tern_fpdu_tx_pad() - finish what the CRC covers
  * @tx: state; tern_fpdu_tx_run() is 0
- * @out: room for TERN_FPDU_TX_TAIL bytes
+ * @out: room for 3 + TERN_MARKER_SIZE bytes
  *
- * Return: bytes written.
+ * Return: bytes written to @out.
+ */
+u32 tern_fpdu_tx_pad(struct tern_fpdu_tx *tx, u8 *out);
+
+/**
+ * tern_fpdu_tx_sum() - add bytes of the FPDU to its CRC
+ * @tx: state; @tx->crc is set
+ * @data: the next bytes as sent, from begin()'s first to pad()'s last
+ * @len: bytes
+ */
+void tern_fpdu_tx_sum(struct tern_fpdu_tx *tx, const u8 *data, u32 len);
+
+/**
+ * tern_fpdu_tx_end() - write the CRC field
+ * @tx: state; all bytes were summed, or @tx->crc is not set
+ * @out: room for TERN_FPDU_CRC_SIZE bytes
+ *
+ * Return: TERN_FPDU_CRC_SIZE.
  */
 u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out);
+
+/**
+ * tern_fpdu_tx_finish() - pad(), sum() and end() of an FPDU in contiguous memory
+ * @tx: state; tern_fpdu_tx_run() is 0
+ * @fpdu: its first byte; room for TERN_FPDU_TX_TAIL more
+ * @len: bytes of it so far
+ *
+ * Return: bytes of the FPDU.
+ */
+u32 tern_fpdu_tx_finish(struct tern_fpdu_tx *tx, u8 *fpdu, u32 len);
 
 /**
  * tern_fpdu_tx_size() - bytes that the next FPDU of @msg takes on the wire

@@ -10,8 +10,15 @@
 #include <linux/skbuff.h>
 #include <linux/string.h>
 
-/* a fragment with less room than this is replaced, unless no more is needed */
-#define FRAG_MIN	64U
+#include "core/fpdu_tx.h"
+
+/*
+ * A fragment with less room than this is replaced, unless no more is needed. So an FPDU
+ * of up to this size is in one piece, and so are the headers of each.
+ */
+#define FRAG_MIN	2048U
+
+static_assert(TERN_FPDU_TX_HEAD <= FRAG_MIN && FRAG_MIN <= PAGE_SIZE);
 
 /* the next @n bytes of the current fragment become part of the burst */
 static bool append_frag(struct tern_burst *b, u32 n)
@@ -57,10 +64,13 @@ int tern_burst_reserve(struct tern_burst *b, u32 size,
 			break;
 		done += n;
 	}
-	if (done == size)
-		return 0;
-	tern_burst_trim(b, done);
-	return -ENOMEM;
+	if (done < size) {
+		tern_burst_trim(b, done);
+		return -ENOMEM;
+	}
+	/* they may begin in a new fragment */
+	tern_burst_advance(b, pos, 0);
+	return 0;
 }
 
 void tern_burst_trim(struct tern_burst *b, u32 size)

@@ -54,7 +54,10 @@ int tern_burst_reserve(struct tern_burst *b, u32 size,
 /* remove the last @size bytes */
 void tern_burst_trim(struct tern_burst *b, u32 size);
 
-/* contiguous memory at @pos, *@room bytes of it */
+/*
+ * contiguous memory at @pos, *@room bytes of it: at the first byte of a reservation at
+ * least TERN_FPDU_TX_HEAD, or all of it
+ */
 u8 *tern_burst_at(struct tern_burst *b, const struct tern_burst_pos *pos,
 		  u32 *room);
 void tern_burst_advance(struct tern_burst *b, struct tern_burst_pos *pos,

@@ -76,11 +76,24 @@ static int emit_payload(struct tern_stream *s, struct tern_burst_pos *pos,
 			return term;
 		tern_burst_advance(&tx->burst, pos, run);
 		tern_burst_write(&tx->burst, pos, marker,
-				 tern_fpdu_tx_payload(&tx->fpdu, dst, run,
-						      marker));
+				 tern_fpdu_tx_payload(&tx->fpdu, run, marker));
 		done += run;
 	}
 	return TERN_TERM_NONE;
+}
+
+/* sum the @len bytes from @pos on, as they will be sent */
+static void sum_fpdu(struct tern_tx *tx, struct tern_burst_pos pos, u32 len)
+{
+	while (len) {
+		u32 room;
+		const u8 *data = tern_burst_at(&tx->burst, &pos, &room);
+		u32 n = min(len, room);
+
+		tern_fpdu_tx_sum(&tx->fpdu, data, n);
+		tern_burst_advance(&tx->burst, &pos, n);
+		len -= n;
+	}
 }
 
 static void payload_failed(struct tern_stream *s, int term, u32 done)
@@ -98,30 +111,32 @@ static void payload_failed(struct tern_stream *s, int term, u32 done)
 	tern_stream_error(s, term, NULL);
 }
 
-/* add an FPDU of the message in progress to the burst: 0, -ENOMEM or -EFAULT */
-static int emit_fpdu(struct tern_stream *s)
+/* add the next FPDU of the message, of @size bytes: 0, -ENOMEM or -EFAULT */
+static int emit_fpdu(struct tern_stream *s, u32 size)
 {
 	struct tern_tx *tx = &s->tx;
-	struct tern_fpdu_tx saved = tx->fpdu;
-	u8 head[TERN_FPDU_TX_HEAD], tail[TERN_FPDU_TX_TAIL];
-	u32 size = tern_fpdu_tx_size(&tx->fpdu, &tx->msg);
-	u32 done = tx->msg.sent;
-	struct tern_burst_pos pos;
+	u32 room, was = tx->fpdu.pos, done = tx->msg.sent;
+	struct tern_burst_pos start, pos;
+	u8 *head, tail[TERN_FPDU_TX_TAIL];
 	int term;
 
-	if (tern_burst_reserve(&tx->burst, size, &pos))
+	if (tern_burst_reserve(&tx->burst, size, &start))
 		return -ENOMEM;
-	tern_burst_write(&tx->burst, &pos, head,
-			 tern_fpdu_tx_begin(&tx->fpdu, &tx->msg, head));
+	pos = start;
+	head = tern_burst_at(&tx->burst, &pos, &room);
+	tern_burst_advance(&tx->burst, &pos,
+			   tern_fpdu_tx_begin(&tx->fpdu, &tx->msg, head));
 	term = emit_payload(s, &pos, done);
 	if (term != TERN_TERM_NONE) {
 		tern_burst_trim(&tx->burst, size);
-		tx->fpdu = saved;
+		tx->fpdu.pos = was;
 		payload_failed(s, term, done);
 		return -EFAULT;
 	}
-	tern_burst_write(&tx->burst, &pos, tail,
-			 tern_fpdu_tx_end(&tx->fpdu, tail));
+	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_pad(&tx->fpdu, tail));
+	if (tx->fpdu.crc)
+		sum_fpdu(tx, start, size - TERN_FPDU_CRC_SIZE);
+	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_end(&tx->fpdu, tail));
 	tern_stat_inc(s->stats, TX_FPDU);
 	trace_tern_fpdu_tx(s->qpn, tx->msg.hdr[1] & TERN_RDMAP_OPCODE_MASK_V2,
 			   tx->fpdu.ulpdu_len, tern_tx_msg_done(&tx->msg));
@@ -163,6 +178,7 @@ static int fill_burst(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
 	struct tern_burst *b = &tx->burst;
+	u32 size;
 	int ret;
 
 	tx->burst_head = s->sq.sent;
@@ -172,10 +188,10 @@ static int fill_burst(struct tern_stream *s)
 	for (;;) {
 		if (tx->source == TERN_TX_NONE && !tern_tx_start_message(s))
 			return tx->yielded;
-		if (b->nr && b->len + tern_fpdu_tx_size(&tx->fpdu, &tx->msg) >
-		    TERN_BURST_BYTES)
+		size = tern_fpdu_tx_size(&tx->fpdu, &tx->msg);
+		if (b->nr && b->len + size > TERN_BURST_BYTES)
 			return 1;
-		ret = emit_fpdu(s);
+		ret = emit_fpdu(s, size);
 		if (ret == -EFAULT)
 			continue;
 		if (ret)
