@@ -45,7 +45,7 @@ struct tern_mem_map {
 
 /**
  * tern_mem_read() - copy out of registered memory
- * @map: of tern_mem_enter(), checked
+ * @map: of tern_mem_open(), checked
  * @to: first byte; [@to, @to + @len) was checked against @map
  * @dst: kernel memory
  * @len: bytes
@@ -62,7 +62,7 @@ u8 tern_mem_skew(const struct tern_mem_map *map);
 
 /**
  * tern_mem_atomic() - an atomic of a peer (RFC 7306 5.1)
- * @map: of tern_mem_enter(), checked
+ * @map: of tern_mem_open(), checked
  * @to: first of the 8 bytes; their memory is 64-bit aligned
  * @op: what to do
  *

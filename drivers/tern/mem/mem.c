@@ -15,6 +15,22 @@ void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
 	mem->map.pd = pd;
 }
 
+void tern_mem_get(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
+{
+	unsigned int seq;
+
+	if (!mem) {
+		map->valid = false;
+		return;
+	}
+	do {
+		seq = read_seqcount_begin(&mem->seq);
+		*map = mem->map;
+	} while (read_seqcount_retry(&mem->seq, seq));
+	if (map->stag != stag)
+		map->valid = false;
+}
+
 void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map)
 {
 	lockdep_assert_held(&mem->lock);

@@ -77,6 +77,16 @@ void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
 		   struct ib_pd *pd);
 
 /**
+ * tern_mem_get() - what does an STag open now?
+ * @mem: the entry of its index, or NULL
+ * @stag: STag
+ * @map: answer; its @valid says whether it opens anything
+ *
+ * Context: rcu_read_lock() held.
+ */
+void tern_mem_get(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map);
+
+/**
  * tern_mem_set() - the STag opens something else from now on
  * @mem: entry, its lock held
  * @map: what it opens

@@ -9,6 +9,7 @@
 #include "core/term.h"
 #include "map.h"
 #include "scope.h"
+#include "slot.h"
 #include "stags.h"
 
 static int to_errno(int term)
@@ -35,27 +36,26 @@ static bool is_kva(const struct tern_scope *scope, const struct tern_sge *sge)
 }
 
 /* check the whole element, so that no later byte of it can wrap */
-static int check_map(const struct tern_mem_map *map, const struct tern_scope *scope,
-		     const struct tern_sge *sge, u32 use)
+static int check_element(const struct tern_mem_map *map, const struct tern_mem_view *view,
+			 const struct tern_sge *sge, u32 use)
 {
-	struct tern_mem_view view;
-
 	/* a window has a remote key only */
 	if (map->valid && map->window)
 		return -EINVAL;
-	tern_mem_view(map, scope->pd, 0, &view);
-	return to_errno(tern_mem_check(&view, use, sge->addr, sge->length));
+	return to_errno(tern_mem_check(view, use, sge->addr, sge->length));
 }
 
 static int check_one(const struct tern_scope *scope,
 		     const struct tern_sge *sge, u32 use)
 {
+	struct tern_mem_view view;
 	struct tern_mem_map map;
 
 	if (!sge->length || is_kva(scope, sge))
 		return 0;
 	tern_mem_find(scope->keys, sge->lkey, &map);
-	return check_map(&map, scope, sge, use);
+	tern_mem_view(&map, scope->pd, 0, &view);
+	return check_element(&map, &view, sge, use);
 }
 
 int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
@@ -71,22 +71,20 @@ int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
 	return ret;
 }
 
-static int read_one(const struct tern_scope *scope, const struct tern_sge *sge,
-		    u32 off, void *dst, u32 len)
+static int read_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		    const struct tern_sge *sge, u32 off, void *dst, u32 len)
 {
-	struct tern_mem_map map;
-	struct tern_mem *mem;
 	int ret;
 
 	if (is_kva(scope, sge)) {
 		memcpy(dst, (void *)(uintptr_t)(sge->addr + off), len);
 		return 0;
 	}
-	mem = tern_mem_enter(scope->keys, sge->lkey, &map);
-	ret = check_map(&map, scope, sge, TERN_USE_LOCAL_READ);
+	tern_mem_open(slot, scope, sge->lkey, 0);
+	ret = check_element(&slot->map, &slot->view, sge, TERN_USE_LOCAL_READ);
 	if (!ret)
-		tern_mem_read(&map, sge->addr + off, dst, len);
-	tern_mem_leave(mem);
+		tern_mem_read(&slot->map, sge->addr + off, dst, len);
+	tern_mem_shut(slot);
 	return ret;
 }
 
@@ -100,8 +98,8 @@ static void advance(struct tern_sgl *sgl, const struct tern_sge *sge, u32 n)
 	}
 }
 
-int tern_sgl_read(const struct tern_scope *scope, struct tern_sgl *sgl,
-		  void *dst, u32 len)
+int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		  struct tern_sgl *sgl, void *dst, u32 len)
 {
 	const struct tern_sge *sge;
 	int ret = 0;
@@ -111,7 +109,7 @@ int tern_sgl_read(const struct tern_scope *scope, struct tern_sgl *sgl,
 		sge = &sgl->sge[sgl->at];
 		n = min(len, sge->length - sgl->off);
 		if (n)
-			ret = read_one(scope, sge, sgl->off, dst, n);
+			ret = read_one(scope, slot, sge, sgl->off, dst, n);
 		advance(sgl, sge, n);
 		dst += n;
 		len -= n;
@@ -119,27 +117,25 @@ int tern_sgl_read(const struct tern_scope *scope, struct tern_sgl *sgl,
 	return ret ?: len ? -ERANGE : 0;
 }
 
-static int write_one(const struct tern_scope *scope, const struct tern_sge *sge,
-		     u32 off, const void *src, u32 len)
+static int write_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		     const struct tern_sge *sge, u32 off, const void *src, u32 len)
 {
-	struct tern_mem_map map;
-	struct tern_mem *mem;
 	int ret;
 
 	if (is_kva(scope, sge)) {
 		memcpy((void *)(uintptr_t)(sge->addr + off), src, len);
 		return 0;
 	}
-	mem = tern_mem_enter(scope->keys, sge->lkey, &map);
-	ret = check_map(&map, scope, sge, TERN_USE_LOCAL_WRITE);
+	tern_mem_open(slot, scope, sge->lkey, 0);
+	ret = check_element(&slot->map, &slot->view, sge, TERN_USE_LOCAL_WRITE);
 	if (!ret)
-		tern_mem_write(&map, sge->addr + off, src, len);
-	tern_mem_leave(mem);
+		tern_mem_write(&slot->map, sge->addr + off, src, len);
+	tern_mem_shut(slot);
 	return ret;
 }
 
-int tern_sgl_write(const struct tern_scope *scope, struct tern_sgl *sgl,
-		   const void *src, u32 len)
+int tern_sgl_write(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		   struct tern_sgl *sgl, const void *src, u32 len)
 {
 	const struct tern_sge *sge;
 	int ret = 0;
@@ -149,7 +145,7 @@ int tern_sgl_write(const struct tern_scope *scope, struct tern_sgl *sgl,
 		sge = &sgl->sge[sgl->at];
 		n = min(len, sge->length - sgl->off);
 		if (n)
-			ret = write_one(scope, sge, sgl->off, src, n);
+			ret = write_one(scope, slot, sge, sgl->off, src, n);
 		advance(sgl, sge, n);
 		src += n;
 		len -= n;

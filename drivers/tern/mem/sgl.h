@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The tern authors */
 /*
  * Local scatter/gather lists: checking them, and copying between them and
- * linear memory. Every copy looks each STag up and checks it again, so an STag
- * that was revoked since the last one is never used.
+ * linear memory. Every copy checks each STag again, so one that was revoked since the
+ * last section under rcu_read_lock() is never used.
  */
 #ifndef TERN_SGL_H
 #define TERN_SGL_H
@@ -13,6 +13,7 @@
 #include "core/mem_check.h"
 #include "uapi/rdma/tern-abi.h"
 
+struct tern_mem_slot;
 struct tern_scope;
 
 /**
@@ -47,28 +48,30 @@ struct tern_sgl {
 /**
  * tern_sgl_read() - gather the next bytes of a list
  * @scope: keys that the list may name
+ * @slot: of the engine that copies
  * @sgl: list; moves on
  * @dst: kernel memory
  * @len: bytes
  *
- * Context: any.
+ * Context: as tern_mem_open().
  * Return: 0 or as tern_sgl_check(), and -ERANGE when less than @len is left. After an
  * error the position means nothing.
  */
-int tern_sgl_read(const struct tern_scope *scope, struct tern_sgl *sgl,
-		  void *dst, u32 len);
+int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		  struct tern_sgl *sgl, void *dst, u32 len);
 
 /**
  * tern_sgl_write() - scatter bytes into the next part of a list
  * @scope: keys that the list may name
+ * @slot: of the engine that copies
  * @sgl: list; moves on
  * @src: kernel memory
  * @len: bytes
  *
- * Context: any.
+ * Context: as tern_mem_open().
  * Return: as tern_sgl_read(); after an error earlier elements may have been written.
  */
-int tern_sgl_write(const struct tern_scope *scope, struct tern_sgl *sgl,
-		   const void *src, u32 len);
+int tern_sgl_write(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		   struct tern_sgl *sgl, const void *src, u32 len);
 
 #endif /* TERN_SGL_H */

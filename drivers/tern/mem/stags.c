@@ -75,58 +75,7 @@ struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag)
 	return rhashtable_lookup(&t->ht, &index, table_params);
 }
 
-/* copy what @stag opens now; @mem is the entry of its index, or NULL */
-static void copy_map(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map)
-{
-	unsigned int seq;
-
-	if (!mem) {
-		map->valid = false;
-		return;
-	}
-	do {
-		seq = read_seqcount_begin(&mem->seq);
-		*map = mem->map;
-	} while (read_seqcount_retry(&mem->seq, seq));
-	if (map->stag != stag)
-		map->valid = false;
-}
-
 void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map)
 {
-	copy_map(tern_mem_lookup(t, stag), stag, map);
-}
-
-/*
- * Must a copy hold @copying? For the other kinds the grace period that follows
- * tern_mem_unlist() is enough, and copies are cheaper.
- */
-static bool may_change(const struct tern_mem *mem)
-{
-	return mem->kind != TERN_MEM_USER && mem->kind != TERN_MEM_DMA;
-}
-
-/* sparse cannot follow a lock that is for some kinds only */
-struct tern_mem *tern_mem_enter(struct tern_mem_table *t, u32 stag,
-				struct tern_mem_map *map) __acquires(RCU)
-{
-	struct tern_mem *mem;
-
-	rcu_read_lock();
-	mem = tern_mem_lookup(t, stag);
-	if (mem && may_change(mem)) {
-		read_lock_bh(&mem->copying);
-		__release(&mem->copying);
-	}
-	copy_map(mem, stag, map);
-	return mem;
-}
-
-void tern_mem_leave(struct tern_mem *mem) __releases(RCU)
-{
-	if (mem && may_change(mem)) {
-		__acquire(&mem->copying);
-		read_unlock_bh(&mem->copying);
-	}
-	rcu_read_unlock();
+	tern_mem_get(tern_mem_lookup(t, stag), stag, map);
 }

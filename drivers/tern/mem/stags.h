@@ -51,20 +51,6 @@ void tern_mem_unlist(struct tern_mem_table *t, struct tern_mem *mem);
  */
 void tern_mem_find(struct tern_mem_table *t, u32 stag, struct tern_mem_map *map);
 
-/**
- * tern_mem_enter() - what does an STag open? For a copy to or from it
- * @t: the device's table
- * @stag: STag
- * @map: answer; the pages are good until tern_mem_leave()
- *
- * Context: any but hard interrupt; no sleeping, no second entry and no change
- * of one before tern_mem_leave(). Return: the argument of tern_mem_leave(),
- * which may be NULL.
- */
-struct tern_mem *tern_mem_enter(struct tern_mem_table *t, u32 stag,
-				struct tern_mem_map *map);
-void tern_mem_leave(struct tern_mem *mem);
-
 /* the entry itself, by index alone; Context: rcu_read_lock() held */
 struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag);
 

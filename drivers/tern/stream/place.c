@@ -11,7 +11,7 @@
 #include "mem/map.h"
 #include "mem/scope.h"
 #include "mem/sgl.h"
-#include "mem/stags.h"
+#include "mem/slot.h"
 #include "observe/trace.h"
 #include "stream.h"
 
@@ -69,21 +69,20 @@ static void write_payload(struct tern_rx *rx, const struct tern_mem_map *map)
 int tern_place_write(struct tern_stream *s)
 {
 	const struct tern_seg *seg = &s->rx.seg;
+	struct tern_mem_slot *slot = &s->rx.slot;
 	struct tern_mem_view view;
-	struct tern_mem_map map;
-	struct tern_mem *mem;
 	int term;
 
 	/* RFC 5041 5.2: the "STag and TO fields MUST NOT be checked" then */
 	if (!seg->len)
 		return TERN_TERM_NONE;
-	mem = tern_mem_enter(s->scope.keys, seg->stag, &map);
-	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
+	tern_mem_open(slot, &s->scope, seg->stag, s->scope.stream);
+	view = slot->view;
 	view.access &= s->access;
 	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
 	if (term == TERN_TERM_NONE)
-		write_payload(&s->rx, &map);
-	tern_mem_leave(mem);
+		write_payload(&s->rx, &slot->map);
+	tern_mem_shut(slot);
 	trace_tern_place(s->qpn, seg->stag, seg->to, seg->len);
 	return term;
 }
@@ -99,6 +98,6 @@ int tern_place_sgl(struct tern_stream *s, const struct tern_scope *scope,
 
 	trace_tern_place(s->qpn, 0, seg->tagged ? seg->to : seg->mo, seg->len);
 	while (!ret && (n = next_piece(&s->rx, &p, &data)))
-		ret = tern_sgl_write(scope, sgl, data, n);
+		ret = tern_sgl_write(scope, &s->rx.slot, sgl, data, n);
 	return ret;
 }

@@ -254,10 +254,8 @@ static int handle_fpdu(struct tern_stream *s)
  * is checked and placed by looking ahead; its bytes are then consumed as they
  * are offered.
  */
-static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
-		    unsigned int offset, size_t len)
+static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 len)
 {
-	struct tern_stream *s = desc->arg.data;
 	struct tern_rx *rx = &s->rx;
 	u32 used = 0;
 	int ret;
@@ -269,7 +267,7 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 			return len;
 		}
 		if (rx->skip) {
-			u32 n = min_t(u32, rx->skip, len - used);
+			u32 n = min(rx->skip, len - used);
 
 			rx->skip -= n;
 			used += n;
@@ -284,6 +282,20 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		if (ret > 0)
 			rx->skip = ret;
 	}
+	return used;
+}
+
+/* one section for one buffer: what waits for a grace period waits for no more */
+static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
+		    unsigned int offset, size_t len)
+{
+	struct tern_stream *s = desc->arg.data;
+	u32 used;
+
+	rcu_read_lock();
+	tern_mem_slot_reset(&s->rx.slot);
+	used = take_skb(s, skb, offset, len);
+	rcu_read_unlock();
 	return used;
 }
 

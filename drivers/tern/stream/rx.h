@@ -9,6 +9,7 @@
 #include "core/ddp.h"
 #include "core/fpdu_rx.h"
 #include "mem/sgl.h"
+#include "mem/slot.h"
 #include "skb_cursor.h"
 
 struct tern_stream;
@@ -28,6 +29,7 @@ struct tern_stream;
  * @rtr_accept: see struct tern_mpa_params
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
  * @sgl: where the next byte of the Send under reassembly goes
+ * @slot: the STag that payload was last placed in
  * @eof: the peer's FIN was handled
  * @reply: a Read Request was queued or a Read completed: run the send engine
  */
@@ -44,6 +46,7 @@ struct tern_rx {
 	u8 rtr_accept;
 	u8 rtr;
 	struct tern_sgl sgl;
+	struct tern_mem_slot slot;
 	bool eof;
 	bool reply;
 };

@@ -273,8 +273,8 @@ static int handle_response(struct tern_stream *s, const struct tern_seg *seg)
 		return term;
 	/* the value before the atomic: in the byte order of this host (RFC 7306 5.1) */
 	if (seg->opcode == TERN_OP_ATOMIC_RESP)
-		ret = tern_sgl_write(&s->scope, &out->sgl, &seg->aresp.old,
-				     sizeof(seg->aresp.old));
+		ret = tern_sgl_write(&s->scope, &s->rx.slot, &out->sgl,
+				     &seg->aresp.old, sizeof(seg->aresp.old));
 	else if (seg->len)
 		ret = tern_place_sgl(s, &s->scope, &out->sgl);
 	if (ret) {

@@ -53,7 +53,7 @@ static int read_payload(struct tern_stream *s, u32 done, u8 *dst, u32 len)
 		memcpy(dst, wqe->inl + done, len);
 		return TERN_TERM_NONE;
 	}
-	if (tern_sgl_read(&s->scope, &tx->sgl, dst, len))
+	if (tern_sgl_read(&s->scope, &tx->slot, &tx->sgl, dst, len))
 		return TERN_TERM_LOCAL;
 	return TERN_TERM_NONE;
 }
@@ -172,7 +172,7 @@ static void message_done(struct tern_stream *s)
 
 /*
  * Fill the burst; it may stay empty. Return: 0 when nothing more is due, 1 when
- * more may be, or -ENOMEM.
+ * more may be, or -ENOMEM. Context: rcu_read_lock() held, for @slot.
  */
 static int fill_burst(struct tern_stream *s)
 {
@@ -290,7 +290,10 @@ static enum tern_tx_result send_all(struct tern_stream *s, u32 *bursts)
 				tern_stat_inc(s->stats, TX_FULL);
 				return TERN_TX_IDLE;
 			}
+			rcu_read_lock();
+			tern_mem_slot_reset(&tx->slot);
 			more = fill_burst(s);
+			rcu_read_unlock();
 			if (more < 0)
 				return TERN_TX_NOMEM;
 		}

@@ -10,6 +10,7 @@
 #include "core/fpdu_tx.h"
 #include "core/term.h"
 #include "mem/sgl.h"
+#include "mem/slot.h"
 #include "queue/sq.h"
 #include "burst.h"
 
@@ -32,6 +33,7 @@ enum tern_tx_source {
  * @source: where @msg comes from
  * @wqe: copy of the entry, with @source TERN_TX_WQE
  * @sgl: the part of its payload that is still to be read
+ * @slot: the STag that payload was last read from
  * @imm_follows: the Immediate Data of @wqe, a Write, is the next message
  * @hello_role: enum tern_hello_role, with @source TERN_TX_HELLO
  * @send_msn: next MSN of queue 0
@@ -60,6 +62,7 @@ struct tern_tx {
 	enum tern_tx_source source;
 	struct tern_wqe wqe;
 	struct tern_sgl sgl;
+	struct tern_mem_slot slot;
 	bool imm_follows;
 	u8 hello_role;
 	u32 send_msn;

@@ -11,7 +11,7 @@
 #include "core/term.h"
 #include "mem/map.h"
 #include "mem/scope.h"
-#include "mem/stags.h"
+#include "mem/slot.h"
 #include "state.h"
 #include "stream.h"
 #include "tx_msg.h"
@@ -19,17 +19,14 @@
 int tern_tx_read_response(struct tern_stream *s, u32 done, u8 *dst, u32 len)
 {
 	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
-	struct tern_mem_view view;
-	struct tern_mem_map map;
-	struct tern_mem *mem;
+	struct tern_mem_slot *slot = &s->tx.slot;
 	int term;
 
-	mem = tern_mem_enter(s->scope.keys, rd->src_stag, &map);
-	tern_mem_view(&map, s->scope.pd, s->scope.stream, &view);
-	term = tern_mem_check(&view, TERN_USE_READ_SRC, rd->src_to + done, len);
+	tern_mem_open(slot, &s->scope, rd->src_stag, s->scope.stream);
+	term = tern_mem_check(&slot->view, TERN_USE_READ_SRC, rd->src_to + done, len);
 	if (term == TERN_TERM_NONE)
-		tern_mem_read(&map, rd->src_to + done, dst, len);
-	tern_mem_leave(mem);
+		tern_mem_read(&slot->map, rd->src_to + done, dst, len);
+	tern_mem_shut(slot);
 	return term;
 }
 
@@ -76,17 +73,16 @@ void tern_tx_response_failed(struct tern_stream *s, int term, u32 done)
 /* RFC 7306 5.4: an atomic is performed when the earlier Responses were started */
 static int perform(struct tern_stream *s, const struct tern_read_in *rd, u64 *old)
 {
+	struct tern_mem_slot *slot = &s->tx.slot;
 	struct tern_mem_view view;
-	struct tern_mem_map map;
-	struct tern_mem *mem;
 	int term;
 
-	mem = tern_mem_enter(s->scope.keys, rd->src_stag, &map);
-	tern_mem_view_atomic(&map, s->scope.pd, s->scope.stream, &view);
+	tern_mem_open(slot, &s->scope, rd->src_stag, s->scope.stream);
+	tern_mem_view_atomic(&slot->map, s->scope.pd, s->scope.stream, &view);
 	term = tern_mem_check(&view, TERN_USE_ATOMIC, rd->src_to, TERN_ATOMIC_LEN);
 	if (term == TERN_TERM_NONE)
-		*old = tern_mem_atomic(&map, rd->src_to, &rd->atomic);
-	tern_mem_leave(mem);
+		*old = tern_mem_atomic(&slot->map, rd->src_to, &rd->atomic);
+	tern_mem_shut(slot);
 	return term;
 }
 
