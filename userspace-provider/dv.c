@@ -45,9 +45,16 @@ static_assert(offsetof(struct terndv_device_attr, max_pd_enhanced) == 70 &&
 
 /* ---- the two kinds of structs ---------------------------------------------- */
 
+/*
+ * Programs of TERN_1.0 have padding at extensions and features, which may hold anything.
+ * The kernel wants zero there without their bits.
+ */
 static void options_to_kernel(const struct terndv_qp_init_attr *from,
 			      struct tern_qp_options *to)
 {
+	bool extensions = from->comp_mask & TERNDV_QP_EXTENSIONS;
+	bool features = from->comp_mask & TERNDV_QP_FEATURES;
+
 	*to = (struct tern_qp_options){
 		.mask = from->comp_mask,
 		.markers = from->markers,
@@ -56,8 +63,8 @@ static void options_to_kernel(const struct terndv_qp_init_attr *from,
 		.mpa_rev = from->mpa_rev,
 		.enhanced = from->enhanced,
 		.p2p = from->p2p,
-		.extensions = from->extensions,
-		.features = from->features,
+		.extensions = extensions ? from->extensions : 0,
+		.features = features ? from->features : 0,
 		.rtr_ms = from->rtr_timeout_ms,
 	};
 	memcpy(to->rtr, from->rtr, sizeof(to->rtr));

@@ -169,9 +169,12 @@ static void unknown_bits(void)
 	for (bit = 10; bit < 32; bit++)
 		expect_eq(set_options(W(1u << bit)), EOPNOTSUPP);
 	expect_eq(set_options(W(0, .reserved1 = { 0, 0, 1 })), EINVAL);
-	/* a field whose bit is clear is ignored */
-	expect_eq(set_options(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9,
-				.extensions = 9, .features = -1)), 0);
+	/* a field whose bit is clear is ignored, but for those that were reserved bytes */
+	expect_eq(set_options(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9)), 0);
+	expect_eq(set_options(W(0, .extensions = 1)), EINVAL);
+	expect_eq(set_options(W(0, .features = TERN_FEATURE_7306)), EINVAL);
+	expect_eq(set_options(W(TERN_OPTION_FEATURES, .extensions = 1,
+				.features = TERN_FEATURE_7306)), EINVAL);
 	pair_down();
 }
 

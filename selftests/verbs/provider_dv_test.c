@@ -170,6 +170,23 @@ static void modify__each_option_reaches_its_field(void)
 	expect(!kernel.options.reserved1[0] && !kernel.options.reserved1[2]);
 }
 
+/* padding of a program of TERN_1.0, and fields read from terndv_query_device() */
+static void modify__passes_no_extensions_without_their_bits(void)
+{
+	struct terndv_qp_init_attr attr = all;
+
+	fresh();
+	attr.comp_mask = 0x0ff;
+	expect(!terndv_modify_qp(&qp, &attr));
+	expect(!kernel.options.extensions && !kernel.options.features);
+	attr.comp_mask = TERNDV_QP_FEATURES;
+	expect(!terndv_modify_qp(&qp, &attr));
+	expect(!kernel.options.extensions && kernel.options.features == 0x8003);
+	attr.comp_mask = TERNDV_QP_EXTENSIONS;
+	expect(!terndv_modify_qp(&qp, &attr));
+	expect(kernel.options.extensions && !kernel.options.features);
+}
+
 static void modify__refuses_unknown_bits(void)
 {
 	struct terndv_qp_init_attr attr = { .comp_mask = 1ull << 32 };
@@ -346,6 +363,7 @@ static void foreign_device__is_refused_without_a_call(void)
 
 static const struct tap_test tests[] = {
 	TEST(modify__each_option_reaches_its_field),
+	TEST(modify__passes_no_extensions_without_their_bits),
 	TEST(modify__refuses_unknown_bits),
 	TEST(modify__returns_the_kernels_error),
 	TEST(create__sets_the_options),

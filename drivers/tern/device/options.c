@@ -62,9 +62,17 @@ static bool is_order(const u8 *rtr)
 	return true;
 }
 
+/* the first ABI had reserved bytes at these fields: without their bits they are zero */
+static bool is_zero_without_bit(const struct tern_qp_options *opt)
+{
+	return (opt->mask & TERN_OPTION_EXTENSIONS || !opt->extensions) &&
+	       (opt->mask & TERN_OPTION_FEATURES || !opt->features);
+}
+
 static bool is_in_range(const struct tern_qp_options *opt)
 {
-	if (memchr_inv(opt->reserved1, 0, sizeof(opt->reserved1)))
+	if (memchr_inv(opt->reserved1, 0, sizeof(opt->reserved1)) ||
+	    !is_zero_without_bit(opt))
 		return false;
 	if (asks_for(opt, TERN_OPTION_MARKERS, opt->markers > 1) ||
 	    asks_for(opt, TERN_OPTION_CRC, opt->crc > 1) ||

@@ -443,7 +443,7 @@ enum tern_option {
  * @p2p: 1: initiator: the peer-to-peer model, implies @enhanced; without it the
  *	connection fails
  * @rtr: enum tern_abi_rtr by preference, each at most once, at least one
- * @extensions: enum tern_extensions
+ * @extensions: enum tern_extensions; zero without its bit, as @features
  * @features: enum tern_feature: what a hello offers, or an answer grants
  * @rtr_ms: responder: time to wait for the RTR, 1..TERN_OPTION_MAX_MS
  * @reserved1: zero
