@@ -103,31 +103,20 @@ struct seg ext_seg(struct scene *sc, enum rdmap_op op, const void *body, uint32_
 	return seg;
 }
 
-static void refuse(struct scene *sc, const void *ulpdu, uint32_t len, int verdict,
-		   int other)
-{
-	peer_send_fpdu(sc->p, ulpdu, len);
-	must_get_terminate_for(sc->p, verdict, other, ulpdu, len);
-	must_close_silently(sc->p);
-	peer_close(sc->p);
-	scene_must_flush(sc, other == DU_TOO_LONG ? other : verdict);
-}
-
 void ext_refuse_bytes(struct scene *sc, const void *ulpdu, uint32_t len, int verdict)
 {
-	refuse(sc, ulpdu, len, verdict, VERDICT_NONE);
-}
-
-void ext_refuse_either(struct scene *sc, const struct seg *seg, int verdict, int other)
-{
-	refuse(sc, ulpdu_buf, seg_encode(seg, ulpdu_buf), verdict, other);
-	must_be_untouched(&sc->sink);
-	must_be_untouched(&sc->recv);
+	peer_send_fpdu(sc->p, ulpdu, len);
+	must_get_terminate_for(sc->p, verdict, VERDICT_NONE, ulpdu, len);
+	must_close_silently(sc->p);
+	peer_close(sc->p);
+	scene_must_flush(sc, verdict);
 }
 
 void ext_refuse(struct scene *sc, const struct seg *seg, int verdict)
 {
-	ext_refuse_either(sc, seg, verdict, VERDICT_NONE);
+	ext_refuse_bytes(sc, ulpdu_buf, seg_encode(seg, ulpdu_buf), verdict);
+	must_be_untouched(&sc->sink);
+	must_be_untouched(&sc->recv);
 }
 
 /* ---- completions ---- */

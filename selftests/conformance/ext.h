@@ -38,8 +38,6 @@ void ext_hello(struct session *s, uint16_t features);
  * length and DDP header and nothing else; what was posted is flushed, no memory
  * changes. */
 void ext_refuse(struct scene *sc, const struct seg *seg, int verdict);
-/* the same with one of two triplets */
-void ext_refuse_either(struct scene *sc, const struct seg *seg, int verdict, int other);
 /* the same for bytes, when memory may have changed */
 void ext_refuse_bytes(struct scene *sc, const void *ulpdu, uint32_t len, int verdict);
 

@@ -184,13 +184,15 @@ static void imm__of_7_bytes(void)
 	length_of(IMM_LEN - 1, RO_STREAM);
 }
 
-/* too long for its 8 bytes, or a wrong size: no RFC has a code for it */
 static void imm__of_9_bytes(void)
 {
-	struct scene *sc = ext_scene("negotiate");
-	struct seg seg = ext_seg(sc, OP_IMM, sc->data, IMM_LEN + 1);
+	length_of(IMM_LEN + 1, RO_STREAM);
+}
 
-	ext_refuse_either(sc, &seg, RO_STREAM, DU_TOO_LONG);
+/* RDMAP checks the size, whatever room the receive has */
+static void imm__longer_than_the_receive(void)
+{
+	length_of(SCENE_RECV_LEN + 1, RO_STREAM);
 }
 
 static void imm__of_no_bytes(void)
@@ -334,8 +336,10 @@ static const struct conform_test tests[] = {
 	    "Immediate Data without a receive are refused", EITHER),
 	ROW(imm__of_7_bytes, "EXT-070 EXT-062 EXT-073 Q48 S16",
 	    "7 bytes are no Immediate Data", EITHER),
-	ROW(imm__of_9_bytes, "EXT-070 EXT-062 EXT-073 Q48 S8",
+	ROW(imm__of_9_bytes, "EXT-070 EXT-062 EXT-073 Q48 S16",
 	    "9 bytes are no Immediate Data", RESPONDER),
+	ROW(imm__longer_than_the_receive, "EXT-070 EXT-073 Q48 S16",
+	    "more bytes than the receive has are an error of RDMAP, too", RESPONDER),
 	ROW(imm__of_no_bytes, "EXT-070 EXT-062 Q48 S16",
 	    "no bytes are no Immediate Data", RESPONDER),
 	ROW(imm__without_l, "EXT-070 EXT-074 Q48 S16",
