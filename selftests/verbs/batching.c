@@ -13,11 +13,17 @@
 #define DEV_A	getenv("DEV_A")
 #define DEPTH	256
 
-static void up(void)
+/* @access: rights of b's memory, 0 for the usual ones */
+static void up_with(int access)
 {
 	static const struct want want = { .cap.max_send_wr = DEPTH };
 
-	pair_up(&want, NULL);
+	pair_up(&want, &(struct want){ .access = access });
+}
+
+static void up(void)
+{
+	up_with(0);
 }
 
 /* a word of a's hw_counters */
@@ -37,14 +43,46 @@ static long counter(const char *name)
 	return value;
 }
 
+/* connections from now on may have RFC 7306 and version 2, or not */
+static void set_extensions(const char *mode)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "for e in a b; do ip netns exec $e "
+		 "tern set tern_$e extensions %s || exit; done", mode);
+	must(!system(line));
+}
+
+static void post_atomic(uint64_t id, int flags)
+{
+	struct ibv_sge sge = sge_at(&a, 0, 8);
+	struct ibv_send_wr wr = {
+		.wr_id = id,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.send_flags = flags,
+		.wr.atomic.remote_addr = (uintptr_t)b.buf + 64,
+		.wr.atomic.compare_add = 1,
+		.wr.atomic.rkey = b.mr->rkey,
+	};
+
+	post(&a, &wr);
+}
+
 /* post @n requests; only the last is signalled, with wr_id @id */
 static void post_run(enum ibv_wr_opcode op, int n, uint64_t id)
 {
 	int i;
 
-	for (i = 0; i < n; i++)
-		post_rdma(&a, &b, op, id, 0, 8, 64,
-			  i == n - 1 ? IBV_SEND_SIGNALED : 0);
+	for (i = 0; i < n; i++) {
+		int flags = i == n - 1 ? IBV_SEND_SIGNALED : 0;
+
+		if (op == IBV_WR_ATOMIC_FETCH_AND_ADD)
+			post_atomic(id, flags);
+		else
+			post_rdma(&a, &b, op, id, 0, 8, 64, flags);
+	}
 }
 
 /* a slow guest pauses between posts, so batching never starts */
@@ -56,10 +94,11 @@ static bool is_slow(void)
 /* while batching @op the last entry is sent, although no doorbell follows it */
 static void all_go_out(enum ibv_wr_opcode op)
 {
+	bool atomic = op == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	long before;
 	int n;
 
-	up();
+	up_with(atomic ? ALL_RIGHTS | IBV_ACCESS_REMOTE_ATOMIC : 0);
 	before = counter("doorbell_later");
 	for (n = 1; n <= DEPTH; n += 7) {
 		post_run(op, n, n);
@@ -77,6 +116,23 @@ static void writes_go_out(void)
 static void reads_go_out(void)
 {
 	all_go_out(IBV_WR_RDMA_READ);
+}
+
+static void extended_go_out(enum ibv_wr_opcode op)
+{
+	set_extensions("negotiate");
+	all_go_out(op);
+	set_extensions("off");
+}
+
+static void reads_of_version_2_go_out(void)
+{
+	extended_go_out(IBV_WR_RDMA_READ);
+}
+
+static void atomics_go_out(void)
+{
+	extended_go_out(IBV_WR_ATOMIC_FETCH_AND_ADD);
 }
 
 /* a Send, which is never delayed, keeps its place after delayed Writes */
@@ -206,6 +262,8 @@ static void cq_resized(void)
 static const struct tap_test tests[] = {
 	{ "batching: all Writes are sent", writes_go_out },
 	{ "batching: all Reads are sent", reads_go_out },
+	{ "batching: all Reads of version 2 are sent", reads_of_version_2_go_out },
+	{ "batching: all atomics are sent", atomics_go_out },
 	{ "batching: a Send after Writes keeps the order", send_after_writes },
 	{ "batching: Sends are not delayed", sends_are_not_delayed },
 	{ "batching: a ping-pong is not delayed", ping_pong_is_not_delayed },

@@ -116,6 +116,15 @@ static void take_hello(struct tern_stream *s, const struct tern_seg *seg, bool w
 		s->rx.reply = true;
 }
 
+/*
+ * What a program waits for is news from its peer: Sends, and changes of its memory, which
+ * it may poll. The peer's Reads change nothing here, and the Responses to its own
+ * requests are seen in the CQ.
+ */
+#define NO_NEWS	(BIT(TERN_OP_READ_REQ) | BIT(TERN_OP_READ_REQ_V2) |		\
+		 BIT(TERN_OP_READ_RESP) | BIT(TERN_OP_READ_RESP_V2) |		\
+		 BIT(TERN_OP_ATOMIC_RESP))
+
 static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 {
 	struct tern_rx *rx = &s->rx;
@@ -133,7 +142,7 @@ static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 		return term;
 	trace_tern_fpdu_rx(s->qpn, seg->opcode, f->ulpdu_len, seg->last);
 	/* the program may have waited for this: see is_batching() */
-	if (seg->opcode != TERN_OP_READ_REQ && seg->opcode != TERN_OP_READ_RESP)
+	if (!(BIT(seg->opcode) & NO_NEWS))
 		WRITE_ONCE(s->sched.doorbells, 0);
 	term = tern_rx_message(s, f, seg);
 	if (term != TERN_TERM_NONE)

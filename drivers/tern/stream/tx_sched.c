@@ -103,8 +103,8 @@ static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 
 /*
  * Is the program batching? Never delay a post that it may be waiting on:
- * restart the count after a pause, after a message from the peer
- * (handle_segment()), or when the CQ was polled nearly empty.
+ * restart the count after a pause, after news from the peer (NO_NEWS in rx.c), or
+ * when the CQ was polled nearly empty.
  */
 static bool is_batching(struct tern_stream *s)
 {
