@@ -243,6 +243,7 @@ static void rights(void)
 	expect_refused(0, LEN, dmabuf, IBV_ACCESS_REMOTE_WRITE, EINVAL);
 	/* the core binds no windows to dmabuf MRs */
 	expect_refused(0, LEN, dmabuf, LOCAL | IBV_ACCESS_MW_BIND, EINVAL);
+	expect_refused(0, LEN, dmabuf, ALL_RIGHTS | IBV_ACCESS_REMOTE_ATOMIC, EOPNOTSUPP);
 	mr = reg(IBV_ACCESS_REMOTE_READ);
 	expect_no_write(&a, mr->rkey, IOVA, TERM(1, 1, 0));
 	another();

@@ -39,6 +39,9 @@ static bool region_allows(const struct tern_mem *region,
 	if (region->kind != TERN_MEM_USER || region->map.stag != bind->region ||
 	    !(region->map.access & TERN_ACCESS_MW_BIND))
 		return false;
+	/* a dma-buf: see check_dmabuf() in verbs/mr.c */
+	if (region->map.virt && bind->access & IB_ACCESS_REMOTE_ATOMIC)
+		return false;
 	tern_mem_view(&region->map, scope->pd, 0, &view);
 	return tern_mem_check(&view, use, bind->to, bind->len) == TERN_TERM_NONE;
 }

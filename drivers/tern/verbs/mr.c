@@ -176,6 +176,15 @@ struct ib_mr *tern_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	return reg_user(pd, umem, length, iova, access);
 }
 
+/*
+ * An exporter may map its memory uncached or write-combined for the CPU. There some CPUs
+ * (arm64) have no atomics: they fault, or are not atomic.
+ */
+static int check_dmabuf(u64 length, int access)
+{
+	return access & IB_ACCESS_REMOTE_ATOMIC ? -EOPNOTSUPP : check_user(length, access);
+}
+
 struct ib_mr *tern_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 				      u64 iova, int fd, int access,
 				      TERN_DMAH_PARAM
@@ -186,7 +195,7 @@ struct ib_mr *tern_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 
 	if (tern_dmah_given())
 		return ERR_PTR(-EOPNOTSUPP);
-	ret = check_user(length, access);
+	ret = check_dmabuf(length, access);
 	if (ret)
 		return ERR_PTR(ret);
 	umem = tern_umem_get_dmabuf(pd->device, fd, offset, length, access);
