@@ -5,6 +5,7 @@
  * two devices whose extensions kverbs.sh has set.
  */
 #include <linux/delay.h>
+#include <linux/kthread.h>
 #include <net/sock.h>
 
 #include "kverbs.h"
@@ -172,6 +173,72 @@ static int read_between(struct kv_test *t)
 		if (!ret && res[i] != (i + 1) / 2)
 			ret = kv_fail(-EPROTO, "answer %u is %llu", i, res[i]);
 	}
+	return ret;
+}
+
+struct writer {
+	atomic64_t *word;
+	u64 count;
+};
+
+/* a program that counts in the word itself, as fast as it can */
+static int count_up(void *arg)
+{
+	struct writer *wr = arg;
+
+	while (!kthread_should_stop()) {
+		atomic64_inc(wr->word);
+		if (!(++wr->count % 1024))
+			cond_resched();
+	}
+	return 0;
+}
+
+/* whole and masked adds to bits 32 to 47, and a swap of bits 48 to 63 */
+static int change_upper_half(struct kv_test *t, struct words *w, u16 round)
+{
+	struct ib_atomic_wr wr[] = {
+		{ .wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .compare_add = BIT_ULL(32) },
+		{ .wr.opcode = IB_WR_MASKED_ATOMIC_FETCH_AND_ADD,
+		  .compare_add = BIT_ULL(32), .compare_add_mask = BIT_ULL(63) },
+		{ .wr.opcode = IB_WR_MASKED_ATOMIC_CMP_AND_SWP,
+		  .swap = (u64)round << 48, .swap_mask = 0xffffULL << 48 },
+	};
+	struct kv_end *a = &t->pair.a;
+	struct kv_op *op = kv_ops(t, 60);
+	int i, ret = op ? 0 : -ENOMEM;
+
+	for (i = 0; i < 60 && !ret; i++)
+		ret = post(a, w, &op[i], 0, 0, &wr[i % 3]);
+	for (i = 0; i < 60 && !ret; i++)
+		ret = kv_ok(a, &op[i]);
+	return ret;
+}
+
+#define ROUNDS	50
+
+/* the CPUs of the target change the word at the same time: nothing is lost */
+static int beside_the_cpu(struct kv_test *t)
+{
+	struct writer wr = {};
+	struct task_struct *task;
+	struct words w;
+	int i, ret = open_words(t, &w, REMOTE);
+	u64 want;
+
+	if (ret)
+		return ret;
+	w.word[0] = 0;
+	wr.word = (atomic64_t *)w.word;
+	task = kthread_run(count_up, &wr, "kverbs-count");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	for (i = 0; i < ROUNDS && !ret; i++)
+		ret = change_upper_half(t, &w, i);
+	kthread_stop(task);
+	want = (u64)(ROUNDS - 1) << 48 | (u64)ROUNDS * 40 << 32 | wr.count;
+	if (!ret && w.word[0] != want)
+		ret = kv_fail(-EPROTO, "the word is %llx, not %llx", w.word[0], want);
 	return ret;
 }
 
@@ -433,3 +500,4 @@ const struct kv_case kv_extension_cases[] = {
 	{ "off__send_with_imm", off },
 	{ }
 };
+	{ "ext__atomics_beside_the_cpu", beside_the_cpu },

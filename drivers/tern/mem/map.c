@@ -4,6 +4,7 @@
 #include "map.h"
 
 #include <linux/atomic.h>
+#include <linux/errno.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
 
@@ -88,16 +89,48 @@ static u64 *word_at(const struct tern_mem_map *map, u64 to)
 	return page_address(map->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
 }
 
-u64 tern_mem_atomic(const struct tern_mem_map *map, u64 to,
-		    const struct tern_atomic *op)
+/* as if there were no masks: the CPU has it as one instruction */
+static bool is_plain(const struct tern_atomic *op)
+{
+	if (op->op == TERN_ATOMIC_FETCH_ADD)
+		return !(op->data_mask << 1);
+	return (op->data_mask & op->compare_mask) == U64_MAX;
+}
+
+static u64 do_plain(u64 *word, const struct tern_atomic *op)
+{
+	if (op->op == TERN_ATOMIC_FETCH_ADD)
+		return atomic64_fetch_add(op->data, (atomic64_t *)word);
+	return cmpxchg64(word, op->compare, op->data);
+}
+
+/*
+ * A try fails only if another CPU wrote the word since it was read. A program that does
+ * nothing else can make many fail in a row, so the caller has to do other work between.
+ */
+#define MASKED_TRIES	256
+
+static int do_masked(u64 *word, const struct tern_atomic *op, u64 *old)
+{
+	int left = MASKED_TRIES;
+
+	*old = READ_ONCE(*word);
+	while (!try_cmpxchg64(word, old, tern_atomic_apply(*old, op)))
+		if (!--left)
+			return -EAGAIN;
+	return 0;
+}
+
+int tern_mem_atomic(const struct tern_mem_map *map, u64 to,
+		    const struct tern_atomic *op, u64 *old)
 {
 	u64 *word = word_at(map, to);
-	u64 old;
 
+	*old = 0;
 	if (!word)
 		return 0;
-	old = READ_ONCE(*word);
-	while (!try_cmpxchg64(word, &old, tern_atomic_apply(old, op)))
-		;
-	return old;
+	if (!is_plain(op))
+		return do_masked(word, op, old);
+	*old = do_plain(word, op);
+	return 0;
 }

@@ -65,13 +65,14 @@ u8 tern_mem_skew(const struct tern_mem_map *map);
  * @map: of tern_mem_open(), checked
  * @to: first of the 8 bytes; their memory is 64-bit aligned
  * @op: what to do
+ * @old: result: the value before
  *
- * It is atomic with each other access of 64 bits, of any CPU. A program that writes
- * the word all the time may delay it.
+ * It is atomic with each other access of 64 bits, of any CPU.
  *
- * Return: the value before.
+ * Return: 0; -EAGAIN: other CPUs write the word so often that @op, which has masks, got
+ * no turn: nothing was written, try again later.
  */
-u64 tern_mem_atomic(const struct tern_mem_map *map, u64 to,
-		    const struct tern_atomic *op);
+int tern_mem_atomic(const struct tern_mem_map *map, u64 to,
+		    const struct tern_atomic *op, u64 *old);
 
 #endif /* TERN_MAP_H */

@@ -493,5 +493,5 @@ bool tern_tx_start_message(struct tern_stream *s)
 		return start_hello(s, &hello);
 	if (tx->prefer_wqe)
 		return start_wqe(s) || tern_tx_start_response(s);
-	return tern_tx_start_response(s) || start_wqe(s);
+	return tern_tx_start_response(s) || (!tx->yielded && start_wqe(s));
 }

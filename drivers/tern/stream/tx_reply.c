@@ -70,7 +70,10 @@ void tern_tx_response_failed(struct tern_stream *s, int term, u32 done)
 		tern_stream_error(s, term, &seg);
 }
 
-/* RFC 7306 5.4: an atomic is performed when the earlier Responses were started */
+/*
+ * RFC 7306 5.4: an atomic is performed when the earlier Responses were started. Return: the
+ * error or TERN_TERM_NONE, or -EAGAIN.
+ */
 static int perform(struct tern_stream *s, const struct tern_read_in *rd, u64 *old)
 {
 	struct tern_mem_slot *slot = &s->tx.slot;
@@ -80,8 +83,9 @@ static int perform(struct tern_stream *s, const struct tern_read_in *rd, u64 *ol
 	tern_mem_open(slot, &s->scope, rd->src_stag, s->scope.stream);
 	tern_mem_view_atomic(&slot->map, s->scope.pd, s->scope.stream, &view);
 	term = tern_mem_check(&view, TERN_USE_ATOMIC, rd->src_to, TERN_ATOMIC_LEN);
-	if (term == TERN_TERM_NONE)
-		*old = tern_mem_atomic(&slot->map, rd->src_to, &rd->atomic);
+	if (term == TERN_TERM_NONE &&
+	    tern_mem_atomic(&slot->map, rd->src_to, &rd->atomic, old))
+		term = -EAGAIN;
 	tern_mem_shut(slot);
 	return term;
 }
@@ -128,6 +132,12 @@ bool tern_tx_start_response(struct tern_stream *s)
 	if (!rd || tern_stream_is_over(s))
 		return false;
 	term = build_response(s, rd);
+	if (term == -EAGAIN) {
+		/* end the run, so that neither this CPU nor our own entries wait for it */
+		tx->yielded = true;
+		tx->prefer_wqe = true;
+		return false;
+	}
 	if (term != TERN_TERM_NONE) {
 		tern_tx_response_failed(s, term, 0);
 		return false;
