@@ -358,21 +358,14 @@ static void atomic_post__response_of_the_next_read(void)
 static void atomic_post__refused_by_the_peer(void)
 {
 	struct scene *sc = ext_scene_bare("assume-7306");
-	uint8_t request[ATOMIC_REQ_LEN + UNTAGGED_HDR], body[6 + UNTAGGED_HDR];
 	struct agent_mr mr = agent_mr(64, "l");
 	struct agent_wc wc;
-	uint8_t out[128];
 	struct fpdu f;
 
 	post(sc, 1, &mr, &an_add, false);
 	must_get_op(sc->p, &f, OP_ATOMIC_REQ);
-	must_eq(f.seg.ulpdu_len, sizeof(request), "length of the Request");
-	/* layer 0, type 1, code 2, with M and D */
-	put32(body, 0x0102c000);
-	put16(body + 4, sizeof(request));
-	memcpy(body + 6, f.seg.ulpdu, UNTAGGED_HDR);
-	peer_send_fpdu(sc->p, out, seg_untagged(sc->p, OP_TERMINATE, 0, body, sizeof(body),
-						true, out));
+	must_eq(f.seg.ulpdu_len, ATOMIC_REQ_LEN + UNTAGGED_HDR, "length of the Request");
+	ext_deny(sc, f.seg.ulpdu, f.seg.ulpdu_len);
 	agent_must_get_wc(1, "REM_ACCESS_ERR", &wc);
 }
 

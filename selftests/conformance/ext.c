@@ -119,6 +119,18 @@ void ext_refuse(struct scene *sc, const struct seg *seg, int verdict)
 	must_be_untouched(&sc->recv);
 }
 
+void ext_deny(struct scene *sc, const void *hdr, uint32_t len)
+{
+	uint8_t body[6 + UNTAGGED_HDR], out[128];
+
+	/* layer 0, type 1, code 2, with M and D */
+	put32(body, 0x0102c000);
+	put16(body + 4, len);
+	memcpy(body + 6, hdr, UNTAGGED_HDR);
+	peer_send_fpdu(sc->p, out, seg_untagged(sc->p, OP_TERMINATE, 0, body, sizeof(body),
+						true, out));
+}
+
 /* ---- completions ---- */
 
 uint32_t ext_must_receive_imm(uint64_t wr_id, const char *opcode, uint32_t len)

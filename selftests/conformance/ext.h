@@ -41,6 +41,10 @@ void ext_refuse(struct scene *sc, const struct seg *seg, int verdict);
 /* the same for bytes, when memory may have changed */
 void ext_refuse_bytes(struct scene *sc, const void *ulpdu, uint32_t len, int verdict);
 
+/* Terminate: the device's request of @len bytes with this DDP header has no right to what
+ * it names. */
+void ext_deny(struct scene *sc, const void *hdr, uint32_t len);
+
 /* an untagged segment of @op with @body, which a test may change before it sends it; it
  * advances no MSN */
 struct seg ext_seg(struct scene *sc, enum rdmap_op op, const void *body, uint32_t len);

@@ -282,6 +282,50 @@ static void v2_read__response_to_nothing(void)
 	ext_refuse(sc, &seg, DU_NO_BUFFER);
 }
 
+/* ---- Terminates that the device gets ---- */
+
+/*
+ * An atomic and three Reads of version 2 are open, which share the MSNs of queue 1. A
+ * Terminate names the @nth: that one has the reason, the others are flushed.
+ */
+static void denied(unsigned int nth)
+{
+	static const struct atomic_req add = { .op = FETCH_ADD, .stag = STAG, .to = TO };
+	struct scene *sc = ext_scene_v2_bare();
+	uint8_t hdr[UNTAGGED_HDR];
+	struct agent_wc wc;
+	struct fpdu f;
+	uint32_t len = 0;
+	unsigned int i;
+
+	sink = agent_mr(4096, "lw");
+	for (i = 0; i < 4; i++) {
+		if (i == 1)
+			agent_post_atomic(sc->s.conn, i, AG_SIGNALED, &sink, 0, &add, false);
+		else
+			agent_post(sc->s.conn, i, AG_READ, AG_SIGNALED, &sink, 0, READ_LEN,
+				   STAG, TO);
+		must_get_op(sc->p, &f, i == 1 ? OP_ATOMIC_REQ : OP_READ_REQ_V2);
+		if (i == nth) {
+			memcpy(hdr, f.seg.ulpdu, sizeof(hdr));
+			len = f.seg.ulpdu_len;
+		}
+	}
+	ext_deny(sc, hdr, len);
+	for (i = 0; i < 4; i++)
+		agent_must_get_wc(i, i == nth ? "REM_ACCESS_ERR" : "WR_FLUSH_ERR", &wc);
+}
+
+static void v2_read__atomic_among_them_is_denied(void)
+{
+	denied(1);
+}
+
+static void v2_read__one_of_them_is_denied(void)
+{
+	denied(2);
+}
+
 #define ROW(name, ids, rule, role) { #name, ids, rule, role, NEED_SET, name }
 
 static const struct conform_test tests[] = {
@@ -329,6 +373,10 @@ static const struct conform_test tests[] = {
 	    "a tagged Response to a Read V2 is refused", RESPONDER),
 	ROW(v2_read__response_to_nothing, "V2-021 V2-029 Q49 S6",
 	    "a Response without a Request is refused", RESPONDER),
+	ROW(v2_read__atomic_among_them_is_denied, "EXT-003 Q12",
+	    "a Terminate that names an atomic fails that one of the open requests", EITHER),
+	ROW(v2_read__one_of_them_is_denied, "Q12",
+	    "a Terminate that names a Read V2 fails that one of the open requests", EITHER),
 	{}
 };
 
