@@ -391,6 +391,31 @@ static int send_imm_sizes(struct kv_test *t)
 	       kv_pair_works(&t->pair);
 }
 
+/*
+ * RFC 5041 5.2: a message has less than 2^32 bytes, the 8 of the immediate included. The
+ * list has a bad key, so the longest message fails by that before anything is sent.
+ */
+static int longest_imm(struct kv_test *t, u32 len, enum ib_wc_status status)
+{
+	struct kv_op *op = kv_ops(t, 1);
+	struct ib_sge s = { .lkey = 0xdead00, .length = len };
+
+	if (!op)
+		return -ENOMEM;
+	return kv_post_send(&t->pair.a, op, IB_WR_SEND_WITH_IMM, IB_SEND_SIGNALED, &s, 1,
+			    0) ?: kv_want(&t->pair.a, op, status);
+}
+
+static int send_imm_longest(struct kv_test *t)
+{
+	return longest_imm(t, U32_MAX - 8, IB_WC_LOC_PROT_ERR);
+}
+
+static int send_imm_too_long(struct kv_test *t)
+{
+	return longest_imm(t, U32_MAX - 7, IB_WC_LOC_QP_OP_ERR);
+}
+
 /* Reads of both forms give the same */
 static int read_v2(struct kv_test *t)
 {
@@ -489,6 +514,7 @@ const struct kv_case kv_extension_cases[] = {
 	{ "ext__cmp_swap", cmp_swap },
 	{ "ext__cmp_swap_with_masks", masked_swap },
 	{ "ext__reads_and_atomics_in_turns", read_between },
+	{ "ext__atomics_beside_the_cpu", beside_the_cpu },
 	{ "ext__atomic_without_the_right", no_right },
 	{ "ext__atomic_out_of_bounds", out_of_bounds },
 	{ "ext__atomic_not_aligned", unaligned },
@@ -496,8 +522,9 @@ const struct kv_case kv_extension_cases[] = {
 	{ "ext__atomic_after_a_flush", after_a_flush },
 	{ "ext__write_with_imm", imm_sizes },
 	{ "ext__send_with_imm", send_imm_sizes },
+	{ "ext__send_with_imm_of_the_longest_payload", send_imm_longest },
+	{ "ext__send_with_imm_one_byte_too_long", send_imm_too_long },
 	{ "ext__read", read_v2 },
 	{ "off__send_with_imm", off },
 	{ }
 };
-	{ "ext__atomics_beside_the_cpu", beside_the_cpu },
