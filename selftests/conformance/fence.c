@@ -110,6 +110,33 @@ static void fence__is_shut_until_the_fpdu_is_whole(void)
 	must_be_up(&m);
 }
 
+/* Its ULP closes before our first FPDU: a FIN is none, so it comes at once. */
+static void closes_before_the_first_fpdu(struct mpa_frame *req)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	meet_responder(&m, req);
+	must_be_up(&m);
+	agent_disconnect(m.conn);
+	must_fin_silently(m.p);
+}
+
+static void fence__does_not_hold_a_fin(void)
+{
+	struct mpa_frame req;
+
+	meet_enhanced(&req, false, false, 0, 8, 8);
+	closes_before_the_first_fpdu(&req);
+}
+
+static void fence__does_not_hold_a_fin_on_a_plain_connection(void)
+{
+	struct mpa_frame req;
+
+	mpa_plain(&req, false);
+	closes_before_the_first_fpdu(&req);
+}
+
 /* ---- when the ULP learns that the connection is up (Q26) ---- */
 
 static void established__waits_for_the_rtr(void)
@@ -271,6 +298,12 @@ static const struct conform_test tests[] = {
 	{ "fence__is_shut_until_the_fpdu_is_whole", "MPA-206 MPA-217 R6",
 	  "an FPDU opens the fence when its last byte came, not sooner",
 	  RESPONDER, 0, fence__is_shut_until_the_fpdu_is_whole },
+	{ "fence__does_not_hold_a_fin", "MPA-119",
+	  "with A=0 a responder that closes before the first FPDU of its peer sends FIN at once",
+	  RESPONDER, 0, fence__does_not_hold_a_fin },
+	{ "fence__does_not_hold_a_fin_on_a_plain_connection", "MPA-119",
+	  "at Rev 1 a responder that closes before the first FPDU of its peer sends FIN at once",
+	  RESPONDER, 0, fence__does_not_hold_a_fin_on_a_plain_connection },
 	{ "established__waits_for_the_rtr", "MPA-206 MPA-218 MPA-156",
 	  "with A=1 a responder's ULP is told ESTABLISHED when the RTR came",
 	  RESPONDER, 0, established__waits_for_the_rtr },

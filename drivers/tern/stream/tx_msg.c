@@ -470,8 +470,16 @@ static bool start_terminate(struct tern_stream *s)
 
 /*
  * RFC 5044 7.1.2(4): a responder "MUST receive and validate at least one FPDU
- * before sending any FPDUs".
+ * before sending any FPDUs". A FIN is none: a close does not wait, unless entries do. In
+ * the peer-to-peer model the FPDU is on its way, and iw_cm waits for it.
  */
+static bool wait_for_fence(struct tern_stream *s)
+{
+	if (s->params.p2p || may_start_wqe(s))
+		return stall_queue(s);
+	return false;
+}
+
 bool tern_tx_start_message(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
@@ -486,7 +494,7 @@ bool tern_tx_start_message(struct tern_stream *s)
 	if (tx->rtr)
 		return start_rtr(s);
 	if (s->rx.fence)
-		return stall_queue(s);
+		return wait_for_fence(s);
 	if (tx->imm_follows)
 		return start_imm(s);
 	if (tern_hello_next(&s->agree.hello, &hello))
