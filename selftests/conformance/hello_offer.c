@@ -5,6 +5,7 @@
  * of an answer, and what it does when none comes. The responder's part is in hello.c.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "ext.h"
 #include "meet.h"
@@ -440,6 +441,80 @@ static void hello_offer__peer_that_sends_first(void)
 	agent_must_get_wc(1, "LOC_QP_OP_ERR", &wc);
 }
 
+/* ---- the end while a request waits for an answer that never comes ---- */
+
+#define CLOSE_MS	100
+#define DRAIN_SPANS	15	/* of CLOSE_MS, for what an orderly close still sends */
+
+/* the time for an answer is far longer than a test */
+static struct meeting waiting(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+
+	ext_set("negotiate");
+	agent_set("rtr-ms 60000 close-ms 100");
+	call_depths(&m, RTR_C, 0, 8);
+	must_get_hello(m.p, HELLO_OFFER, BOTH);
+	must_be_up(&m);
+	post_write_imm(&m, 1);
+	agent_must_get_no_wc(50);
+	return m;
+}
+
+static void must_be_flushed(struct meeting *m, int ms)
+{
+	struct agent_wc wc;
+
+	must(agent_poll(&wc, patience(ms)), "the request still waits");
+	must(!strcmp(wc.status, "WR_FLUSH_ERR"), "it completes with %s", wc.status);
+	must(peer_wait_end(m->p, patience(1000)) != PEER_OPEN, "the device does not close");
+}
+
+/* it waits as for any request, as long as close-ms allows */
+static void hello_offer__disconnect_while_it_waits(void)
+{
+	struct meeting m = waiting();
+	struct agent_event ev;
+
+	agent_disconnect(m.conn);
+	agent_must_get_event("DISCONNECTED", &ev);
+	must_be_flushed(&m, DRAIN_SPANS * CLOSE_MS + 1000);
+}
+
+static void hello_offer__qp_error_while_it_waits(void)
+{
+	struct meeting m = waiting();
+
+	agent_qp_error(m.conn);
+	must_be_flushed(&m, 500);
+}
+
+static void hello_offer__peer_closes_while_it_waits(void)
+{
+	struct meeting m = waiting();
+
+	peer_shutdown(m.p);
+	must_be_flushed(&m, 500);
+}
+
+/* the time is over soon after the QP is gone */
+static void hello_offer__destroy_while_it_waits(void)
+{
+	struct meeting m = MEETING_DEFAULT;
+	uint64_t start;
+
+	ext_set("negotiate");
+	agent_set("rtr-ms 300");
+	call_depths(&m, RTR_C, 0, 8);
+	must_be_up(&m);
+	post_write_imm(&m, 1);
+	start = now_ms();
+	agent_destroy(m.conn);
+	must(now_ms() - start < (unsigned int)patience(200), "the destroy waits");
+	must(peer_wait_end(m.p, patience(1000)) != PEER_OPEN, "the device does not close");
+	usleep(600000);
+}
+
 static void hello_offer__is_reported(void)
 {
 	struct meeting m = offered("negotiate");
@@ -511,6 +586,14 @@ static const struct conform_test tests[] = {
 	    "a device of ORD 0 sends no Read: after a time the result is no", INITIATOR),
 	ROW(hello_offer__silent_plain_peer, "Q36 Q40",
 	    "no Read is sent to a plain peer: after a time the result is no", INITIATOR),
+	ROW(hello_offer__disconnect_while_it_waits, "Q40",
+	    "a disconnect waits for the answer no longer than close-ms allows", INITIATOR),
+	ROW(hello_offer__qp_error_while_it_waits, "Q40",
+	    "a QP in ERROR flushes a request that waits", INITIATOR),
+	ROW(hello_offer__peer_closes_while_it_waits, "Q40",
+	    "the peer's FIN flushes a request that waits", INITIATOR),
+	ROW(hello_offer__destroy_while_it_waits, "Q40",
+	    "a QP is destroyed at once while a request waits", INITIATOR),
 	ROW(hello_offer__peer_that_sends_first, "Q40",
 	    "another first FPDU means no", INITIATOR),
 	{ "hello_offer__is_reported", "Q40",
