@@ -252,6 +252,26 @@ static int hold(struct kv_test *t)
 	       wait_removed(&t->pair.a, 6 * kv_timeout());
 }
 
+/* a's request waits for an answer to its hello, which never comes, when its device goes */
+static int waits(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct kv_op *op = kv_ops(t, 1);
+	int ret;
+
+	if (!op)
+		return -ENOMEM;
+	ret = report_and_wait("ready") ?:
+	      kv_post_rdma(a, op, IB_WR_RDMA_WRITE_WITH_IMM, IB_SEND_SIGNALED, NULL, 0, 0,
+			   0) ?:
+	      report("waiting") ?: wait_removed(a, 6 * kv_timeout());
+	if (ret)
+		return ret;
+	rdma_disconnect(a->id);
+	ib_drain_qp(a->qp);
+	return kv_want(a, op, IB_WC_WR_FLUSH_ERR);
+}
+
 /* what is lost when a destroys its QP must not arrive when the path is up again */
 static int lost(struct kv_test *t)
 {
@@ -318,6 +338,7 @@ static int lone_qp(struct kv_test *t)
 const struct kv_case kv_hold_cases[] = {
 	{ "hold", hold },
 	{ "busy", busy },
+	{ "waits", waits },
 	{ "lost", lost },
 	{ "fin", fin },
 	{ "idle", lone_qp },

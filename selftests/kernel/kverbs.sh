@@ -122,6 +122,28 @@ link_delete()
 	dev_add a "$DEV_A" "$TERN_TYPE" v0a
 }
 
+# Likewise, while a request of the user waits for an answer to the hello. Nothing of a
+# arrives, so none comes; the time for it would be far longer than the test.
+link_delete_waiting()
+{
+	local holder status=0 words="extensions negotiate p2p off rtr-ms 60000"
+	# shellcheck disable=SC2086 # words are meant
+	in_a tern set "$DEV_A" $words
+	# shellcheck disable=SC2086
+	in_b tern set "$DEV_B" $words
+	start waits ready || status=1
+	cut
+	echo Y >"$dir/go"
+	eventually grep -q waiting "$dir/why" || status=1
+	timed 5 rdma link delete "$DEV_A" || status=$?
+	wait "$holder" || status=$?
+	cat "$dir/why"
+	undrop
+	dev_add a "$DEV_A" tern v0a
+	in_b tern set "$DEV_B" extensions off p2p on rtr-ms 10000
+	return "$status"
+}
+
 # The module is unloaded while kernel users have QPs, MRs and CQs (their own and of the
 # pool) on both devices, and keep all of them busy.
 rmmod_busy()
@@ -223,6 +245,9 @@ if due close__retransmits_a_lost_fin "$@"; then
 fi
 if due link_delete__under_a_kernel_user "$@"; then
 	point "link_delete__under_a_kernel_user" link_delete
+fi
+if [ "$TERN_TYPE" = tern ] && due link_delete__while_a_request_waits "$@"; then
+	point "link_delete__while_a_request_waits" link_delete_waiting
 fi
 if due close__no_object_is_left "$@"; then
 	point "close__no_object_is_left" no_leftovers

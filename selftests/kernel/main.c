@@ -8,6 +8,8 @@
  *	why	messages of the last case
  *	hold	write anything: connect, and wait for the removal of the device
  *	busy	the same with traffic, until both devices are removed
+ *	waits	write anything: connect; when kverbs.sh has cut the path, post a request
+ *		that waits for an answer, until the device is removed
  *	lost	write anything: Write to the peer and destroy the QP; kverbs.sh cuts the
  *		path before that and restores it afterwards
  *	fin	write anything: end a connection that the peer ends, too; kverbs.sh drops
