@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "inflight.h"
+#include "peer_ext.h"
 
 #define X	ENH_X
 #define PLENTY	64
@@ -324,22 +325,38 @@ static void o18__rtr_read_goes_out_though_ird_is_not_negotiated(void)
 
 /* ---- both ---- */
 
-/* a plain startup in dut_role(), until both ends may send */
-static void meet_plain(struct meeting *m)
+static void plain_responder(struct meeting *m)
 {
 	struct mpa_frame f;
 
-	if (dut_role() == RESPONDER) {
-		mpa_plain(&f, false);
-		meet_responder(m, &f);
-		send_rtr(m->p, OP_WRITE);
-	} else {
-		agent_set("mpa-rev 1");
-		meet_call(m);
-		mpa_plain(&f, true);
-		meet_answer(m, &f);
-	}
+	mpa_plain(&f, false);
+	meet_responder(m, &f);
+	send_rtr(m->p, OP_WRITE);
 	must_be_up(m);
+}
+
+static void plain_initiator(struct meeting *m)
+{
+	struct mpa_frame reply;
+	struct hello offer;
+	struct fpdu f;
+
+	agent_set("mpa-rev 1");
+	meet_call(m);
+	mpa_plain(&reply, true);
+	meet_answer(m, &reply);
+	must_be_up(m);
+	agent_post(m->conn, 0, AG_WRITE, 0, NULL, 0, 0, 1, 1);
+	must_get_first(m->p, &f, OP_WRITE, &offer);
+}
+
+/* a plain startup in dut_role(), until both ends may send */
+static void meet_plain(struct meeting *m)
+{
+	if (dut_role() == RESPONDER)
+		plain_responder(m);
+	else
+		plain_initiator(m);
 }
 
 static void o19__plain_connection_keeps_the_ord_of_the_ulp(void)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "peer_ext.h"
+
 #define WAIT_MS		1000
 
 static uint8_t ulpdu[ULPDU_MAX + 64];
@@ -301,7 +303,7 @@ void flow_device_speaks(struct session *s)
 		return;
 	agent_post(s->conn, 79, AG_WRITE, AG_SIGNALED, NULL, 0, 0, OUR_STAG, OUR_TO);
 	flow_must_get_wc(79, "SUCCESS");
-	must_get_op(s->p, &f, OP_WRITE);
+	must_get_first(s->p, &f, OP_WRITE, &s->offer);
 }
 
 void flow_zeros_are_taken(struct session *s, const void *bytes, size_t len)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "peer_ext.h"
 #include "session.h"
 
 #define SILENCE_MS	100
@@ -103,6 +104,7 @@ void good_reply(const struct meeting *m, struct mpa_frame *f)
 
 void must_be_up_plain(struct meeting *m, const struct mpa_frame *f)
 {
+	struct hello offer;
 	struct fpdu fpdu;
 
 	meet_answer(m, f);
@@ -110,7 +112,7 @@ void must_be_up_plain(struct meeting *m, const struct mpa_frame *f)
 	must_eq(m->up.pd_len, f->pd_len, "the length that the ULP sees");
 	must_bytes(m->up.pd, f->pd, f->pd_len, "private data");
 	agent_post(m->conn, 1, AG_WRITE, 0, NULL, 0, 0, 1, 1);
-	must_get_op(m->p, &fpdu, OP_WRITE);
+	must_get_first(m->p, &fpdu, OP_WRITE, &offer);
 	must_be_alive(m->p);
 }
 

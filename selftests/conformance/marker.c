@@ -42,9 +42,12 @@ static const uint8_t figure6[52] = {
 
 /* ---- what the device sends ---- */
 
-/* nothing is sent in either direction, but the device's fence, if any, is open */
+/* Nothing is sent in either direction, but the device's fence, if any, is open. The next
+ * message of the device is its first FPDU: no offer is in front of it (Q36). */
 static void start_unspoken(struct session *s)
 {
+	if (dut_role() == INITIATOR)
+		agent_try_set("extensions off");
 	s->plain = true;
 	flow_start(s, 0, 0);
 	if (dut_role() == RESPONDER)

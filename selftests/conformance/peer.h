@@ -222,6 +222,8 @@ void must_get_fpdu(struct peer *p, struct fpdu *f);
 
 /* ... which is of @op and has the right T bit, QN and MSN; rx_msn goes up */
 void must_get_op(struct peer *p, struct fpdu *f, enum rdmap_op op);
+/* the same for one that was received already */
+void must_be_op(struct peer *p, const struct seg *s, enum rdmap_op op);
 
 /* The next FPDU, after others if @skip_others, is a Terminate with this triplet, and
  * only the end follows. @t may be NULL. */

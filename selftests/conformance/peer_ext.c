@@ -225,3 +225,14 @@ void must_get_hello(struct peer *p, uint8_t role, uint16_t features)
 	must_eq(h.role, role, "role of the hello");
 	must_eq(h.features, features, "features of the hello");
 }
+
+void must_get_first(struct peer *p, struct fpdu *f, enum rdmap_op op, struct hello *offer)
+{
+	must_get_fpdu(p, f);
+	if (hello_decode(offer, &f->seg) && dut_role() == INITIATOR) {
+		must_be_op(p, &f->seg, OP_WRITE);
+		must_eq(offer->role, HELLO_OFFER, "role of the device's first hello");
+		must_get_fpdu(p, f);
+	}
+	must_be_op(p, &f->seg, op);
+}

@@ -59,5 +59,8 @@ unsigned int must_get_send_imm(struct peer *p, enum rdmap_op op, uint32_t inv_st
 			       const void *data, uint32_t len, const void *imm);
 /* a hello of version 1 with this role and these features */
 void must_get_hello(struct peer *p, uint8_t role, uint16_t features);
+/* The device's first message on a connection without an RTR is of @op. An initiator may
+ * put an offer in front of it (Q36), which goes to @offer, else that is all 0. */
+void must_get_first(struct peer *p, struct fpdu *f, enum rdmap_op op, struct hello *offer);
 
 #endif /* PEER_EXT_H */

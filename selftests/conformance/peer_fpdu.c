@@ -427,7 +427,7 @@ void must_get_fpdu(struct peer *p, struct fpdu *f)
 	     p->end == PEER_OPEN ? "it is still open" : "it closed");
 }
 
-static void check_seg(struct peer *p, const struct seg *s, enum rdmap_op op)
+void must_be_op(struct peer *p, const struct seg *s, enum rdmap_op op)
 {
 	unsigned int qn = queue_of(op);
 
@@ -446,7 +446,7 @@ static void check_seg(struct peer *p, const struct seg *s, enum rdmap_op op)
 void must_get_op(struct peer *p, struct fpdu *f, enum rdmap_op op)
 {
 	must_get_fpdu(p, f);
-	check_seg(p, &f->seg, op);
+	must_be_op(p, &f->seg, op);
 }
 
 /* copy what @t points to, so that it outlives the next receive */
@@ -474,7 +474,7 @@ void must_get_terminate(struct peer *p, uint8_t layer, uint8_t etype, uint8_t co
 	do
 		must_get_fpdu(p, &f);
 	while (skip_others && seg_op(&f.seg) != OP_TERMINATE);
-	check_seg(p, &f.seg, OP_TERMINATE);
+	must_be_op(p, &f.seg, OP_TERMINATE);
 	keep_term(t, &f.seg);
 	must(t->layer == layer && t->etype == etype && t->code == code,
 	     "Terminate %u/%u/%02x, not %u/%u/%02x", t->layer, t->etype, t->code,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "meet.h"
+#include "peer_ext.h"
 
 enum type { RDMAC, NP, P };
 
@@ -151,15 +152,20 @@ static void check_sends_of_device(struct meeting *m)
 	struct agent_mr mr = agent_mr(1024, "l");
 	unsigned int got = 0, markers = 0;
 	struct agent_wc wc;
+	struct hello offer;
 	struct fpdu f;
 
 	agent_post(m->conn, 2, AG_SEND, AG_SIGNALED, &mr, 0, MESSAGE, 0, 0);
-	do {
-		must_get_op(m->p, &f, OP_SEND);
+	must_get_first(m->p, &f, OP_SEND, &offer);
+	must(m->p->version || !offer.version, "an offer on a connection of version 0");
+	for (;;) {
 		must_have_version(&f.seg, m->p->version);
 		got += f.seg.len;
 		markers += f.markers;
-	} while (!seg_last(&f.seg));
+		if (seg_last(&f.seg))
+			break;
+		must_get_op(m->p, &f, OP_SEND);
+	}
 	must_eq(got, MESSAGE, "bytes of the Send");
 	must(m->p->rx_markers == !!markers, "%u markers in the Send", markers);
 	agent_must_get_wc(2, "SUCCESS", &wc);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "meet.h"
+#include "peer_ext.h"
 
 /* the initiator's first message */
 enum first { NONE, WRITE, READ, SEND };
@@ -155,10 +156,11 @@ static void send_of_ulp_is_first(struct meeting *m)
 {
 	struct agent_mr mr = agent_mr(64, "l");
 	struct agent_wc wc;
+	struct hello offer;
 	struct fpdu f;
 
 	agent_post(m->conn, 7, AG_SEND, AG_SIGNALED, &mr, 0, 5, 0, 0);
-	must_get_op(m->p, &f, OP_SEND);
+	must_get_first(m->p, &f, OP_SEND, &offer);
 	must_eq(f.seg.len, 5, "length of the ULP's Send");
 	agent_must_get_wc(7, "SUCCESS", &wc);
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The tern authors
 /* One call that sets up a connection in Full Operation, the device in either role (RFC
  * 5044 7.1, RFC 6581). */
+#include "peer_ext.h"
 #include "session.h"
 
 #define EVENT_MS	3000
@@ -146,10 +147,7 @@ static void start_to_initiator(struct session *s)
 		return;
 	/* we are a responder and may not send first, so the device sends a Write */
 	agent_post(s->conn, 0, AG_WRITE, 0, NULL, 0, 0, ANY_STAG, ANY_TO);
-	must_get_op(s->p, &f, OP_WRITE);
-	/* an offer goes in front of it */
-	if (hello_decode(&s->offer, &f.seg))
-		must_get_op(s->p, &f, OP_WRITE);
+	must_get_first(s->p, &f, OP_WRITE, &s->offer);
 }
 
 void session_start(struct session *s)

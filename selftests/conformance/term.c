@@ -246,9 +246,12 @@ X(local_read, "RDMAP-121", NO_COPIES, LOCAL_ERROR, ANY, local_fault, AG_READ)
 #define OPCODE(X, name, commit, arg) \
 	X(name, "RDMAP-126 RDMAP-122", WITH_DDP, TRIPLET(0, 2, 6), ANY, commit, arg)
 
+/* a device with RFC 7306 knows the opcode, and finds the length wrong */
+#define OPCODE_OF_7306(X, name, arg)						\
+	X(name, "RDMAP-126 RDMAP-122 Q48", WITH_DDP, TRIPLET(0, 2, 6),		\
+		TRIPLET(0, 2, 7), queue_opcode, arg)
+
 #define OPCODES(X)								\
-OPCODE(X, send_as_8, queue_opcode, ON_QUEUE(0, 8))				\
-OPCODE(X, send_as_9, queue_opcode, ON_QUEUE(0, 9))				\
 OPCODE(X, send_as_a, queue_opcode, ON_QUEUE(0, 10))				\
 OPCODE(X, send_as_b, queue_opcode, ON_QUEUE(0, 11))				\
 OPCODE(X, send_as_c, queue_opcode, ON_QUEUE(0, 12))				\
@@ -274,7 +277,9 @@ OPCODE(X, send_inv_tagged, tagged_opcode, OP_SEND_INV)				\
 OPCODE(X, send_se_tagged, tagged_opcode, OP_SEND_SE)				\
 OPCODE(X, send_se_inv_tagged, tagged_opcode, OP_SEND_SE_INV)			\
 OPCODE(X, terminate_tagged, tagged_opcode, OP_TERMINATE)			\
-OPCODE(X, undefined_tagged, tagged_opcode, 15)
+OPCODE(X, undefined_tagged, tagged_opcode, 15)					\
+OPCODE_OF_7306(X, send_as_8, ON_QUEUE(0, 8))					\
+OPCODE_OF_7306(X, send_as_9, ON_QUEUE(0, 9))
 
 static const struct offence offences[] = {
 #define X(name, ids, rule, triplet, alt, commit, arg) \

@@ -155,6 +155,11 @@ static uint32_t response_to(struct peer *p, unsigned int far, uint8_t *out)
 
 /* ---- the table ---- */
 
+/* a device whose QN 3 is that of RFC 7306 finds no open request there */
+#define QUEUE_3(X)								\
+X(queue_3, "RDMAP-125", WITH_DDP,						\
+	TRIPLET(1, 2, 1), TRIPLET(1, 2, 2), send_queue, 3)
+
 #define OFFENCES(X)								\
 X(write_unknown, "RDMAP-122 RDMAP-125", WITH_DDP,				\
 	TRIPLET(1, 1, 0), ANY, write_unknown, 0)				\
@@ -174,9 +179,9 @@ X(write_wrap, "RDMAP-125", WITH_DDP, TRIPLET(1, 1, 3), ANY, write_wrap, 0)	\
 X(write_dv_0, "RDMAP-125", WITH_DDP, TRIPLET(1, 1, 4), ANY, write_ddp_version, 0) \
 X(write_dv_2, "RDMAP-125", WITH_DDP, TRIPLET(1, 1, 4), ANY, write_ddp_version, 2) \
 X(write_dv_3, "RDMAP-125", WITH_DDP, TRIPLET(1, 1, 4), ANY, write_ddp_version, 3) \
-X(queue_3, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 1), ANY, send_queue, 3)		\
 X(queue_4, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 1), ANY, send_queue, 4)		\
 X(queue_last, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 1), ANY, send_queue, -1u)	\
+QUEUE_3(X)									\
 X(no_buffer, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 2), ANY, send_too_many, 0)	\
 X(msn_ahead, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 3), ANY, send_msn, 1)		\
 X(msn_behind, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 3), ANY, send_msn, -1u)	\
