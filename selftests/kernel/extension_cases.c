@@ -508,6 +508,27 @@ static int off(struct kv_test *t)
 	return kv_pair_works(&t->pair);
 }
 
+/* an atomic without an element: @want says why it is refused, and the QP works */
+static int refused_atomic(struct kv_test *t, int want)
+{
+	struct ib_atomic_wr atomic = { .wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP };
+	int ret = ib_post_send(t->pair.a.qp, &atomic.wr, NULL);
+
+	if (ret != want)
+		return kv_fail(-EPROTO, "the post returned %d", ret);
+	return kv_pair_works(&t->pair);
+}
+
+static int no_element(struct kv_test *t)
+{
+	return refused_atomic(t, -EINVAL);
+}
+
+static int off_atomic(struct kv_test *t)
+{
+	return refused_atomic(t, -EOPNOTSUPP);
+}
+
 const struct kv_case kv_extension_cases[] = {
 	{ "ext__fetch_add", fetch_add },
 	{ "ext__fetch_add_of_two_fields", masked_add },
@@ -520,11 +541,13 @@ const struct kv_case kv_extension_cases[] = {
 	{ "ext__atomic_not_aligned", unaligned },
 	{ "ext__atomic_of_memory_not_aligned", unaligned_memory },
 	{ "ext__atomic_after_a_flush", after_a_flush },
+	{ "ext__atomic_without_an_element", no_element },
 	{ "ext__write_with_imm", imm_sizes },
 	{ "ext__send_with_imm", send_imm_sizes },
 	{ "ext__send_with_imm_of_the_longest_payload", send_imm_longest },
 	{ "ext__send_with_imm_one_byte_too_long", send_imm_too_long },
 	{ "ext__read", read_v2 },
 	{ "off__send_with_imm", off },
+	{ "off__atomic", off_atomic },
 	{ }
 };

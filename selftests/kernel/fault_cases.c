@@ -419,7 +419,7 @@ static int post_refused(struct kv_test *t)
 {
 	struct kv_end *a = &t->pair.a;
 	struct ib_sge s[KV_MAX_SGE + 1] = {};
-	struct ib_atomic_wr atomic = { .wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP };
+	struct ib_send_wr lso = { .opcode = IB_WR_LSO };
 	struct kv_op *op = kv_ops(t, 1);
 	u8 text[300] = {};
 	struct ib_sge big = { .addr = (uintptr_t)text, .length = 300 };
@@ -432,8 +432,7 @@ static int post_refused(struct kv_test *t)
 			  "17 SGEs in a receive") ?:
 	       want_errno(kv_post_send(a, op, IB_WR_SEND, IB_SEND_INLINE, &big,
 				       1, 0), -EINVAL, "300 bytes inline") ?:
-	       want_errno(ib_post_send(a->qp, &atomic.wr, NULL), -EOPNOTSUPP,
-			  "an atomic") ?:
+	       want_errno(ib_post_send(a->qp, &lso, NULL), -EOPNOTSUPP, "an LSO") ?:
 	       want_errno(kv_post_rdma(a, op, IB_WR_RDMA_READ_WITH_INV, 0, s, 0,
 				       0, 0), -EINVAL, "a READ_WITH_INV of no key") ?:
 	       want_errno(kv_post_rdma(a, op, IB_WR_RDMA_READ_WITH_INV, 0, s, 2,

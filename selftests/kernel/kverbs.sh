@@ -49,13 +49,14 @@ extensions()
 	in_b tern set "$DEV_B" extensions "$1"
 }
 
-# run_extended CASE
-run_extended()
+# run_with MODE CASE: run it with these extensions, then set those from before
+run_with()
 {
-	local status=0
-	extensions negotiate
-	run_case "$1" || status=$?
-	extensions off
+	local was status=0
+	was=$(in_a tern show "$DEV_A" | awk '$1 == "extensions" { print $2 }')
+	extensions "$1"
+	run_case "$2" || status=$?
+	extensions "$was"
 	return "$status"
 }
 
@@ -64,7 +65,8 @@ run_point()
 {
 	local before
 	case $1 in
-	ext__*)	run_extended "$1"; return ;;
+	ext__*)	run_with negotiate "$1"; return ;;
+	off__*)	run_with off "$1"; return ;;
 	esac
 	before=$(counter "$DEV_A" flush_more || true)
 	run_case "$1" || return
@@ -228,7 +230,7 @@ load "$IP_A" "$IP_B"
 mapfile -t cases <"$dir/cases"
 for c in "${cases[@]}"; do
 	due "$c" "$@" || continue
-	if [[ $c == ext__* && $TERN_TYPE != tern ]]; then
+	if [[ $c == @(ext|off)__* && $TERN_TYPE != tern ]]; then
 		ktap_test_skip "$c" "tern only: siw has no extensions"
 	else
 		point "$c" run_point "$c"
