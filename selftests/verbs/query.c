@@ -112,7 +112,8 @@ static void devinfo_limits(void)
 	expect(devinfo_counts("max_mw:", dev.max_mw));
 	expect(devinfo_counts("max_qp_rd_atom:", dev.max_qp_rd_atom));
 	expect(devinfo_counts("max_qp_init_rd_atom:", dev.max_qp_init_rd_atom));
-	expect(devinfo_says("atomic_cap:", "ATOMIC_NONE"));
+	expect(devinfo_says("atomic_cap:", dev.atomic_cap == IBV_ATOMIC_GLOB ?
+			    "ATOMIC_GLOB" : "ATOMIC_NONE"));
 	/* flags of features that are refused are clear */
 	expect(!(dev.device_cap_flags & (IBV_DEVICE_RESIZE_MAX_WR |
 					 IBV_DEVICE_SRQ_RESIZE |
