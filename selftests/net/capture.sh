@@ -16,7 +16,7 @@ settings()
 
 	for end in a b; do
 		ip netns exec $end tern set tern_$end mpa-rev 2 crc on markers off p2p on \
-			rtr write,read,send
+			rtr write,read,send extensions negotiate features 7306
 		[ $# = 0 ] || ip netns exec $end tern set tern_$end "$@"
 	done
 }
@@ -36,6 +36,15 @@ markers_of_one()
 {
 	settings
 	in_a tern set tern_a markers on
+	captured crc small_traffic
+}
+
+# tshark takes Requests of RDMAP version 2 for shorter ones of version 1
+version_2()
+{
+	local mpa_only=y
+
+	settings features 7306,v2
 	captured crc small_traffic
 }
 
@@ -63,6 +72,8 @@ point "tshark finds tern well-formed without CRC, with markers" with crc off mar
 point "tshark finds tern well-formed with revision 1" with mpa-rev 1 -- crc
 point "tshark finds tern well-formed with a Read as RTR" with rtr read -- crc
 point "tshark finds tern well-formed with the client-server model" with p2p off -- crc
+point "tshark finds tern well-formed without extensions" with extensions off -- crc
+point "tshark finds FPDUs of RDMAP version 2 well-formed, every CRC good" version_2
 point "tshark finds a planted byte" finds payload
 point "tshark finds a planted byte among markers" finds payload markers on
 point "tshark finds a planted CRC" finds crc

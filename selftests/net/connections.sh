@@ -18,31 +18,36 @@ assert len({c["nr"] for c in conns}) == len(conns), "a number twice"
 print(sum(bool(eval(sys.argv[1])) for c in conns))' "$2"
 }
 
-# each end reports as peer's values what the other end reports as its own
+# one MODE FEATURES TEXT: both ends have this setting extensions; tern show connections
+# prints the features as JSON and as text. Each end reports as peer's values what the
+# other end reports as its own.
 one()
 {
+	in_a tern set tern_a extensions "$1"
+	in_b tern set tern_b extensions "$1"
 	server
 	client -c
-	during
+	during "$2" "$3"
 	kill -INT $client_pid
 	kill -9 $server_pid
 	ends $client_pid $server_pid
-	afterwards
+	afterwards "$2"
 }
 
 during()
 {
 	expect conns_of_a state=OPEN ended=false role=initiator local=$IP_A \
 		remote=$IP_B remote_port=$port mpa_rev=2 version=1 crc=true \
-		tx_markers=false rx_markers=false p2p=true rtr=write extensions=[] \
-		own_rev=2 own_flags=0x50 own_control=ABCD peer_rev=2 \
-		peer_flags=0x50 peer_control=ABCD mss=1448 mulpdu=1442 \
+		tx_markers=false rx_markers=false p2p=true rtr=write own_rev=2 \
+		own_flags=0x50 own_control=ABCD peer_rev=2 peer_flags=0x50 \
+		peer_control=ABCD mss=1448 mulpdu=1442 \
 		term_found=null term_sent=null term_received=null error=null
-	# its RTR may still be in flight
+	# the RTR, and the answer to it, may still be in flight
 	soon expect conns_of_b state=OPEN role=responder local=$IP_B local_port=$port \
-		remote=$IP_A mpa_rev=2 rtr=write extensions=[] peer_rev=2 own_control=ABCD
+		remote=$IP_A mpa_rev=2 rtr=write "extensions=$1" peer_rev=2 own_control=ABCD
+	soon expect conns_of_a "extensions=$1"
 	in_a tern show connections tern_a | tee "$TMP/text"
-	grep -Eq "^OPEN +[0-9]+ +tern_a +[0-9]+ +initiator +2 +$IP_A:[0-9]+ +$IP_B:$port .*crc p2p rtr:write extensions:none mss:1448" "$TMP/text"
+	grep -Eq "^OPEN +[0-9]+ +tern_a +[0-9]+ +initiator +2 +$IP_A:[0-9]+ +$IP_B:$port .*crc p2p rtr:write extensions:$2 mss:1448" "$TMP/text"
 	conns_of_a >"$TMP/json-a"
 	conns_of_b >"$TMP/json-b"
 	python3 -c '
@@ -58,7 +63,8 @@ assert a["own_pd_len"] > 0 and a["local_port"] == b["remote_port"]
 
 afterwards()
 {
-	soon expect conns_of_a state=CLOSED ended=true rtr=write extensions=[] own_rev=2 mss=1448
+	soon expect conns_of_a state=CLOSED ended=true rtr=write "extensions=$1" own_rev=2 \
+		mss=1448
 	in_a tern show connections tern_a | tee "$TMP/text"
 	not grep -q CLOSED "$TMP/text"
 	in_a tern show connections --all tern_a | has '^CLOSED'
@@ -286,7 +292,9 @@ unload_under_dumps()
 
 topo_up
 in_a tern set tern_a reply-ms 2000
-point "a connection, seen from both ends while it is open and after its end" one
+point "a connection, seen from both ends while it is open and after its end" one off [] none
+point "likewise one whose ends agreed on extensions" \
+	one negotiate '["7306", "v2"]' 7306,v2
 point "a connection over IPv6" over_ipv6
 point "H11, MPA-180: a rejected connection" from_peer reject state=CLOSED \
 	error=ECONNREFUSED peer_flags=0x70 peer_ird=4 peer_ord=4 \

@@ -129,12 +129,12 @@ models_of_tern()
 {
 	hosts tern siw
 	siw_point "tern to siw, p2p on: a Write is the RTR" \
-		agreed p2p=true rtr=write own_control=ABCD peer_control=AC -- mixed
+		agreed p2p=true rtr=write own_control=ABCD peer_control=AC extensions=[] -- mixed
 	hosts tern siw rtr read
 	siw_point "tern to siw, p2p on: a Read is the RTR" \
 		agreed p2p=true rtr=read peer_control=AD -- mixed
 	hosts tern siw p2p off
-	siw_point "tern to siw, p2p off" agreed p2p=false rtr=null -- mixed
+	siw_point "tern to siw, p2p off" agreed p2p=false rtr=null extensions=[] -- mixed
 }
 
 models_of_siw()

@@ -149,19 +149,20 @@ frame_rtr()
 	is "$(bits "$request" 6 0x40)" $(($4 * 0x40))
 }
 
-# opens_with LIST OPCODE MODE: b receives exactly one FPDU with this RDMAP opcode, the RTR:
-# traffic of this mode has no such FPDU
+# opens_with LIST OPCODE MODE COUNT [SETTING...]: the first FPDU has this RDMAP opcode, as
+# have COUNT in all; traffic of this mode has no such FPDU
 opens_with()
 {
-	set_both rtr "$1"
+	set_both rtr "$1" "${@:5}"
 	echo 1 >/sys/kernel/tracing/tracing_on
 	echo >/sys/kernel/tracing/trace
 	echo 1 >/sys/kernel/tracing/events/tern/tern_fpdu_rx/enable
 	verified "$3"
 	echo 0 >/sys/kernel/tracing/events/tern/tern_fpdu_rx/enable
-	grep -o "tern_fpdu_rx: .*opcode=$2 .*" /sys/kernel/tracing/trace >"$TMP/rtr"
-	cat "$TMP/rtr"
-	[ "$(wc -l <"$TMP/rtr")" = 1 ]
+	grep -o 'tern_fpdu_rx: .*' /sys/kernel/tracing/trace >"$TMP/fpdus"
+	head -n 4 "$TMP/fpdus"
+	grep -q "^tern_fpdu_rx: .*opcode=$2 " <(head -n 1 "$TMP/fpdus")
+	is "$(grep -c "opcode=$2 " "$TMP/fpdus")" "$4"
 }
 
 # ---- timers --------------------------------------------------------------------
@@ -365,9 +366,15 @@ point "rtr read: only D is offered" frame_rtr read 0 0 1
 point "rtr read,send: C is not offered" frame_rtr read,send 1 0 1
 defaults
 # RDMAP opcodes: 0 Write, 1 Read Request, 3 Send without solicited event
-point "rtr write,read,send: the RTR is a Write" opens_with write,read,send 0 send
-point "rtr read,write: the RTR is a Read" opens_with read,write 1 send
-point "rtr send: the RTR is a Send" opens_with send 3 read
+point "rtr write,read,send: the RTR is a Write" opens_with write,read,send 0 send 1 extensions off
+point "extensions negotiate: the RTR is an offer, an answer and a go follow it" \
+	opens_with write,read,send 0 send 3 extensions negotiate
+point "extensions negotiate features 7306: no go follows" \
+	opens_with write,read,send 0 send 2 extensions negotiate features 7306
+point "extensions negotiate features none: no answer follows" \
+	opens_with write,read,send 0 send 1 extensions negotiate features none
+point "rtr read,write: the RTR is a Read" opens_with read,write 1 send 1
+point "rtr send: the RTR is a Send" opens_with send 3 read 1
 defaults
 point "request-ms ends a silent client" request_timer
 defaults

@@ -458,10 +458,10 @@ lost_fin_of_dead()
 }
 
 # lose a Terminate: after 32 bytes of TCP header, octets 2 and 3 of the FPDU are DDP's
-# (untagged, last: & 0xc3 is 0x41) and RDMAP's (0x47)
+# (untagged, last: & 0xc3 is 0x41) and RDMAP's (opcode 7, of version 1 or 2)
 lost_terminate() # HOOK COMMAND...
 {
-	drop_once "$1" "@th,272,8 & 0xc3 == 0x41 @th,280,8 == 0x47"
+	drop_once "$1" "@th,272,8 & 0xc3 == 0x41 @th,280,8 & 0x1f == 0x07"
 	"${@:2}" ../verbs/verbs_test "a deregistered remote key"
 	dropped_one
 	nothing_left

@@ -5,13 +5,16 @@
 # Count FPDUs in the capture, those with a good CRC, those with a bad one, and packets that
 # tshark reports as malformed or as a protocol error. tshark cannot parse markers:
 # unmark.py checks and removes them. Heuristics come first, since the client's port may
-# belong to another protocol (44818).
+# belong to another protocol (44818). With $mpa_only tshark looks at MPA alone.
 tshark_check()
 {
+	local only=()
+
+	[ -z "${mpa_only:-}" ] || only=(--disable-protocol iwarp_ddp_rdmap)
 	./unmark.py "$TMP/pcap" "$TMP/unmarked" || return 1
 	tshark -n -r "$TMP/unmarked" -o tcp.desegment_tcp_streams:TRUE \
 		-o tcp.reassemble_out_of_order:TRUE -o tcp.try_heuristic_first:TRUE \
-		--disable-protocol infiniband \
+		--disable-protocol infiniband "${only[@]}" \
 		-V 2>"$TMP/tshark" >"$TMP/dissected" || { cat "$TMP/tshark"; return 1; }
 	fpdus=$(grep -c 'ULPDU length' "$TMP/dissected" || true)
 	good=$(grep -c 'CRC.*(Good CRC32)\|CRC check: .*Good\|\[Good CRC32\]' "$TMP/dissected" || true)
