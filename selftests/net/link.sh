@@ -128,7 +128,7 @@ all_settings()
 one_device_only()
 {
 	settings tern_b | grep "'mpa_rev': 2, 'crc': True, 'markers': False"
-	settings tern_b | grep "'extensions': 'off', 'features': \['7306', 'v2'\]"
+	settings tern_b | grep "'extensions': 'negotiate', 'features': \['7306', 'v2'\]"
 }
 
 nothing_is_half_done()

@@ -68,6 +68,8 @@ point "the SYN's answer lost once" lost_once output "flags & (syn|ack) == syn|ac
 point "the Request lost once" lost_once input "sport > 0 @th,256,64 == 0x4d50412049442052"
 point "the Reply lost once" lost_once output "sport > 0 @th,256,64 == 0x4d50412049442052"
 point "the RTR lost once" lost_once input "sport > 0 @th,256,32 == 0x000ec140"
+# b sends no other such FPDU, and before no other at all
+point "the answer to the offer lost once" lost_once output "sport > 0 @th,256,32 == 0x000ec140"
 # a RST is sent only once: an end that misses it and sends nothing needs keepalive probes
 in_a tern set tern_a keepalive-s 1
 in_b tern set tern_b keepalive-s 1

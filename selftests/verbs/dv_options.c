@@ -34,6 +34,8 @@ static void device_reports(void)
 	expect_eq(s->rtr[1], TERNDV_RTR_READ);
 	expect_eq(s->rtr[2], TERNDV_RTR_SEND);
 	expect_eq(s->rtr_timeout_ms, 10000);
+	expect_eq(s->extensions, TERNDV_EXTENSIONS_NEGOTIATE);
+	expect_eq(s->features, TERNDV_FEATURE_7306 | TERNDV_FEATURE_V2);
 	expect_eq(d.versions, 1 << 1);
 	expect_eq(d.mpa_revs, 1 << 1 | 1 << 2);
 	expect_eq(d.rtr_types, 1 << 1 | 1 << 2 | 1 << 3);
@@ -62,6 +64,26 @@ static void device_follows_settings(void)
 	expect_eq(d.settings.version, 0);
 	expect_eq(d.versions, 1 << 0);
 	expect_eq(d.selectable, 0);
+	set_defaults();
+	pair_down();
+}
+
+static void atomic_cap_is(enum ibv_atomic_cap cap, const char *settings)
+{
+	struct ibv_device_attr_ex dev = {};
+
+	set_device("a", settings);
+	must(!ibv_query_device_ex(a.id->verbs, NULL, &dev));
+	expect_eq(dev.orig_attr.atomic_cap, cap);
+}
+
+static void atomic_cap_follows_settings(void)
+{
+	device();
+	atomic_cap_is(IBV_ATOMIC_GLOB, "extensions negotiate");
+	atomic_cap_is(IBV_ATOMIC_NONE, "features none");
+	atomic_cap_is(IBV_ATOMIC_GLOB, "features 7306 extensions assume-7306");
+	atomic_cap_is(IBV_ATOMIC_NONE, "extensions off");
 	set_defaults();
 	pair_down();
 }
@@ -366,6 +388,33 @@ static void rtr_none_shared(void)
 	pair_down();
 }
 
+/* ---- extensions ----------------------------------------------------------------------------- */
+
+/* a and b with these options agree on @want; traffic decides it at both ends */
+static void agree_on(const struct terndv_qp_init_attr *wa,
+		     const struct terndv_qp_init_attr *wb, uint32_t want)
+{
+	dv_pair(wa, wb);
+	dv_traffic();
+	dv_query();
+	expect(qa.decided && qb.decided);
+	expect_eq(qa.features, want);
+	expect_eq(qb.features, want);
+	pair_down();
+}
+
+static void extensions_agreed_on(void)
+{
+	const struct terndv_qp_init_attr *off = W(TERNDV_QP_EXTENSIONS),
+		*only_7306 = W(TERNDV_QP_FEATURES, .features = TERNDV_FEATURE_7306);
+
+	agree_on(NULL, NULL, TERNDV_FEATURE_7306 | TERNDV_FEATURE_V2);
+	agree_on(only_7306, NULL, TERNDV_FEATURE_7306);
+	agree_on(NULL, only_7306, TERNDV_FEATURE_7306);
+	agree_on(off, NULL, 0);
+	agree_on(NULL, off, 0);
+}
+
 /* ---- version ------------------------------------------------------------------------------ */
 
 static void version_0(void)
@@ -446,6 +495,8 @@ static void reports_depths(void)
 static const struct tap_test tests[] = {
 	{ "MPA-149: query_device: markers, versions, choices, limits", device_reports },
 	{ "MPA-149: query_device follows the device's settings", device_follows_settings },
+	{ "query_device: atomic_cap follows the device's settings",
+	  atomic_cap_follows_settings },
 	{ "MPA-149: structs may be shorter or longer than the library's", sizes_of_programs },
 	{ "MPA-150: a QP created with options, named in rdma_connect and rdma_accept",
 	  created_with_options },
@@ -462,6 +513,8 @@ static const struct tap_test tests[] = {
 	{ "MPA-153, MPA-190: RTR types in order of preference", rtr_order },
 	{ "MPA-153: no RTR type in common: Terminate 2/0/07, reported at both ends",
 	  rtr_none_shared },
+	{ "extensions are those of both ends, by default all; options of either end change that",
+	  extensions_agreed_on },
 	{ "MPA-151, MPA-138: option version 0, at either end", version_0 },
 	{ "MPA-152: rdma_accept refuses a QP whose options contradict the Request",
 	  accept_contradicts },

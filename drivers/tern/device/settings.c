@@ -20,6 +20,7 @@ void tern_settings_init(struct tern_device_settings *ds)
 		.rtr_ms = 10000,
 		.close_ms = 2000,
 		.half_open = 256,
+		.extensions = TERN_EXTENSIONS_NEGOTIATE,
 		.features = TERN_FEATURES,
 	};
 }

@@ -32,7 +32,7 @@
  *	(default 256)
  * @early_ok: initiator: bytes after the Reply, before our first FPDU, do not
  *	end the connection (default false)
- * @extensions: enum tern_extensions (default off)
+ * @extensions: enum tern_extensions (default negotiate)
  * @features: enum tern_feature: what a hello offers or grants (default all)
  * @keepalive_s: silence after which TCP probes the peer, 0 never (default 0)
  */
