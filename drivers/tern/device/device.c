@@ -18,21 +18,31 @@
 #define TERN_VENDOR_ID	0x74726e
 
 /* by the CPU's atomics: exact for accesses of all tern devices, and of programs */
-static enum ib_atomic_cap atomic_cap(struct tern_device *dev)
+static enum ib_atomic_cap atomic_cap(const struct tern_settings *s)
 {
-	struct tern_settings s;
-
-	tern_settings_get(&dev->settings, &s);
-	return s.extensions == TERN_EXTENSIONS_OFF || !(s.features & TERN_FEATURE_7306) ?
+	return s->extensions == TERN_EXTENSIONS_OFF || !(s->features & TERN_FEATURE_7306) ?
 		       IB_ATOMIC_NONE : IB_ATOMIC_GLOB;
+}
+
+void tern_device_tell_atomics(struct tern_device *dev)
+{
+	enum ib_atomic_cap cap = atomic_cap(&dev->settings.now);
+
+	lockdep_assert_held(&dev->settings.lock);
+
+	WRITE_ONCE(dev->ibdev.attrs.atomic_cap, cap);
+	WRITE_ONCE(dev->ibdev.attrs.masked_atomic_cap, cap);
 }
 
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
+	struct tern_settings settings;
+
 	/* newer cores pass NULL when they register the device */
 	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
+	tern_settings_get(&to_tern_dev(ibdev)->settings, &settings);
 	*attr = (struct ib_device_attr) {
 		.fw_ver = (u64)TERN_VERSION_MAJOR << 32 |
 			  TERN_VERSION_MINOR << 16,
@@ -57,8 +67,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_qp_rd_atom = TERN_MAX_RD_ATOM,
 		.max_qp_init_rd_atom = TERN_MAX_RD_ATOM,
 		.max_res_rd_atom = TERN_MAX_RD_ATOM * TERN_MAX_QP,
-		.atomic_cap = atomic_cap(to_tern_dev(ibdev)),
-		.masked_atomic_cap = atomic_cap(to_tern_dev(ibdev)),
+		.atomic_cap = atomic_cap(&settings),
+		.masked_atomic_cap = atomic_cap(&settings),
 		.max_srq = TERN_MAX_SRQ,
 		.max_srq_wr = TERN_MAX_SRQ_WR,
 		.max_srq_sge = TERN_MAX_SGE,

@@ -106,4 +106,12 @@ __be64 tern_device_guid(const struct net_device *netdev);
 /* derive the GID from the MAC address, at the start and when that changed */
 void tern_device_set_gid(struct tern_device *dev);
 
+/*
+ * tern_device_tell_atomics() - the settings of extensions may have changed
+ *
+ * The core keeps the attributes of the registration, for kernel users and for
+ * ibv_query_device(). Context: @dev->settings.lock held.
+ */
+void tern_device_tell_atomics(struct tern_device *dev);
+
 #endif /* TERN_DEVICE_H */

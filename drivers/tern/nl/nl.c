@@ -292,8 +292,10 @@ static int set_device(struct tern_device *dev, struct sk_buff *skb,
 	settings = ds->now;
 	ret = parse_settings(info->attrs[TERN_A_DEV_SETTINGS], &settings,
 			     info->extack);
-	if (!ret)
+	if (!ret) {
 		ds->now = settings;
+		tern_device_tell_atomics(dev);
+	}
 	spin_unlock_bh(&ds->lock);
 	return ret;
 }
