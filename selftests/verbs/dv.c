@@ -41,15 +41,6 @@ bool dv_load(void)
 
 /* ---- the devices' settings ---------------------------------------------------- */
 
-void set_device(const char *host, const char *settings)
-{
-	char line[256];
-
-	snprintf(line, sizeof(line), "ip netns exec %s tern set tern_%s %s",
-		 host, host, settings);
-	must(!system(line));
-}
-
 void set_defaults(void)
 {
 	static const char all[] =

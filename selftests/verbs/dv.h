@@ -21,8 +21,6 @@ extern struct dv_library {
 
 bool dv_load(void);
 
-/* apply settings, in the tool's syntax, to the device of "a" or "b" */
-void set_device(const char *host, const char *settings);
 /* the defaults of settings.sh, at both */
 void set_defaults(void);
 

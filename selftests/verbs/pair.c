@@ -19,6 +19,15 @@ bool is_checked(void)
 	return lane && !strcmp(lane, "uml-debug");
 }
 
+void set_device(const char *host, const char *settings)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "ip netns exec %s tern set tern_%s %s",
+		 host, host, settings);
+	must(!system(line));
+}
+
 /* each test has some of its own: a process for each starts at 0 */
 static int new_port(void)
 {

@@ -28,6 +28,9 @@ bool is_checked(void);
 void connect_ends(struct end *x, struct end *y, const char *from,
 		  const char *to, const struct want *wx, const struct want *wy);
 
+/* apply settings, in the tool's syntax, to the device of "a" or "b" */
+void set_device(const char *host, const char *settings);
+
 /* a and b */
 void pair_up(const struct want *wa, const struct want *wb);
 void pair_up6(void);
