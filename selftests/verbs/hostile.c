@@ -266,7 +266,7 @@ static void scribble_race(void)
 	if (!child) {
 		for (;;) {
 			sqe->num_sge = draw() % 18;
-			sqe->opcode = draw() % 10;
+			sqe->opcode = draw() % 16;
 			sqe->flags = draw() % 16;
 			sqe->inline_len = draw() % 300;
 		}
@@ -577,6 +577,13 @@ static const struct tap_test tests[] = {
 	{ "bind_mw__valid_raw_entry_binds", bind_good },
 	{ "bind_mw__each_bad_field_is_refused", bind_bad_fields },
 	{ "bind_mw__entries_that_change_while_they_are_read", bind_race },
+	{ "atomic__valid_raw_entry_works", atomic_good },
+	{ "atomic__each_bad_field_is_refused", atomic_bad_fields },
+	{ "atomic__result_where_the_program_may_not_write", atomic_bad_places },
+	{ "atomic__operands_that_change_while_they_are_read", atomic_varied },
+	{ "atomic__any_field_that_changes_while_it_is_read", atomic_spoilt },
+	{ "imm__valid_raw_entry_works", imm_good },
+	{ "imm__each_bad_field_is_refused", imm_bad_fields },
 	{ "req_notify_cq__no_event_without_a_completion", events_of_nothing },
 	{ "req_notify_cq__writing_the_arm_word_raises_no_event", events_by_armed_words },
 	{ "req_notify_cq__no_event_after_the_overflow", events_after_overflow },

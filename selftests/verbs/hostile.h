@@ -16,4 +16,12 @@ void events_after_overflow(void);
 void limits_of_nothing(void);
 void error_states_again(void);
 
+void atomic_good(void);
+void atomic_bad_fields(void);
+void atomic_bad_places(void);
+void atomic_varied(void);
+void atomic_spoilt(void);
+void imm_good(void);
+void imm_bad_fields(void);
+
 #endif /* VERBS_HOSTILE_H */

@@ -9,6 +9,8 @@ cd ../net || exit
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern only: writes to its rings"
 topo_up
+in_a tern set "$DEV_A" extensions negotiate
+in_b tern set "$DEV_B" extensions negotiate
 # shellcheck disable=SC2034 # read by lib.sh: the program plans its points
 ktap_done=1
 limit 100 ../verbs/hostile "$@"
