@@ -17,6 +17,8 @@ import time
 import types
 import unittest
 
+import pyverbs_connect
+
 
 def not_applicable(path):
     rows = [line.split(None, 1) for line in open(path) if line.strip() and line[0] != '#']
@@ -75,6 +77,9 @@ def main():
     sys.argv = ['pyverbs', '--dev', device]
     for name in 'args_parser', 'tests.args_parser':
         importlib.import_module(name).parser.parse_args()
+
+    base = importlib.import_module('tests.base')
+    base.RDMATestCase.pre_run = pyverbs_connect.by_rdma_cm
 
     random.seed(1)  # the tests take sizes and flags at random
     listed, suite = not_applicable(list_file), unittest.TestSuite()
