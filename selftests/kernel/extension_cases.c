@@ -314,8 +314,11 @@ static int unaligned_memory(struct kv_test *t)
 	return ret ?: kv_check_zero(w.word, 32);
 }
 
-/* one completion of a Write and of the immediate after it */
-static int write_with_imm(struct kv_test *t, u32 len)
+/*
+ * One completion of a Write and of the immediate after it. If the receive has a buffer,
+ * byte_len is what came into it.
+ */
+static int write_with_imm(struct kv_test *t, u32 len, bool buffer)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
 	struct kv_mem *ours = kv_mem(a, 65536), *theirs = kv_mem(b, 65536);
@@ -326,25 +329,27 @@ static int write_with_imm(struct kv_test *t, u32 len)
 		.wr.ex.imm_data = cpu_to_be32(0x01020304),
 	};
 	const struct ib_send_wr *bad;
-	struct ib_sge s;
+	struct ib_sge s, r;
 	int ret;
 
 	if (!ours || !theirs || !op)
 		return -ENOMEM;
 	s = kv_sge(ours, 0, len);
+	r = kv_sge(theirs, 0, 64);
 	s.lkey = a->pd->local_dma_lkey;
 	wr.wr.wr_cqe = &op[1].cqe;
 	wr.wr.sg_list = &s;
 	wr.remote_addr = theirs->dma;
 	wr.rkey = b->pd->unsafe_global_rkey;
 	kv_fill(ours->va, len, 31, 0);
-	ret = kv_post_recv(b, &op[0], NULL, 0) ?: ib_post_send(a->qp, &wr.wr, &bad) ?:
+	ret = kv_post_recv(b, &op[0], &r, buffer) ?: ib_post_send(a->qp, &wr.wr, &bad) ?:
 	      kv_ok(b, &op[0]) ?: kv_ok(a, &op[1]) ?: kv_check(theirs->va, len, 31, 0);
 	if (ret)
 		return ret;
 	if (op[1].wc.opcode != IB_WC_RDMA_WRITE ||
 	    op[0].wc.opcode != IB_WC_RECV_RDMA_WITH_IMM ||
-	    op[0].wc.wc_flags != IB_WC_WITH_IMM || op[0].wc.byte_len != len ||
+	    op[0].wc.wc_flags != IB_WC_WITH_IMM ||
+	    op[0].wc.byte_len != (buffer ? 0 : len) ||
 	    op[0].wc.ex.imm_data != cpu_to_be32(0x01020304))
 		return kv_fail(-EPROTO, "opcodes %d %d, flags %x, %u bytes, imm %x",
 			       op[1].wc.opcode, op[0].wc.opcode, op[0].wc.wc_flags,
@@ -354,8 +359,15 @@ static int write_with_imm(struct kv_test *t, u32 len)
 
 static int imm_sizes(struct kv_test *t)
 {
-	return write_with_imm(t, 0) ?: write_with_imm(t, 1) ?: write_with_imm(t, 65536) ?:
-	       write_with_imm(t, 0);
+	return write_with_imm(t, 0, false) ?: write_with_imm(t, 1, false) ?:
+	       write_with_imm(t, 65536, false) ?: write_with_imm(t, 0, false);
+}
+
+/* kernel ULPs take byte_len for bytes of their buffer, whatever the opcode */
+static int imm_into_a_buffer(struct kv_test *t)
+{
+	return write_with_imm(t, 0, true) ?: write_with_imm(t, 65536, true) ?:
+	       write_with_imm(t, 65536, false);
 }
 
 static int send_with_imm(struct kv_test *t, u32 len)
@@ -543,6 +555,7 @@ const struct kv_case kv_extension_cases[] = {
 	{ "ext__atomic_after_a_flush", after_a_flush },
 	{ "ext__atomic_without_an_element", no_element },
 	{ "ext__write_with_imm", imm_sizes },
+	{ "ext__write_with_imm_into_a_buffer", imm_into_a_buffer },
 	{ "ext__send_with_imm", send_imm_sizes },
 	{ "ext__send_with_imm_of_the_longest_payload", send_imm_longest },
 	{ "ext__send_with_imm_one_byte_too_long", send_imm_too_long },

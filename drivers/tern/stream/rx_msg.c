@@ -196,15 +196,28 @@ static int deliver_send(struct tern_stream *s, const struct tern_seg *seg)
 }
 
 /*
+ * The completion of an RDMA Write with Immediate tells the length of the Write. Kernel
+ * ULPs that expect Sends do not look at its opcode, and trust byte_len to say how much of
+ * their buffer the peer has filled: the NFS client and the SRP initiator would read as
+ * many bytes as the peer wrote elsewhere, beyond the buffer. Nothing is in it, so they get
+ * 0, as for a Send of nothing. (RTRS, which does expect immediate data, does not use the
+ * length.)
+ */
+static u32 imm_byte_len(const struct tern_stream *s)
+{
+	return !s->ctx && s->rq.recv.num_sge ? 0 : s->rx.write_len;
+}
+
+/*
  * RFC 7306 6: with a Write directly before it, Immediate Data makes an RDMA Write with
- * Immediate, and its completion tells the length of that Write.
+ * Immediate.
  */
 static int handle_imm(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_recvd recvd = {
 		.opcode = TERN_WR_RECV_IMM,
 		.flags = recvd_flags(seg->row),
-		.byte_len = s->rx.write_len,
+		.byte_len = imm_byte_len(s),
 		.imm = seg->imm,
 	};
 
