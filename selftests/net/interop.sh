@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # tern and siw talk to each other in both directions: with and without CRC
 # (Debian's siw, and one that demands CRC), with the peer-to-peer model and without,
-# under revision 1, over a bad network. tshark checks captures, see tshark.sh. A point
-# only counts while siw works, and its name says so: see siw.sh. With arguments, only the
-# points whose names, with _ for each space, match one of these globs.
+# under revision 1, over a bad network. tern asks for the extensions, and siw, which has
+# none, must not notice: an offer is all that tern sends of them. tshark checks captures,
+# see tshark.sh. A point only counts while siw works, and its name says so: see siw.sh.
+# With arguments, only the points whose names, with _ for each space, match one of these
+# globs.
 
 . ./lib.sh
 . ./scene.sh
@@ -29,7 +31,8 @@ siw()
 	esac
 }
 
-# hosts A_TYPE B_TYPE [SETTING...]: create devices of these types; tern's get the settings
+# hosts A_TYPE B_TYPE [SETTING...]: create devices of these types; tern's asks for the
+# extensions, and gets the settings
 hosts()
 {
 	[ -z "$siw_alone" ] || set -- siw siw
@@ -41,6 +44,8 @@ hosts()
 	our_end=a our_dev=tern_a
 	[ "$1" = tern ] || our_end=b our_dev=tern_b
 	shift 2
+	[ -z "$siw_alone" ] || return 0
+	ip netns exec $our_end tern set $our_dev extensions negotiate
 	[ $# = 0 ] || ip netns exec $our_end tern set $our_dev "$@"
 }
 
@@ -74,10 +79,11 @@ verified()
 	grep -q ' operations' "$TMP/client"
 }
 
-# agreed KEY=VALUE... -- MODE...: traffic over connections that have these values
+# agreed KEY=VALUE... -- MODE...: traffic over connections that have these values, and
+# no extensions
 agreed()
 {
-	local words=()
+	local words=("extensions=[]")
 
 	while [ "$1" != -- ]; do words+=("$1"); shift; done
 	shift
@@ -88,14 +94,24 @@ agreed()
 	done
 }
 
+# well_formed crc|nocrc each|none: traffic that tshark finds well-formed, with CRC or
+# without, and with this many offers
+well_formed()
+{
+	captured "$1" but_for_deaf small_traffic
+	only_offers "$2" $IP_A
+}
+
 # ---- CRC ---------------------------------------------------------------------------
 
 # every NAME PING_SIZES PERF_SIZES WANT: run each program; WANT is crc or nocrc
 every()
 {
-	local tool size mode crc=true
+	local tool size mode crc=true offers=each
 
 	[ "$4" = crc ] || crc=false
+	# only an initiator makes an offer
+	[ "$our_end" = a ] || offers=none
 	for size in $2; do
 		siw_point "$1: rping, $size B, verified" ping "$size"
 	done
@@ -108,7 +124,7 @@ every()
 		siw_point "$1: $mode of random lengths, verified" \
 			agreed crc=$crc -- $mode
 	done
-	siw_point "$1: tshark finds it well-formed, $4 on each FPDU" captured "$4" but_for_deaf small_traffic
+	siw_point "$1: tshark finds it well-formed, $4 on each FPDU" well_formed "$4" $offers
 }
 
 # ---- the model and the revision -------------------------------------------------------
@@ -129,12 +145,17 @@ models_of_tern()
 {
 	hosts tern siw
 	siw_point "tern to siw, p2p on: a Write is the RTR" \
-		agreed p2p=true rtr=write own_control=ABCD peer_control=AC extensions=[] -- mixed
+		agreed p2p=true rtr=write own_control=ABCD peer_control=AC -- mixed
 	hosts tern siw rtr read
 	siw_point "tern to siw, p2p on: a Read is the RTR" \
 		agreed p2p=true rtr=read peer_control=AD -- mixed
+	siw_point "tern to siw, a Read is the RTR, and no offer" well_formed crc none
 	hosts tern siw p2p off
-	siw_point "tern to siw, p2p off" agreed p2p=false rtr=null extensions=[] -- mixed
+	siw_point "tern to siw, p2p off" agreed p2p=false rtr=null -- mixed
+	siw_point "tern to siw, p2p off: one offer, before the first message" \
+		well_formed crc each
+	hosts tern siw extensions off
+	siw_point "tern to siw, extensions off: no offer" well_formed crc none
 }
 
 models_of_siw()
@@ -191,6 +212,7 @@ if [ -n "$siw_alone" ]; then
 	expect() { true; }
 	refused() { true; }
 	captured() { "${@:2}"; }
+	only_offers() { true; }
 fi
 siw_picked=("$@")
 topo_up

@@ -26,6 +26,40 @@ tshark_check()
 	[ ! -s "$TMP/malformed" ] && [ "$bad" = 0 ] && [ "$fpdus" -ge 20 ]
 }
 
+# what tshark_check dissected, a line for each FPDU: its sender, ULPDU length, RDMAP version
+# and opcode, and of a tagged one STag and offset
+fpdu_lines()
+{
+	awk '
+		/^Internet Protocol Version 4, Src: / { sub(/,/, "", $6); sender = $6 }
+		/ ULPDU length: / { bytes = $3; stag = to = "-" }
+		/ Steering Tag: / { stag = $NF }
+		/ Tagged offset: / { to = $NF }
+		/ = Version: / { version = $NF }
+		/ OpCode: .*\(0x/ {
+			gsub(/[()]/, "", $NF)
+			print sender, bytes, version, $NF, stag, to
+		}' "$TMP/dissected"
+}
+
+# only_offers each|none [SENDER]: nothing of the extensions is in the capture, except that
+# this sender makes one offer on each connection (Documentation/wire.rst)
+only_offers()
+{
+	local connections=0
+
+	[ "$1" = none ] || connections=$(grep -c 'Reply frame header' "$TMP/dissected")
+	fpdu_lines | awk -v offers="$connections" -v sender="${2:-}" '
+		$3 != 1 || $4 !~ /^0x[0-7]$/ { print "extended: " $0; bad = 1 }
+		$5 != "0x7465726e" || $6 !~ /^0x68656c6c/ { next }
+		$1 == sender && $2 == 14 && $4 == "0x0" && $6 ~ /^0x68656c6c0101/ { n++; next }
+		{ print "no offer: " $0; bad = 1 }
+		END {
+			print n + 0 " offers, of " offers
+			exit bad || n != offers || !NR
+		}'
+}
+
 # FPDUs sent and received by the device that is tern's
 moved()
 {
