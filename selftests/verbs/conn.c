@@ -180,8 +180,8 @@ static struct rdma_conn_param conn_param(const struct want *want)
 	return (struct rdma_conn_param) {
 		.private_data = want->pdata,
 		.private_data_len = want->pdata_len,
-		.responder_resources = want->ird ?: 4,
-		.initiator_depth = want->ord ?: 4,
+		.responder_resources = want->no_reads ? 0 : want->ird ?: 4,
+		.initiator_depth = want->no_reads ? 0 : want->ord ?: 4,
 	};
 }
 

@@ -28,6 +28,7 @@
  * @cqs: complete to the CQs of this end
  * @ird: Reads of the peer that may be outstanding
  * @ord: our own Reads that may be outstanding
+ * @no_reads: none may be outstanding, in either direction
  * @pdata: private data of our connect, accept or reject
  * @pdata_len: length of @pdata in bytes
  */
@@ -44,6 +45,7 @@ struct want {
 	const struct end *cqs;
 	uint8_t ird;
 	uint8_t ord;
+	bool no_reads;
 	const void *pdata;
 	uint8_t pdata_len;
 };
