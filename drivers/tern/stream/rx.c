@@ -74,6 +74,8 @@ static void rx_error(struct tern_stream *s, int term, const struct tern_fpdu *f)
 	if (term == TERN_TERM_DU_TOO_LONG && s->rx.seg.qn == TERN_QN_SEND)
 		tern_rq_fail(&s->rq, IB_WC_LOC_LEN_ERR);
 	tern_stream_error(s, term, f && TERN_TERM_LAYER(term) != 2 ? &seg : NULL);
+	/* a Terminate goes out at once: at the event a ULP may abort the QP, as NFS does */
+	s->rx.reply = true;
 	tern_stream_async_event(s, error_event(term));
 }
 
