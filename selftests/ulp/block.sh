@@ -341,3 +341,18 @@ nothing_left()
 	modprobe -r null_blk
 	modprobe -r tern
 }
+
+# strangers_end_alone PORT [PRIVATE_DATA]: connections of strangers, whose messages of the
+# extensions the target did not ask for, do not harm it: our disk keeps its data. Those
+# FPDUs are counted as bad, so `unharmed` is no use after it.
+strangers_end_alone()
+{
+	local target_port=$1 private=${2:-} near=()
+
+	server tern set tern0 extensions off
+	refuses_all
+	over_tern $((2 * SIZE)) verify "$(disk)"
+	server tern set tern0 extensions negotiate
+	takes_some
+	over_tern $((2 * SIZE)) verify "$(disk)"
+}

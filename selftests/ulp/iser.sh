@@ -106,6 +106,8 @@ stop()
 	iscsiadm -k 0
 }
 
+strangers() { strangers_end_alone 3260; }
+
 nothing_left_of_iser() { nothing_left ib_iser ib_isert; }
 
 [ -S /run/dbus/system_bus_socket ] || no_bus
@@ -130,6 +132,7 @@ if ! short; then
 	point "iser: login again" login
 	point "iser: fio's data in the new session is read back as written" by_rdma $((2 * SIZE)) verify "$(disk)"
 fi
+point "iser: strangers that send unasked extensions end alone" strangers
 point "iser: logout" logout
 point "iser: the initiator's daemon and node record are removed" stop
 point "iser: the target is removed" server target_down

@@ -65,3 +65,45 @@ over_tern()
 	echo "$moved bytes went over $COUNTED"
 	[ "$moved" -ge "$least" ]
 }
+
+# ---- messages of the extensions, unasked -------------------------------------------
+
+# The caller sets $target_port, $private, private data in hex, and $near, how to run a
+# command at the client.
+
+# unasked WANT MESSAGE: a stranger connects to the target and sends it this message
+# (unasked.py); what comes last is WANT, a pattern
+# shellcheck disable=SC2154 # those that the caller sets
+unasked()
+{
+	echo "$2:"
+	limit 40 "${near[@]}" ./unasked.py "$IP_B" "$target_port" "$2" "$private" >"$TMP/unasked"
+	cat "$TMP/unasked"
+	tail -n 1 "$TMP/unasked" | has -x "$1"
+}
+
+# ends_by WANT MESSAGE: the target's device says why, and ends the stream
+ends_by()
+{
+	unasked "end\|reset" "$2"
+	tail -n 2 "$TMP/unasked" | has -x "$1"
+}
+
+# The target's device has no extensions.
+refuses_all()
+{
+	ends_by "terminate 0/2/06" imm
+	ends_by "terminate 0/2/06" atomic
+	ends_by "terminate 0/2/05" send-imm
+}
+
+# Its device has extensions, and RFC 7306 is taken from any peer; a Send with Immediate
+# still needs a hello. What the layer does with immediate data is its own choice: it has
+# to live on.
+takes_some()
+{
+	ends_by "terminate 0/1/00" atomic
+	ends_by "terminate 0/2/05" send-imm
+	unasked "end\|reset\|open" imm
+	unasked "end\|reset\|open" v2
+}

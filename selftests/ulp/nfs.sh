@@ -225,6 +225,22 @@ all_gone()
 	modprobe tern
 }
 
+# strangers' connections, whose messages of the extensions the server did not ask for, do
+# not harm it
+strangers_end_alone()
+{
+	local target_port=20049 private='' near=(in_a)
+
+	ready
+	in_b tern set "$DEV_B" extensions off
+	refuses_all
+	over_tern $((2 * mib)) copy
+	in_b tern set "$DEV_B" extensions negotiate
+	takes_some
+	over_tern $((2 * mib)) copy
+	unmount
+}
+
 # step NAME COMMAND...: a point, if it was picked
 step()
 {
@@ -265,6 +281,7 @@ topo_up
 point "the server starts and listens for RDMA" share_up
 short || step "the reference tree is built" reference
 rounds
+step "strangers that send unasked extensions end alone" strangers_end_alone
 step "client's device deleted while it waits for the server" deleted_while_connecting
 short || faults
 point "NFS stops, the devices and the module are removed" all_gone

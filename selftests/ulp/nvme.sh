@@ -69,6 +69,10 @@ target_removed_under_load()
 	load_fails
 }
 
+# Strangers ask for an admin queue. (struct nvme_rdma_cm_req: format 0, queue 0, 32
+# responses, 31 commands)
+strangers() { strangers_end_alone 4420 0000000020001f00"$(printf '%048d' 0)"; }
+
 nothing_left_of_nvme() { nothing_left nvme-rdma nvmet-rdma; }
 
 hosts_up
@@ -92,8 +96,10 @@ if ! short; then
 		point "nvme: the host's device is removed under load" device_goes_under_load
 		point "nvme: a host connects once more" connect
 	fi
+	point "nvme: strangers that send unasked extensions end alone" strangers
 	point "nvme: the target is removed under load" target_removed_under_load
 else
+	point "nvme: strangers that send unasked extensions end alone" strangers
 	point "nvme: disconnect" disconnect
 	point "nvme: the target is removed" server target_down
 fi

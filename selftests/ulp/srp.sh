@@ -56,6 +56,18 @@ logout_under_load()
 	load_fails
 }
 
+# Strangers log in with our name, as a further channel. (struct srp_login_req_rdma: tag,
+# buffer formats 6, flags MULTICHAN_MULTI, opcode LOGIN_REQ, 512 bytes at most, our
+# name, the target's twice, no immediate data)
+strangers()
+{
+	local id
+
+	id=$(server target_id)
+	strangers_end_alone 5555 "$(printf '%016d%s%s%016d%s%s%s%016d' 1 00060100 00000200 \
+		0 "$(client_id)" "${id##* }" "${id##* }" 0)"
+}
+
 nothing_left_of_srp() { nothing_left ib_srp ib_srpt target_core_iblock; }
 
 hosts_up
@@ -72,6 +84,7 @@ if two_machines; then
 	point "srp: the initiator's device is removed under load" device_goes_under_load
 	point "srp: login once more" login
 fi
+point "srp: strangers that send unasked extensions end alone" strangers
 point "srp: logout" logout
 point "srp: the target is removed" server target_down "$(client_id)"
 point "srp: nothing is left" both nothing_left_of_srp
