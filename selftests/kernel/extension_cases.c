@@ -314,10 +314,7 @@ static int unaligned_memory(struct kv_test *t)
 	return ret ?: kv_check_zero(w.word, 32);
 }
 
-/*
- * One completion of a Write and of the immediate after it. If the receive has a buffer,
- * byte_len is what came into it.
- */
+/* one completion of a Write and of the immediate after it; with @buffer, it is refused */
 static int write_with_imm(struct kv_test *t, u32 len, bool buffer)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
@@ -342,14 +339,16 @@ static int write_with_imm(struct kv_test *t, u32 len, bool buffer)
 	wr.remote_addr = theirs->dma;
 	wr.rkey = b->pd->unsafe_global_rkey;
 	kv_fill(ours->va, len, 31, 0);
-	ret = kv_post_recv(b, &op[0], &r, buffer) ?: ib_post_send(a->qp, &wr.wr, &bad) ?:
-	      kv_ok(b, &op[0]) ?: kv_ok(a, &op[1]) ?: kv_check(theirs->va, len, 31, 0);
+	ret = kv_post_recv(b, &op[0], &r, buffer) ?: ib_post_send(a->qp, &wr.wr, &bad);
+	if (!ret && buffer)
+		return kv_want(b, &op[0], IB_WC_WR_FLUSH_ERR);
+	ret = ret ?: kv_ok(b, &op[0]) ?: kv_ok(a, &op[1]) ?: kv_check(theirs->va, len, 31, 0);
 	if (ret)
 		return ret;
 	if (op[1].wc.opcode != IB_WC_RDMA_WRITE ||
 	    op[0].wc.opcode != IB_WC_RECV_RDMA_WITH_IMM ||
 	    op[0].wc.wc_flags != IB_WC_WITH_IMM ||
-	    op[0].wc.byte_len != (buffer ? 0 : len) ||
+	    op[0].wc.byte_len != len ||
 	    op[0].wc.ex.imm_data != cpu_to_be32(0x01020304))
 		return kv_fail(-EPROTO, "opcodes %d %d, flags %x, %u bytes, imm %x",
 			       op[1].wc.opcode, op[0].wc.opcode, op[0].wc.wc_flags,
@@ -363,11 +362,10 @@ static int imm_sizes(struct kv_test *t)
 	       write_with_imm(t, 65536, false) ?: write_with_imm(t, 0, false);
 }
 
-/* kernel ULPs take byte_len for bytes of their buffer, whatever the opcode */
+/* a kernel ULP that posts a buffer expects a Send, and looks at no opcode */
 static int imm_into_a_buffer(struct kv_test *t)
 {
-	return write_with_imm(t, 0, true) ?: write_with_imm(t, 65536, true) ?:
-	       write_with_imm(t, 65536, false);
+	return write_with_imm(t, 65536, false) ?: write_with_imm(t, 65536, true);
 }
 
 static int send_with_imm(struct kv_test *t, u32 len)

@@ -97,13 +97,13 @@ refuses_all()
 	ends_by "terminate 0/2/05" send-imm
 }
 
-# Its device has extensions, and RFC 7306 is taken from any peer; a Send with Immediate
-# still needs a hello. What the layer does with immediate data is its own choice: it has
-# to live on.
+# Its device has extensions, and RFC 7306 is taken from any peer: an atomic needs a key that
+# opens memory for it, Immediate Data an entry without a buffer, and a Send with Immediate
+# a hello.
 takes_some()
 {
 	ends_by "terminate 0/1/00" atomic
 	ends_by "terminate 0/2/05" send-imm
-	unasked "end\|reset\|open" imm
+	ends_by "terminate 0/2/06" imm
 	unasked "end\|reset\|open" v2
 }

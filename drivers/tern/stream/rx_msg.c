@@ -196,31 +196,32 @@ static int deliver_send(struct tern_stream *s, const struct tern_seg *seg)
 }
 
 /*
- * The completion of an RDMA Write with Immediate tells the length of the Write. Kernel
- * ULPs that expect Sends do not look at its opcode, and trust byte_len to say how much of
- * their buffer the peer has filled: the NFS client and the SRP initiator would read as
- * many bytes as the peer wrote elsewhere, beyond the buffer. Nothing is in it, so they get
- * 0, as for a Send of nothing. (RTRS, which does expect immediate data, does not use the
- * length.)
+ * RFC 7306 1.1 leaves it to the ULPs whether its opcodes are used. Kernel ULPs that expect
+ * Sends look at no opcode: they would take what their buffer held before, or the length
+ * of the Write, for a message of the peer. RTRS, which uses Immediate Data, posts entries
+ * without a buffer for it at its server. (At its client it may post buffers; it cannot
+ * run here for other reasons, see Documentation/decisions.rst.)
  */
-static u32 imm_byte_len(const struct tern_stream *s)
+static bool expects_send(const struct tern_stream *s)
 {
-	return !s->ctx && s->rq.recv.num_sge ? 0 : s->rx.write_len;
+	return !s->ctx && s->rq.recv.num_sge;
 }
 
 /*
  * RFC 7306 6: with a Write directly before it, Immediate Data makes an RDMA Write with
- * Immediate.
+ * Immediate, and its completion tells the length of that Write.
  */
 static int handle_imm(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_recvd recvd = {
 		.opcode = TERN_WR_RECV_IMM,
 		.flags = recvd_flags(seg->row),
-		.byte_len = imm_byte_len(s),
+		.byte_len = s->rx.write_len,
 		.imm = seg->imm,
 	};
 
+	if (expects_send(s))
+		return TERN_TERM_RO_OPCODE;
 	tern_rq_complete(&s->rq, &recvd);
 	return TERN_TERM_NONE;
 }
