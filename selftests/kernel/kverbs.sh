@@ -134,7 +134,7 @@ link_delete_waiting()
 	# shellcheck disable=SC2086
 	in_b tern set "$DEV_B" $words
 	start waits ready || status=1
-	cut
+	cut_path
 	echo Y >"$dir/go"
 	eventually grep -q waiting "$dir/why" || status=1
 	timed 5 rdma link delete "$DEV_A" || status=$?
@@ -186,10 +186,10 @@ run_in_steps()
 # would retransmit for the second or third time, and close-ms is not over.
 nothing_again()
 {
-	run_in_steps lost cut heal
+	run_in_steps lost cut_path heal
 }
 
-cut() { drop_in_b "ip saddr $IP_A drop"; }
+cut_path() { drop_in_b "ip saddr $IP_A drop"; }
 
 heal()
 {
