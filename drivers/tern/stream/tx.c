@@ -58,6 +58,25 @@ static int read_payload(struct tern_stream *s, u32 done, u8 *dst, u32 len)
 	return TERN_TERM_NONE;
 }
 
+/* the common case: contiguous memory for the whole FPDU, whose headers have @len bytes */
+static int emit_whole(struct tern_stream *s, u8 *fpdu, u32 len, u32 done)
+{
+	struct tern_fpdu_tx *tx = &s->tx.fpdu;
+	u32 run;
+
+	while ((run = tern_fpdu_tx_run(tx))) {
+		int term = read_payload(s, done, fpdu + len, run);
+
+		if (term != TERN_TERM_NONE)
+			return term;
+		len += run;
+		len += tern_fpdu_tx_payload(tx, run, fpdu + len);
+		done += run;
+	}
+	tern_fpdu_tx_finish(tx, fpdu, len);
+	return TERN_TERM_NONE;
+}
+
 static int emit_payload(struct tern_stream *s, struct tern_burst_pos *pos,
 			u32 done)
 {
@@ -96,6 +115,26 @@ static void sum_fpdu(struct tern_tx *tx, struct tern_burst_pos pos, u32 len)
 	}
 }
 
+/* an FPDU of @size bytes at @start, whose headers have @len bytes */
+static int emit_split(struct tern_stream *s, struct tern_burst_pos start, u32 size,
+		      u32 len, u32 done)
+{
+	struct tern_tx *tx = &s->tx;
+	struct tern_burst_pos pos = start;
+	u8 tail[TERN_FPDU_TX_TAIL];
+	int term;
+
+	tern_burst_advance(&tx->burst, &pos, len);
+	term = emit_payload(s, &pos, done);
+	if (term != TERN_TERM_NONE)
+		return term;
+	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_pad(&tx->fpdu, tail));
+	if (tx->fpdu.crc)
+		sum_fpdu(tx, start, size - TERN_FPDU_CRC_SIZE);
+	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_end(&tx->fpdu, tail));
+	return TERN_TERM_NONE;
+}
+
 static void payload_failed(struct tern_stream *s, int term, u32 done)
 {
 	struct tern_tx *tx = &s->tx;
@@ -115,28 +154,23 @@ static void payload_failed(struct tern_stream *s, int term, u32 done)
 static int emit_fpdu(struct tern_stream *s, u32 size)
 {
 	struct tern_tx *tx = &s->tx;
-	u32 room, was = tx->fpdu.pos, done = tx->msg.sent;
-	struct tern_burst_pos start, pos;
-	u8 *head, tail[TERN_FPDU_TX_TAIL];
+	u32 len, room, was = tx->fpdu.pos, done = tx->msg.sent;
+	struct tern_burst_pos start;
 	int term;
+	u8 *fpdu;
 
 	if (tern_burst_reserve(&tx->burst, size, &start))
 		return -ENOMEM;
-	pos = start;
-	head = tern_burst_at(&tx->burst, &pos, &room);
-	tern_burst_advance(&tx->burst, &pos,
-			   tern_fpdu_tx_begin(&tx->fpdu, &tx->msg, head));
-	term = emit_payload(s, &pos, done);
+	fpdu = tern_burst_at(&tx->burst, &start, &room);
+	len = tern_fpdu_tx_begin(&tx->fpdu, &tx->msg, fpdu);
+	term = room >= size ? emit_whole(s, fpdu, len, done) :
+			      emit_split(s, start, size, len, done);
 	if (term != TERN_TERM_NONE) {
 		tern_burst_trim(&tx->burst, size);
 		tx->fpdu.pos = was;
 		payload_failed(s, term, done);
 		return -EFAULT;
 	}
-	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_pad(&tx->fpdu, tail));
-	if (tx->fpdu.crc)
-		sum_fpdu(tx, start, size - TERN_FPDU_CRC_SIZE);
-	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_end(&tx->fpdu, tail));
 	tern_stat_inc(s->stats, TX_FPDU);
 	trace_tern_fpdu_tx(s->qpn, tx->msg.hdr[1] & TERN_RDMAP_OPCODE_MASK_V2,
 			   tx->fpdu.ulpdu_len, tern_tx_msg_done(&tx->msg));
