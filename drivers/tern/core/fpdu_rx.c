@@ -92,7 +92,10 @@ static void collect(struct tern_fpdu *f, const u8 *chunk, u32 len, u32 off)
 	u32 from = max(off, f->seen);
 	u32 to = min(off + (u32)sizeof(f->field), f->seen + len);
 
-	if (from < to)
+	/* the compiler copies a constant length by itself */
+	if (to - from == sizeof(f->field))
+		memcpy(f->field, chunk + (from - f->seen), sizeof(f->field));
+	else if (from < to)
 		memcpy(f->field + (from - off), chunk + (from - f->seen),
 		       to - from);
 }
