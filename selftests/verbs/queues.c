@@ -51,6 +51,37 @@ static void unsignalled_error(void)
 	pair_down();
 }
 
+/* the requests of a list share packets; what precedes a failing one arrives all the same */
+static void error_in_a_list(void)
+{
+	enum ibv_wc_status want[] = { IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR,
+				      IBV_WC_WR_FLUSH_ERR };
+	struct ibv_send_wr wr[3];
+	struct ibv_sge sge[3];
+	int i;
+
+	pair_up(NULL, NULL);
+	for (i = 0; i < 3; i++) {
+		post_recv(&b, i, 0, 64);
+		sge[i] = sge_at(&a, 0, 8);
+		wr[i] = (struct ibv_send_wr) {
+			.wr_id = i,
+			.next = i < 2 ? &wr[i + 1] : NULL,
+			.sg_list = &sge[i],
+			.num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.send_flags = IBV_SEND_SIGNALED,
+		};
+	}
+	sge[1].lkey ^= 0x1100;
+	post(&a, wr);
+	for (i = 0; i < 3; i++)
+		expect_wc(a.scq, i, want[i]);
+	expect_recv(&b, 0, 8);
+	expect_wc(b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
+	pair_down();
+}
+
 /* ---- completion events ------------------------------------------------------- */
 
 static void message(uint64_t id, int flags)
@@ -555,6 +586,7 @@ static const struct tap_test tests[] = {
 	{ "unsignalled sends complete silently, ring after ring", unsignalled },
 	{ "sq_sig_all signals every send", signal_all },
 	{ "an unsignalled send that fails completes with its error", unsignalled_error },
+	{ "send__before_a_failing_one_of_its_list_succeeds", error_in_a_list },
 	{ "an armed CQ raises one event", event_once },
 	{ "a CQ armed for solicited events waits for one", event_solicited },
 	{ "an error raises the event of a CQ armed for solicited ones", event_on_error },

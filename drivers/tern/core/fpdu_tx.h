@@ -169,4 +169,11 @@ static inline bool tern_tx_msg_done(const struct tern_tx_msg *msg)
 	return msg->last_begun;
 }
 
+/* forget the one segment of @msg that was begun */
+static inline void tern_tx_msg_rewind(struct tern_tx_msg *msg)
+{
+	msg->sent = 0;
+	msg->last_begun = false;
+}
+
 #endif /* TERN_CORE_FPDU_TX_H */

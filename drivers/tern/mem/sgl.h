@@ -32,7 +32,7 @@ int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
 		   u32 n, u32 use);
 
 /**
- * struct tern_sgl - a list and a position in it, which moves forward only
+ * struct tern_sgl - a list and a position in it
  * @sge: list, a private copy
  * @num: elements
  * @at: current element; 0 at the start
@@ -44,6 +44,13 @@ struct tern_sgl {
 	u32 at;
 	u32 off;
 };
+
+/* go back to the start */
+static inline void tern_sgl_rewind(struct tern_sgl *sgl)
+{
+	sgl->at = 0;
+	sgl->off = 0;
+}
 
 /**
  * tern_sgl_read() - gather the next bytes of a list

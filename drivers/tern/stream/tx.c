@@ -150,7 +150,23 @@ static void payload_failed(struct tern_stream *s, int term, u32 done)
 	tern_stream_error(s, term, NULL);
 }
 
-/* add the next FPDU of the message, of @size bytes: 0, -ENOMEM or -EFAULT */
+/*
+ * An entry fails only after the burst built before it was sent and completed. Its list is
+ * checked when it is read, unless it has several FPDUs: see must_check_first().
+ */
+static bool failure_waits(struct tern_tx *tx, u32 done)
+{
+	if (tx->source != TERN_TX_WQE || done || !tx->burst.nr)
+		return false;
+	tern_tx_msg_rewind(&tx->msg);
+	tern_sgl_rewind(&tx->sgl);
+	return true;
+}
+
+/*
+ * Add the next FPDU of the message, of @size bytes. Return: 0; -ENOMEM; -EAGAIN: try
+ * again with an empty burst; -EFAULT: the message has failed
+ */
 static int emit_fpdu(struct tern_stream *s, u32 size)
 {
 	struct tern_tx *tx = &s->tx;
@@ -168,6 +184,8 @@ static int emit_fpdu(struct tern_stream *s, u32 size)
 	if (term != TERN_TERM_NONE) {
 		tern_burst_trim(&tx->burst, size);
 		tx->fpdu.pos = was;
+		if (failure_waits(tx, done))
+			return -EAGAIN;
 		payload_failed(s, term, done);
 		return -EFAULT;
 	}

@@ -256,23 +256,20 @@ static bool start_request(struct tern_stream *s)
 }
 
 /*
- * Must the list be checked before the headers are built? A payload of one FPDU
- * with nothing before it in the burst is checked when it is read:
- * payload_failed() has the same effect then.
+ * Must the list be checked before the headers are built? A payload of one FPDU is checked
+ * when it is read: nothing of its message was sent before, unless the MSS has shrunk since.
  */
-static bool must_check_first(const struct tern_stream *s)
+static bool must_check_first(const struct tern_tx *tx)
 {
-	const struct tern_tx *tx = &s->tx;
-
 	return !(tx->wqe.flags & TERN_WR_INLINE) &&
-	       (tx->burst.nr || tx->wqe.len > tx->fpdu.mulpdu - TERN_HDR_MAX);
+	       tx->wqe.len > tx->fpdu.mulpdu - TERN_HDR_MAX;
 }
 
 static bool start_payload(struct tern_stream *s)
 {
 	struct tern_wqe *wqe = &s->tx.wqe;
 
-	if (must_check_first(s) &&
+	if (must_check_first(&s->tx) &&
 	    tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_READ))
 		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
