@@ -18,7 +18,7 @@ load_driver()
 	tern*)	 modprobe tern ;;
 	siw)	 modprobe siw ;;
 	rxe)	 modprobe rdma_rxe ;;
-	siw-crc) insmod /mnt/variants/siw-crc/siw.ko ;;
+	siw-crc) load_file /mnt/variants/siw-crc/siw.ko ;;
 	esac
 }
 

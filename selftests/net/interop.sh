@@ -25,9 +25,9 @@ siw()
 	rmmod siw 2>/dev/null || true
 	case $1 in
 	siw)	modprobe siw ;;
-	siw-crc) insmod "$variants/siw-crc/siw.ko" ;;
+	siw-crc) load_file "$variants/siw-crc/siw.ko" ;;
 	*)	./poke.py "$(modinfo -n siw)" "$TMP/siw.ko" "$1"
-		insmod "$TMP/siw.ko" ;;
+		load_file "$TMP/siw.ko" ;;
 	esac
 }
 

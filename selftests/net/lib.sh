@@ -164,6 +164,17 @@ on_exit()
 }
 trap on_exit EXIT
 
+# load_file FILE: insert a module that depmod does not know, after those that it needs
+load_file()
+{
+	local needs
+
+	needs=$(modinfo -F depends "$1")
+	# shellcheck disable=SC2086 # words
+	[ -z "$needs" ] || modprobe -a ${needs//,/ }
+	insmod "$1"
+}
+
 # has_siw: siw cannot listen on a wildcard address while it has devices in two
 # namespaces; tern must.
 has_siw() { [ "$TERN_TYPE" = siw ] || [ "$TERN_PEER" = siw ]; }

@@ -28,7 +28,7 @@ older_up()
 	LC_ALL=C sed 's/nret/0ret/g' "$provider" >"$older_provider"
 	not cmp -s "$provider" "$older_provider"
 	echo 'driver ternold' >$older_driver
-	insmod "$variant/ternold.ko"
+	load_file "$variant/ternold.ko"
 }
 
 older_down()

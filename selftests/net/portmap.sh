@@ -35,7 +35,7 @@ both_ends_up()
 	ip link set v0b up
 	neighbours v0a v0b $IP_B $IP6_B
 	neighbours v0b v0a $IP_A $IP6_A
-	insmod "$variants/siw-mapped/siw.ko"
+	load_file "$variants/siw-mapped/siw.ko"
 	rdma link add $tern type tern netdev v0a
 	rdma link add $siw type siw netdev v0b
 }
