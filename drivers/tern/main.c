@@ -14,9 +14,12 @@ static int __init tern_init(void)
 {
 	int ret;
 
-	ret = tern_tx_sched_init();
+	ret = tern_compat_init();
 	if (ret)
 		return ret;
+	ret = tern_tx_sched_init();
+	if (ret)
+		goto err_compat;
 	ret = tern_cm_init();
 	if (ret)
 		goto err_sched;
@@ -34,6 +37,8 @@ err_cm:
 	tern_cm_exit();
 err_sched:
 	tern_tx_sched_exit();
+err_compat:
+	tern_compat_exit();
 	return ret;
 }
 
@@ -43,6 +48,7 @@ static void __exit tern_exit(void)
 	tern_nl_exit();
 	tern_cm_exit();
 	tern_tx_sched_exit();
+	tern_compat_exit();
 }
 
 module_init(tern_init);

@@ -9,6 +9,7 @@
 #ifndef TERN_COMPAT_H
 #define TERN_COMPAT_H
 
+#include <linux/crc32c.h>
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/net.h>
@@ -102,6 +103,26 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 {
 	hrtimer_init(timer, clock, mode);
 	timer->function = fn;
+}
+#endif
+
+/*
+ * Older kernels' crc32c() goes through the crypto API with a descriptor for any hash,
+ * which it clears for each call: that costs more than the checksum of a small message.
+ */
+#ifdef TERN_HAVE_CRC32C_BY_SHASH
+int tern_compat_init(void);
+void tern_compat_exit(void);
+u32 tern_compat_crc32c(u32 crc, const void *data, unsigned int len);
+#define crc32c tern_compat_crc32c
+#else
+static inline int tern_compat_init(void)
+{
+	return 0;
+}
+
+static inline void tern_compat_exit(void)
+{
 }
 #endif
 
