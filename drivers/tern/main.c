@@ -7,6 +7,7 @@
 #include "cm/cm.h"
 #include "device/device.h"
 #include "nl/nl.h"
+#include "stream/block.h"
 #include "stream/tx_sched.h"
 #include "link.h"
 
@@ -17,9 +18,12 @@ static int __init tern_init(void)
 	ret = tern_compat_init();
 	if (ret)
 		return ret;
-	ret = tern_tx_sched_init();
+	ret = tern_block_init();
 	if (ret)
 		goto err_compat;
+	ret = tern_tx_sched_init();
+	if (ret)
+		goto err_block;
 	ret = tern_cm_init();
 	if (ret)
 		goto err_sched;
@@ -37,6 +41,8 @@ err_cm:
 	tern_cm_exit();
 err_sched:
 	tern_tx_sched_exit();
+err_block:
+	tern_block_exit();
 err_compat:
 	tern_compat_exit();
 	return ret;
@@ -48,6 +54,7 @@ static void __exit tern_exit(void)
 	tern_nl_exit();
 	tern_cm_exit();
 	tern_tx_sched_exit();
+	tern_block_exit();
 	tern_compat_exit();
 }
 

@@ -7,10 +7,10 @@
 #include "burst.h"
 
 #include <linux/mm.h>
-#include <linux/skbuff.h>
 #include <linux/string.h>
 
 #include "core/fpdu_tx.h"
+#include "block.h"
 
 /*
  * A fragment with less room than this is replaced, unless no more is needed. So an FPDU
@@ -19,6 +19,24 @@
 #define FRAG_MIN	2048U
 
 static_assert(TERN_FPDU_TX_HEAD <= FRAG_MIN && FRAG_MIN <= PAGE_SIZE);
+
+/* make room for @min bytes in the current block, or get another */
+static bool refill(struct tern_burst *b, u32 min)
+{
+	struct page_frag *f = &b->frag;
+
+	if (f->page && f->size - f->offset >= min)
+		return true;
+	/* a stream of small messages needs one block alone: TCP has released it */
+	if (f->page && page_ref_count(f->page) == 1) {
+		f->offset = 0;
+		return true;
+	}
+	if (f->page)
+		tern_block_put(f->page);
+	f->page = NULL;
+	return tern_block_get(f);
+}
 
 /* the next @n bytes of the current fragment become part of the burst */
 static bool append_frag(struct tern_burst *b, u32 n)
@@ -32,11 +50,7 @@ static bool append_frag(struct tern_burst *b, u32 n)
 	} else {
 		if (b->nr == TERN_BURST_FRAGS)
 			return false;
-		/*
-		 * Our own reference: without it skb_page_frag_refill() takes
-		 * a fragment that TCP dropped for unused and reuses it from
-		 * its start.
-		 */
+		/* our own reference, so that no other burst builds into it */
 		get_page(f->page);
 		bvec_set_page(&b->bv[b->nr++], f->page, n, f->offset);
 	}
@@ -76,8 +90,7 @@ int tern_burst_reserve(struct tern_burst *b, u32 size,
 	while (done < size) {
 		u32 n;
 
-		if (!skb_page_frag_refill(min(size - done, FRAG_MIN), f,
-					  GFP_ATOMIC | __GFP_NOWARN))
+		if (!refill(b, min(size - done, FRAG_MIN)))
 			break;
 		n = min(size - done, f->size - f->offset);
 		if (!append_frag(b, n))
@@ -158,6 +171,6 @@ void tern_burst_exit(struct tern_burst *b)
 {
 	tern_burst_reset(b);
 	if (b->frag.page)
-		put_page(b->frag.page);
+		tern_block_put(b->frag.page);
 	b->frag.page = NULL;
 }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/* Blocks that were sent, and are built into again when TCP has released them. */
+#include "block.h"
+
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/shrinker.h>
+#include <linux/spinlock.h>
+
+#define BLOCK_ORDER	get_order(32 * 1024)
+/* what is in flight on a fast path, and a bound for what an idle CPU keeps: 512 KiB */
+#define RING_SIZE	16
+/* blocks are released in about the order in which they were sent */
+#define RING_TRIES	4
+
+/**
+ * struct tern_block_ring - the blocks that a CPU sent last
+ * @lock: guards the others; a CPU takes its own, the shrinker takes all
+ * @page: the oldest is at @first; each with a reference of the ring
+ * @first: index in @page
+ * @nr: blocks in @page
+ */
+struct tern_block_ring {
+	spinlock_t lock; /* of @page, @first and @nr */
+	struct page *page[RING_SIZE];
+	u32 first;
+	u32 nr;
+};
+
+static DEFINE_PER_CPU(struct tern_block_ring, rings);
+static struct shrinker *shrinker;
+
+static struct page **slot_at(struct tern_block_ring *r, u32 i)
+{
+	return &r->page[(r->first + i) % RING_SIZE];
+}
+
+static struct page *pop_oldest(struct tern_block_ring *r)
+{
+	struct page *page = *slot_at(r, 0);
+
+	r->first = (r->first + 1) % RING_SIZE;
+	r->nr--;
+	return page;
+}
+
+/* only the ring refers to it: nobody can take another reference from now on */
+static bool is_released(struct page *page)
+{
+	return page_ref_count(page) == 1;
+}
+
+/* a block that is released; the oldest one takes its place, and so is still found first */
+static struct page *pop_released(struct tern_block_ring *r)
+{
+	u32 i;
+
+	for (i = 0; i < min_t(u32, r->nr, RING_TRIES); i++) {
+		struct page **slot = slot_at(r, i);
+
+		if (is_released(*slot)) {
+			swap(*slot, *slot_at(r, 0));
+			return pop_oldest(r);
+		}
+	}
+	return NULL;
+}
+
+static bool alloc_block(struct page_frag *frag)
+{
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+
+	/* without reclaim, but wake who makes large blocks free */
+	frag->page = alloc_pages((gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_COMP | __GFP_NORETRY,
+				 BLOCK_ORDER);
+	if (!frag->page)
+		frag->page = alloc_page(gfp);
+	return frag->page;
+}
+
+bool tern_block_get(struct page_frag *frag)
+{
+	struct tern_block_ring *r = raw_cpu_ptr(&rings);
+
+	spin_lock_bh(&r->lock);
+	frag->page = pop_released(r);
+	spin_unlock_bh(&r->lock);
+	if (!frag->page && !alloc_block(frag))
+		return false;
+	frag->offset = 0;
+	frag->size = page_size(frag->page);
+	return true;
+}
+
+void tern_block_put(struct page *page)
+{
+	struct tern_block_ring *r = raw_cpu_ptr(&rings);
+	struct page *old = NULL;
+
+	/* a page that stood in for a block makes room for one */
+	if (page_size(page) < PAGE_SIZE << BLOCK_ORDER) {
+		put_page(page);
+		return;
+	}
+	spin_lock_bh(&r->lock);
+	if (r->nr == RING_SIZE)
+		old = pop_oldest(r);
+	*slot_at(r, r->nr++) = page;
+	spin_unlock_bh(&r->lock);
+	if (old)
+		put_page(old);
+}
+
+/* Return: blocks freed, which others may still refer to */
+static u32 empty_ring(struct tern_block_ring *r)
+{
+	struct page *page[RING_SIZE];
+	u32 i, nr = 0;
+
+	spin_lock_bh(&r->lock);
+	while (r->nr)
+		page[nr++] = pop_oldest(r);
+	spin_unlock_bh(&r->lock);
+	for (i = 0; i < nr; i++)
+		put_page(page[i]);
+	return nr;
+}
+
+static unsigned long count_blocks(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	unsigned long nr = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		nr += READ_ONCE(per_cpu_ptr(&rings, cpu)->nr);
+	return nr ?: SHRINK_EMPTY;
+}
+
+static unsigned long scan_blocks(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	unsigned long nr = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		nr += empty_ring(per_cpu_ptr(&rings, cpu));
+	return nr ?: SHRINK_STOP;
+}
+
+int tern_block_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		spin_lock_init(&per_cpu_ptr(&rings, cpu)->lock);
+	shrinker = shrinker_alloc(0, "tern-blocks");
+	if (!shrinker)
+		return -ENOMEM;
+	shrinker->count_objects = count_blocks;
+	shrinker->scan_objects = scan_blocks;
+	shrinker_register(shrinker);
+	return 0;
+}
+
+void tern_block_exit(void)
+{
+	int cpu;
+
+	shrinker_free(shrinker);
+	for_each_possible_cpu(cpu)
+		empty_ring(per_cpu_ptr(&rings, cpu));
+}
