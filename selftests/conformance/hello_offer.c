@@ -477,8 +477,8 @@ static void hello_offer__disconnect_while_it_waits(void)
 	struct agent_event ev;
 
 	agent_disconnect(m.conn);
-	agent_must_get_event("DISCONNECTED", &ev);
 	must_be_flushed(&m, DRAIN_SPANS * CLOSE_MS + 1000);
+	agent_must_get_event("DISCONNECTED", &ev);
 }
 
 static void hello_offer__qp_error_while_it_waits(void)
