@@ -30,7 +30,7 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-storm check-ulp check-debug check-debug-short \
-	check-conform-faults check-verbs-faults conform coverage bench lab-shell \
+	check-conform-faults check-verbs-faults conform coverage bench profile lab-shell \
 	module install uninstall packages clean
 help:
 	@sed -n 's/^#\t//p' Makefile
@@ -61,6 +61,9 @@ coverage:
 
 bench:
 	@$(LAB)/run --lane uml --plain bench:bench.sh
+
+profile:
+	@selftests/bench/profile $(or $(ROW),send-64K) $(CANDIDATE) $(PLACE)
 
 lab-shell:
 	@$(LAB)/run --lane vm --shell

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The same comparison as a count of instructions: in a VM whose clock moves by one
 # nanosecond with each instruction (TERN_ACCEL=icount), the figures of the tools do
-# not depend on the machine. One CPU, so all wait for events, but for ib_write_bw,
-# whose client polls alone (perftest refuses events there).
+# not depend on the machine.
 #
 #	TERN_ACCEL=icount selftests/lab/run --plain bench:instructions.sh
 #
@@ -12,30 +11,10 @@
 # TERN_SET_BENCH_ROWS (a regular expression), TERN_SET_BENCH_CANDIDATES.
 
 . "$(dirname "$0")/compare.sh"
+# shellcheck source=rows.sh
+. ../bench/rows.sh
 
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
-# the tools with events run out of credits and stop unless each Send is signalled (-Q 1)
-rows=(
-	"write-64K MiB/s high ib_write_bw -s 65536 -n 300"
-	"send-64K MiB/s high ib_send_bw -s 65536 -n 300 -e -Q 1"
-	"read-64K MiB/s high ib_read_bw -s 65536 -n 300 -e"
-	"write-64 1000/s high ib_write_bw -s 64 -n 5000"
-	"send-64 1000/s high ib_send_bw -s 64 -n 20000 -e -Q 1"
-	"read-64 1000/s high ib_read_bw -s 64 -n 2000 -e"
-	"send-lat-8 us low ib_send_lat -s 8 -n 1000 -e"
-	"read-lat-8 us low ib_read_lat -s 8 -n 1000 -e"
-)
-
-# place veth|lo: make a and b two hosts, or two names of this host
-place()
-{
-	where=$1
-	if [ "$where" = veth ]; then
-		wires_up
-		return
-	fi
-	one_host 65536
-}
 
 # the tool's own figure: its average; of latencies, the typical one
 own_figure()
@@ -50,12 +29,9 @@ own_figure()
 # figure UNIT TOOL OPTIONS...
 figure()
 {
-	local unit=$1 tool=$2 client=(-d dev_a "$IP_A")
-	shift 2
-	[ "$where" = veth ] || client=(-d dev_b "$IP_B")
-	pair 120 "$tool" -R -F -p @PORT@ "$@" -d dev_b --bind_source_ip "$IP_B" -- \
-		"$tool" -R -F -p @PORT@ "$@" "${client[0]}" "${client[1]}" \
-		--bind_source_ip "${client[2]}" "$IP_B" >&2 || return 0
+	local unit=$1
+	shift
+	run_tool "$@" || return 0
 	own_figure "$unit"
 }
 

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # rows are the script's
+# Sourced after compare.sh by the scripts that count instructions: one CPU, so all wait for
+# events, but for ib_write_bw, whose client polls alone (perftest refuses events there).
+
+# the tools with events run out of credits and stop unless each Send is signalled (-Q 1)
+rows=(
+	"write-64K MiB/s high ib_write_bw -s 65536 -n 300"
+	"send-64K MiB/s high ib_send_bw -s 65536 -n 300 -e -Q 1"
+	"read-64K MiB/s high ib_read_bw -s 65536 -n 300 -e"
+	"write-64 1000/s high ib_write_bw -s 64 -n 5000"
+	"send-64 1000/s high ib_send_bw -s 64 -n 20000 -e -Q 1"
+	"read-64 1000/s high ib_read_bw -s 64 -n 2000 -e"
+	"send-lat-8 us low ib_send_lat -s 8 -n 1000 -e"
+	"read-lat-8 us low ib_read_lat -s 8 -n 1000 -e"
+)
+
+# place veth|lo: make a and b two hosts, or two names of this host
+place()
+{
+	where=$1
+	if [ "$where" = veth ]; then
+		wires_up
+		return
+	fi
+	one_host 65536
+}
+
+# run_tool TOOL OPTIONS...: its output is $TMP/client
+run_tool()
+{
+	local tool=$1 client=(-d dev_a "$IP_A")
+	shift
+	[ "$where" = veth ] || client=(-d dev_b "$IP_B")
+	pair 120 "$tool" -R -F -p @PORT@ "$@" -d dev_b --bind_source_ip "$IP_B" -- \
+		"$tool" -R -F -p @PORT@ "$@" "${client[0]}" "${client[1]}" \
+		--bind_source_ip "${client[2]}" "$IP_B" >&2
+}
