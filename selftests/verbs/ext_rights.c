@@ -261,10 +261,11 @@ static void mw_life(void)
 /* RFC 5041 8.3(4): no window gives a peer atomics where the program may not write */
 static void mw_of_readable_memory(void)
 {
-	struct ibv_mw_bind_info info = words(0, 8, ATOMIC);
+	struct ibv_mw_bind_info info;
 	struct ibv_mw *mw;
 
 	ext_pair();
+	info = words(0, 8, ATOMIC);
 	info.mr = region(0, 4096, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND);
 	mw = window(IBV_MW_TYPE_2);
 	post_bind2(&b, mw, ibv_inc_rkey(mw->rkey), info);
