@@ -160,20 +160,27 @@ static void masked_swaps(void)
 
 #define ROUNDS	100
 
-/* a fenced Send of an atomic's result has that result, whatever the buffer had before */
+/*
+ * a fenced Send of an atomic's result has that result, whatever the buffer had before. Both
+ * are posted at once: the Send does not start after the Response by chance.
+ */
 static void fence(void)
 {
-	struct atomic at;
+	struct ibv_qp_ex *qp;
 	uint64_t i;
 
 	ext_pair();
 	for (i = 0; i < ROUNDS; i++) {
 		*word(&b, 0) = i * 0x100000001;
 		*word(&a, 1) = -1;
-		at = fetch_add_of(0, 7, 1);
 		post_recv(&b, 1, 64, 8);
-		post_atomic(&a, &at);
-		post_send(&a, 2, 8, 8, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+		qp = batch(&a, 1, IBV_SEND_SIGNALED);
+		ibv_wr_atomic_fetch_add(qp, b.mr->rkey, word_at(&b, 0), 7);
+		set_result(qp, 1);
+		next_of(qp, 2, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+		ibv_wr_send(qp);
+		ibv_wr_set_sge(qp, a.mr->lkey, word_at(&a, 1), 8);
+		must_eq(ibv_wr_complete(qp), 0);
 		expect_recv(&b, 1, 8);
 		expect_eq(*word(&b, 8), i * 0x100000001);
 		expect_sent(&a, 1, IBV_WC_FETCH_ADD);
