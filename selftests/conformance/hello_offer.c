@@ -441,6 +441,20 @@ static void hello_offer__peer_that_sends_first(void)
 	agent_must_get_wc(1, "LOC_QP_OP_ERR", &wc);
 }
 
+/* the request does not wait on until the Read is answered, or the time is over */
+static void hello_offer__first_fpdu_ends_the_wait(void)
+{
+	struct meeting m = offered("negotiate");
+	struct agent_wc wc;
+	uint32_t stag;
+	uint64_t to;
+
+	post_write_imm(&m, 1);
+	must_get_probe(m.p, &stag, &to);
+	send_write(m.p, 1, 1, NULL, 0);
+	agent_must_get_wc(1, "LOC_QP_OP_ERR", &wc);
+}
+
 /* ---- the end while a request waits for an answer that never comes ---- */
 
 #define CLOSE_MS	100
@@ -596,6 +610,8 @@ static const struct conform_test tests[] = {
 	    "a QP is destroyed at once while a request waits", INITIATOR),
 	ROW(hello_offer__peer_that_sends_first, "Q40",
 	    "another first FPDU means no", INITIATOR),
+	ROW(hello_offer__first_fpdu_ends_the_wait, "Q40",
+	    "a request that waits fails as soon as the first FPDU means no", INITIATOR),
 	{ "hello_offer__is_reported", "Q40",
 	  "what was agreed is unknown until the first FPDU, then known", INITIATOR,
 	  NEED_SET | NEED_STATE, hello_offer__is_reported },
