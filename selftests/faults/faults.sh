@@ -5,10 +5,10 @@
 #
 #	faults.sh [--short] conformance|verbs [NAME...]
 #
-# --short: one fault for each finder, and no tern as it is: make check has just seen
-# that all of them pass. The list is faults.list of the folder of that name. A NAME
-# is a fault, what has to find it (a group of the conformance suite, a test of the
-# verbs), or a point: FINDER__FAULT.
+# --short: one fault for each finder, without those below "only the long form" in the
+# list, and no tern as it is: make check has just seen that all of them pass. The list is
+# faults.list of the folder of that name. A NAME is a fault, what has to find it (a group
+# of the conformance suite, a test of the verbs), or a point: FINDER__FAULT.
 #
 # The conformance suite's own faults, and those that the provider's unit tests have to
 # find, are tried on this machine. For the others everything is built first. Then guests
@@ -58,6 +58,16 @@ control_conformance()
 }
 
 control_verbs() { echo "$*"; }
+
+# faults: those that are planted, as NAME@FILE@EDIT@FINDERS
+faults()
+{
+	local until=
+
+	[ $short = 0 ] || until='/^# ---- only the long form/Q'
+	sed -e "$until" -e '/^#/d' -e '/^$/d' -e 's/ *@ */@/g' \
+		"$TOP/selftests/$suite/faults.list"
+}
 
 # points: those of the list, as POINT FAULT FINDER PROGRAM OPTION...
 points()
@@ -382,7 +392,7 @@ wanted=("$@")
 guests=${GUESTS:-$(nproc)}
 work=$(mktemp -d "$TERN_CACHE/faults.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-sed -e '/^#/d' -e '/^$/d' -e 's/ *@ */@/g' "$TOP/selftests/$suite/faults.list" >"$work/all"
+faults >"$work/all"
 points | awk -v short=$short '!short || !seen[$3]++' >"$work/points"
 [ -s "$work/points" ] || die "no fault, finder or point of that name (see faults.list)"
 echo "TAP version 13"
