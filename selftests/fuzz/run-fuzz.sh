@@ -5,6 +5,7 @@
 # libFuzzer.
 set -euo pipefail
 
+here=$(dirname "$0")
 mode=$1 cc=$2 out=$3 seconds=$4 seed=$5
 shift 5
 [ $# -gt 0 ] || { echo "no TARGET" >&2; exit 2; }
@@ -25,7 +26,9 @@ fuzz() {
 	local target=$1 corpus=$2
 	shift 2
 	mkdir -p "$corpus"
-	[ -e "$target.seeds" ] && "$out/unhex" "$corpus" < "$target.seeds"
+	if [ -e "$here/$target.seeds" ]; then
+		"$out/unhex" "$corpus" < "$here/$target.seeds"
+	fi
 	"$out/$target" -max_total_time="$seconds" -seed="$seed" -timeout=10 \
 		-rss_limit_mb=2048 -max_len=4096 \
 		-artifact_prefix="$out/$target-" "$@" "$corpus"
