@@ -181,7 +181,7 @@ provider_control()
 	if run_units; then
 		echo "ok - control-provider ($(tail -n 2 "$tern.log" | head -n 1))"
 	else
-		echo "not ok - control-provider: $(grep -m 1 -e '^not ok' -e error "$tern.log")"
+		echo "not ok - control-provider: $(grep -m 1 -e '^not ok' -e 'error:' "$tern.log")"
 	fi
 }
 
@@ -197,7 +197,7 @@ unit_verdicts()
 		elif grep -q "^ok [0-9]* - provider $test\$" "$tern.log"; then
 			echo "not ok - ${test}__$name: the test passes"
 		else
-			echo "not ok - ${test}__$name: $(grep -m 1 error "$tern.log")"
+			echo "not ok - ${test}__$name: $(grep -m 1 'error:' "$tern.log")"
 		fi
 	done
 }
