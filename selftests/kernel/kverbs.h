@@ -38,6 +38,7 @@ enum kv_poll {
  * struct kv_opts - options of a case's pair; zero means the default
  * @poll: both ends' CQs
  * @srq: end b receives from a shared receive queue
+ * @srq_pd: that queue is of a PD of its own
  * @sig_all: each send is signalled
  * @bystander: create a second pair, which has to work after the case
  * @same_pd: the second pair's ends share the PDs of the first pair
@@ -49,6 +50,7 @@ enum kv_poll {
 struct kv_opts {
 	enum kv_poll poll;
 	bool srq;
+	bool srq_pd;
 	bool sig_all;
 	bool bystander;
 	bool same_pd;
@@ -64,6 +66,7 @@ struct kv_test;
 /*
  * struct kv_end - one end of a pair
  * @cm: completed when a connection event arrived: @cm_event, @cm_status
+ * @srq_pd: the PD of @srq, if it is another
  * @gone: DISCONNECTED or DEVICE_REMOVAL arrived
  * @removed: DEVICE_REMOVAL arrived
  * @comp_events: KV_RAW: calls of the receive CQ's handler
@@ -74,6 +77,7 @@ struct kv_end {
 	const char *name;
 	struct rdma_cm_id *id;
 	struct ib_pd *pd;
+	struct ib_pd *srq_pd;
 	struct ib_cq *scq;
 	struct ib_cq *rcq;
 	struct ib_qp *qp;

@@ -170,6 +170,19 @@ static void free_cq(struct kv_end *e, struct ib_cq **cq)
 	*cq = NULL;
 }
 
+/* the PD of @e, or one of the queue's own */
+static struct ib_pd *new_srq_pd(struct kv_end *e)
+{
+	struct ib_pd *pd;
+
+	if (!e->pair->opts->srq_pd)
+		return e->pd;
+	pd = ib_alloc_pd(e->id->device, 0);
+	if (!IS_ERR(pd))
+		e->srq_pd = pd;
+	return pd;
+}
+
 static int new_srq(struct kv_end *e)
 {
 	struct ib_srq_init_attr attr = {
@@ -179,10 +192,14 @@ static int new_srq(struct kv_end *e)
 		.srq_type = IB_SRQT_BASIC,
 	};
 	struct ib_srq *srq;
+	struct ib_pd *pd;
 
 	if (e != &e->pair->b || !e->pair->opts->srq)
 		return 0;
-	srq = ib_create_srq(e->pd, &attr);
+	pd = new_srq_pd(e);
+	if (IS_ERR(pd))
+		return kv_fail(PTR_ERR(pd), "ib_alloc_pd for the SRQ");
+	srq = ib_create_srq(pd, &attr);
 	if (IS_ERR(srq))
 		return kv_fail(PTR_ERR(srq), "ib_create_srq");
 	e->srq = srq;
@@ -418,8 +435,11 @@ void kv_pair_destroy(struct kv_pair *p)
 /* destroy the id last: after that rdma_cm lets the device be removed */
 void kv_end_close(struct kv_end *e)
 {
+	if (e->srq_pd)
+		ib_dealloc_pd(e->srq_pd);
 	if (e->pd && !twin(e))
 		ib_dealloc_pd(e->pd);
+	e->srq_pd = NULL;
 	e->pd = NULL;
 	if (e->id)
 		rdma_destroy_id(e->id);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* Shared receive queues. */
+#include <linux/delay.h>
+#include <net/sock.h>
+
 #include "kverbs.h"
 
 #define N	100
+#define ROOM	64
 
 static int stock(struct kv_test *t, struct kv_op *op, struct kv_mem *m, int n)
 {
@@ -125,6 +129,84 @@ static int post_until_full(struct kv_test *t)
 	return kv_fill_recvs(&t->pair.b, &t->pair.a) ?: kv_pair_works(&t->pair);
 }
 
+/* wait until TCP has a segment for @sk, whose lock we hold */
+static int wait_backlog(struct sock *sk)
+{
+	unsigned long end = jiffies + kv_timeout();
+
+	while (!READ_ONCE(sk->sk_backlog.tail)) {
+		if (time_after(jiffies, end))
+			return kv_fail(-ETIMEDOUT, "no segment came");
+		usleep_range(100, 200);
+	}
+	return 0;
+}
+
+/*
+ * b reads, and a answers when it has a Send to follow, so that both come in one segment.
+ * A process holds the lock of a's socket until then.
+ */
+static int answer_and_send(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
+			   struct ib_sge *sink)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct ib_sge s = kv_sge(src, 0, ROOM);
+	struct sock *sk = kv_sock(a);
+	int ret;
+
+	if (!sk)
+		return kv_fail(-ENOTCONN, "end a has no TCP connection");
+	lock_sock(sk);
+	ret = kv_post_rdma(b, &op[0], IB_WR_RDMA_READ, IB_SEND_SIGNALED, sink, 1,
+			   src->dma, a->pd->unsafe_global_rkey) ?:
+	      wait_backlog(sk) ?:
+	      kv_post_send(a, &op[1], IB_WR_SEND, IB_SEND_SIGNALED, &s, 1, 0);
+	release_sock(sk);
+	sock_put(sk);
+	return ret;
+}
+
+static int read_and_receive(struct kv_test *t, u32 lkey)
+{
+	struct kv_mem *src = kv_mem(&t->pair.a, ROOM);
+	struct kv_mem *dst = kv_mem(&t->pair.b, 2 * ROOM);
+	struct kv_end *b = &t->pair.b;
+	struct kv_op *op = kv_ops(t, 3);
+	struct ib_sge sink, d;
+
+	if (!src || !dst || !op)
+		return -ENOMEM;
+	sink = kv_sge(dst, 0, ROOM);
+	d = kv_sge(dst, ROOM, ROOM);
+	sink.lkey = lkey;
+	d.lkey = lkey;
+	kv_fill(src->va, ROOM, 1, 0);
+	return kv_post_recv(b, &op[2], &d, 1) ?: answer_and_send(t, op, src, &sink) ?:
+	       kv_ok(b, &op[0]) ?: kv_want(b, &op[2], IB_WC_LOC_PROT_ERR) ?:
+	       kv_check(dst->va, ROOM, 1, 0) ?: kv_check_zero(dst->va + ROOM, ROOM);
+}
+
+/*
+ * The queue's PD is not the QP's, whose MR both the Read and the receive name: that it may
+ * be the sink of the Read says nothing of the Send that comes with the Response. (The MR
+ * is one of all memory: a device may look up a fast registration each time.)
+ */
+static int foreign_key(struct kv_test *t)
+{
+	struct ib_pd *pd = t->pair.b.pd;
+	struct ib_mr *mr = pd->device->ops.get_dma_mr(pd, IB_ACCESS_LOCAL_WRITE);
+	int ret;
+
+	if (IS_ERR(mr))
+		return kv_fail(PTR_ERR(mr), "get_dma_mr: %pe", mr);
+	mr->device = pd->device;
+	mr->pd = pd;
+	ret = read_and_receive(t, mr->lkey);
+	kv_pair_destroy(&t->pair);
+	pd->device->ops.dereg_mr(mr, NULL);
+	return ret;
+}
+
 const struct kv_case kv_srq_cases[] = {
 	{ "srq__limit_event", limit_event, { .srq = true } },
 	{ "srq__completion_names_the_qp", names_qp, { .srq = true } },
@@ -132,5 +214,7 @@ const struct kv_case kv_srq_cases[] = {
 	  { .srq = true, .bystander = true } },
 	{ "srq__full", post_until_full, { .srq = true } },
 	{ "srq__drain_qp", drain, { .srq = true } },
+	{ "srq__key_of_the_qps_pd_is_refused", foreign_key,
+	  { .srq = true, .srq_pd = true, .bystander = true } },
 	{}
 };
