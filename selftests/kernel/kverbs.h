@@ -172,6 +172,7 @@ extern const struct kv_case kv_srq_cases[];
 extern const struct kv_case kv_fault_cases[];
 extern const struct kv_case kv_window_cases[];
 extern const struct kv_case kv_inside_cases[];
+extern const struct kv_case kv_abort_cases[];
 extern const struct kv_case kv_ulp_cases[];
 extern const struct kv_case kv_extension_cases[];
 /* cases that wait for the removal of a device */

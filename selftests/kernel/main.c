@@ -55,7 +55,8 @@ static bool go;
 static const struct kv_case * const groups[] = {
 	kv_send_cases, kv_rdma_cases, kv_reg_cases, kv_poll_cases, kv_cq_cases,
 	kv_post_cases, kv_drain_cases, kv_srq_cases, kv_fault_cases,
-	kv_window_cases, kv_inside_cases, kv_ulp_cases, kv_extension_cases,
+	kv_window_cases, kv_inside_cases, kv_abort_cases, kv_ulp_cases,
+	kv_extension_cases,
 };
 
 int kv_fail(int ret, const char *fmt, ...)

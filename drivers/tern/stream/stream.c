@@ -149,12 +149,18 @@ int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
 	return 0;
 }
 
+/* the one that waited when the error was found, and that of the Terminate */
+#define LAST_BURSTS	2
+
 void tern_stream_close(struct tern_stream *s, bool abrupt)
 {
 	bool idle;
 
 	tern_stream_lock(s);
 	idle = !s->sock;
+	/* an owner may abort at the async event, before a Terminate goes out */
+	if (abrupt && s->state == QP_TERMINATE)
+		tern_tx_run(s, LAST_BURSTS);
 	tern_stream_step(s, abrupt ? QP_EV_ABORT : QP_EV_LOCAL_CLOSE);
 	tern_stream_unlock(s);
 	/* a process can wait: finish the flush of a deep queue here */
