@@ -17,12 +17,6 @@ compiles()
 	follow atomics build
 }
 
-sets_extensions()
-{
-	on_host a atomics extensions DEVICE="$DEV_A"
-	on_host b atomics extensions DEVICE="$DEV_B"
-}
-
 client() { on_host a atomics client SERVER="$IP_B" WORDS="$1"; }
 
 # a ticket for each, in turn; the server shows what they wrote
@@ -53,7 +47,6 @@ without_extensions()
 command -v cc >/dev/null || skip_all "no compiler"
 topo_up
 point "the program compiles as it is printed" compiles
-point "the devices' extensions are set" sets_extensions
 on_host b atomics server SERVER="$IP_B" >"$TMP/served" 2>&1 &
 disown
 wait_for_listen 7471
