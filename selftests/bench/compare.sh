@@ -51,7 +51,10 @@ up()
 	load_driver "$1"
 	for host in $hosts; do
 		dev_add "$host" "dev_$host" "$TERN_PEER" "v0$host"
-		[ "$1" != tern-nocrc ] || tern set "dev_$host" crc off
+		case $1 in
+		tern-nocrc) tern set "dev_$host" crc off ;;
+		tern-noext) tern set "dev_$host" extensions off ;;
+		esac
 	done
 }
 

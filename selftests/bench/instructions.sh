@@ -6,9 +6,11 @@
 #
 #	TERN_ACCEL=icount selftests/lab/run --plain bench:instructions.sh
 #
-# First it runs over veth with MTU 1500, two namespaces; then to an address of the same
-# host, over lo, in one namespace, where rxe works too. TERN_SET_BENCH_ROUNDS (5),
-# TERN_SET_BENCH_ROWS (a regular expression), TERN_SET_BENCH_CANDIDATES.
+# First it runs over veth with MTU 1500, two namespaces. There it also sends 8 bytes by
+# each kind of message, by tern and by tern-noext, which has no extensions: its Sends and
+# Reads are not of RDMAP version 2. Then it runs to an address of the same host, over lo,
+# in one namespace, where rxe works too. TERN_SET_BENCH_ROUNDS (5), TERN_SET_BENCH_ROWS (a
+# regular expression), TERN_SET_BENCH_CANDIDATES.
 
 . "$(dirname "$0")/compare.sh"
 # shellcheck source=rows.sh
@@ -47,6 +49,8 @@ measure()
 		tcp:write-64K)	value=$(tcp_bw) ;;
 		tcp:send-lat-8)	value=$(tcp_lat) ;;
 		tcp:*)		continue ;;
+		tern-noext:write-imm-* | tern-noext:fetch-add-* | tern-noext:cmp-swap-*)
+				continue ;;
 		*)		value=$(figure "$unit" $rest) ;;
 		esac
 		[ -z "$value" ] || echo "$value" >>"$TMP/$name.$1"
@@ -54,21 +58,30 @@ measure()
 	[ "$1" = tcp ] || down "$1"
 }
 
-# compare PLACE CANDIDATE...
+# compare CANDIDATE...: all of $rows
 compare()
 {
-	place "$1"
-	shift
 	local candidates=$*
+	[ ${#rows[@]} != 0 ] || return 0
 	rm -f "$TMP"/*-[0-9]*.*
 	every_round "$where" "$@"
 }
 
+compare_kinds()
+{
+	local rows=("${kinds[@]}") ratios=()
+	compare tern tern-noext
+}
+
 seconds=1
 mapfile -t rows < <(printf '%s\n' "${rows[@]}" | wanted_rows)
+mapfile -t kinds < <(printf '%s\n' "${kinds[@]}" | wanted_rows)
 candidates=${TERN_SET_BENCH_CANDIDATES:-tern tern-nocrc siw siw-crc rxe tcp}
 modprobe -r siw 2>/dev/null || true
+place veth
 # shellcheck disable=SC2086 # words; rxe of this kernel knows init_net only
-compare veth ${candidates/rxe/}
+compare ${candidates/rxe/}
+compare_kinds
+place lo
 # shellcheck disable=SC2086 # words
-compare lo $candidates
+compare $candidates

@@ -9,7 +9,7 @@
 
 candidate=$TERN_SET_PROFILE_CANDIDATE
 n=$TERN_SET_PROFILE_MESSAGES
-row=$(printf '%s\n' "${rows[@]}" | grep "^$TERN_SET_PROFILE_ROW ")
+row=$(printf '%s\n' "${rows[@]}" "${kinds[@]}" | grep "^$TERN_SET_PROFILE_ROW ")
 # the tool and its options, without a count
 tool=$(sed 's/^[^ ]* [^ ]* [^ ]* //; s/ -n [0-9]*//' <<<"$row")
 size=$(sed -n 's/.* -s \([0-9]*\).*/\1/p' <<<"$row")

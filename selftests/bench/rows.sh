@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # rows are the script's
+# shellcheck disable=SC2034 # rows and kinds are the script's
 # Sourced after compare.sh by the scripts that count instructions: one CPU, so all wait for
 # events, but for ib_write_bw, whose client polls alone (perftest refuses events there).
 
@@ -14,6 +14,16 @@ rows=(
 	"read-64 1000/s high ib_read_bw -s 64 -n 2000 -e"
 	"send-lat-8 us low ib_send_lat -s 8 -n 1000 -e"
 	"read-lat-8 us low ib_read_lat -s 8 -n 1000 -e"
+)
+
+# immediate data takes a receive, and perftest has no credits for that: -r
+kinds=(
+	"write-8 1000/s high ib_write_bw -s 8 -n 5000"
+	"write-imm-8 1000/s high ib_write_bw -s 8 -n 5000 -r 5000 --write_with_imm"
+	"send-8 1000/s high ib_send_bw -s 8 -n 20000 -e -Q 1"
+	"read-8 1000/s high ib_read_bw -s 8 -n 5000 -e"
+	"fetch-add-8 1000/s high ib_atomic_bw -A FETCH_AND_ADD -n 5000 -e"
+	"cmp-swap-8 1000/s high ib_atomic_bw -A CMP_AND_SWAP -n 5000 -e"
 )
 
 # place veth|lo: make a and b two hosts, or two names of this host
