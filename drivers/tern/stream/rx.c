@@ -186,8 +186,8 @@ static int parse_split(struct tern_rx *rx, struct tern_fpdu *f, int *term)
 }
 
 /*
- * Return: 0: the FPDU at the cursor is whole; positive: wait; -EPROTO with @term set;
- * -EFAULT: the CPU cannot read it
+ * Return: 0: the FPDU at the cursor is whole; positive: wait until so many of its bytes
+ * came; -EPROTO with @term set; -EFAULT: the CPU cannot read it
  */
 static int find_fpdu(struct tern_stream *s, struct tern_fpdu *f, int *term)
 {
@@ -200,7 +200,6 @@ static int find_fpdu(struct tern_stream *s, struct tern_fpdu *f, int *term)
 		return ret;
 	if (rx->at.left >= f->total || tern_skb_cursor_avail(&rx->at) >= f->total)
 		return 0;
-	tern_sock_expect_locked(s->sock, f->total);
 	return f->total;
 }
 
@@ -245,8 +244,10 @@ static int handle_fpdu(struct tern_stream *s)
 	int term = TERN_TERM_NONE;
 	int ret = find_fpdu(s, f, &term);
 
-	if (ret > 0)
+	if (ret > 0) {
+		rx->want = ret;
 		return 0;
+	}
 	if (!ret) {
 		rx->payload = rx->at;
 		if (pass_fpdu(rx, f))
@@ -339,7 +340,9 @@ void tern_rx_run(struct tern_stream *s)
 	tern_stream_assert_locked(s);
 	if (tern_sock_take_urgent_locked(s->sock) && !tern_stream_is_over(s))
 		refuse_urgent(s);
+	s->rx.want = 1;
 	tern_sock_read_locked(s->sock, rx_actor, s);
+	tern_sock_expect_locked(s->sock, s->rx.want);
 	/* TCP has freed what was consumed, and may merge or drop the rest */
 	tern_skb_cursor_reset(&s->rx.at);
 	tern_rq_publish(&s->rq);

@@ -25,6 +25,7 @@ struct tern_stream;
  * @payload: follows @at through @cur: where placement reads
  * @write_len: bytes of the Write message that the last segments were of, else 0
  * @skip: bytes of a handled FPDU still to be consumed from the queue
+ * @want: bytes of the FPDU at the head of the queue that have to be there to go on
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_mpa_params
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
@@ -42,6 +43,7 @@ struct tern_rx {
 	struct tern_skb_cursor payload;
 	u32 write_len;
 	u32 skip;
+	u32 want;
 	bool fence;
 	u8 rtr_accept;
 	u8 rtr;

@@ -387,6 +387,7 @@ bool tern_sock_take_urgent_locked(struct tern_sock *s)
 
 void tern_sock_discard_locked(struct tern_sock *s)
 {
+	tern_sock_expect_locked(s, 1);
 	tern_sock_take_urgent_locked(s);
 	tern_sock_read_locked(s, take_all, NULL);
 }
@@ -533,9 +534,31 @@ void tern_sock_grow_rcvbuf(struct tern_sock *s)
 	tern_sock_unlock(s);
 }
 
+/*
+ * Below sk_rcvlowat TCP does not call data_ready, and acknowledges every second segment
+ * even if the window does not advance. Else the bytes that are left in the queue would
+ * delay the ACK, and a sender that waits for it would rest 40 ms inside an FPDU.
+ */
+static void set_rcvlowat(struct sock *sk, u32 len)
+{
+	if (sk->sk_rcvlowat != len)
+		WRITE_ONCE(sk->sk_rcvlowat, len);
+}
+
+/*
+ * TCP counts the memory that packets take, which may be many times their bytes: take what
+ * it has learned of that, within bounds, since the peer chooses its packets.
+ */
+static void make_room(struct sock *sk, int len)
+{
+	grow_rcvbuf(sk, clamp(tcp_space_from_win(sk, 2 * len), 4 * len, 32 * len));
+}
+
 void tern_sock_expect_locked(struct tern_sock *s, u32 len)
 {
-	grow_rcvbuf(s->sk, 4 * len);
+	if (len > 1)
+		make_room(s->sk, len);
+	set_rcvlowat(s->sk, len);
 }
 
 void tern_sock_abort(struct tern_sock *s)

@@ -241,7 +241,11 @@ bool tern_sock_fin_seen_locked(struct tern_sock *s);
 /* TCP gave the connection up: RST, timeout, or it was released */
 bool tern_sock_dead_locked(struct tern_sock *s);
 
-/* make room for @len bytes in the receive queue: they are read as a whole */
+/*
+ * The next @len bytes are read as a whole: make room for them in the receive queue. Until
+ * they are there, data_ready is called only if the room runs out; FIN and RST call
+ * state_change as ever.
+ */
 void tern_sock_expect_locked(struct tern_sock *s, u32 len);
 
 /* RST at once; callbacks may still come until the owner is detached */
