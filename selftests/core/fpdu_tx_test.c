@@ -36,6 +36,20 @@ TEST(fpdu_mulpdu__table, "MPA-004 MPA-006 MPA-051 MPA-052 MPA-056")
 	}
 }
 
+TEST(fpdu_mulpdu_long__table, "32 KiB of payload in a Send, or what the MSS allows")
+{
+	static const u32 rows[][3] = {
+		{ 64, 32786, 32786 }, { 536, 32786, 32786 }, { 1448, 32786, 32786 },
+		{ 8948, 32786, 32786 }, { 32792, 32786, 32786 },
+		{ 32796, 32790, 32786 }, { 65483, 64768, 64768 },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		expect_eq(tern_fpdu_mulpdu_long(rows[i][0], false), rows[i][1]);
+		expect_eq(tern_fpdu_mulpdu_long(rows[i][0], true), rows[i][2]);
+	}
+}
+
 TEST(fpdu_mulpdu__any_mss_stays_in_range, "MPA-006 MPA-007 MPA-056 MPA-057")
 {
 	for (u64 emss = 0; emss <= ~0U; emss += emss < 70000 ? 1 : 99999989) {

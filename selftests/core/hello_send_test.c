@@ -147,6 +147,44 @@ TEST(may_send__only_what_was_agreed_on, "the rest is refused when the result is 
 	expect_may(&h, N, N);
 }
 
+TEST(may_send_long__once_agreed_on, "a responder after its answer, an initiator after reading it")
+{
+	struct tern_hello h = responder(ALL);
+
+	expect(!tern_hello_may_send_long(&h));
+	tern_hello_fpdu(&h, OFFER(TERN_HELLO_LONG));
+	expect(!tern_hello_may_send_long(&h));
+	must_send(&h, TERN_HELLO_ANSWER, TERN_HELLO_LONG);
+	expect(tern_hello_may_send_long(&h));
+	h = initiator(ALL);
+	expect(!tern_hello_may_send_long(&h));
+	must_send(&h, TERN_HELLO_OFFER, ALL);
+	expect(!tern_hello_may_send_long(&h));
+	tern_hello_fpdu(&h, ANSWER(ALL));
+	/* the go changes the version alone */
+	expect(tern_hello_may_send_long(&h));
+	must_send(&h, TERN_HELLO_GO, ALL);
+	expect(tern_hello_may_send_long(&h));
+}
+
+TEST(may_send_long__only_if_both_have_it, "whatever else was agreed on, or assumed")
+{
+	struct tern_hello h = answered(BOTH);
+
+	expect(!tern_hello_may_send_long(&h));
+	h = offered(ALL);
+	tern_hello_fpdu(&h, ANSWER(BOTH));
+	expect(!tern_hello_may_send_long(&h));
+	h = offered(BOTH);
+	tern_hello_fpdu(&h, ANSWER(ALL));
+	expect(!tern_hello_may_send_long(&h));
+	h = offered(ALL);
+	tern_hello_fpdu(&h, OTHER);
+	expect(!tern_hello_may_send_long(&h));
+	tern_hello_fpdu(&h, ANSWER(TERN_HELLO_LONG));
+	expect(tern_hello_may_send_long(&h));
+}
+
 static struct tern_hello assuming(bool is_initiator, u8 rtr, u16 features)
 {
 	struct tern_hello_options opt = options(is_initiator, rtr, features);

@@ -289,6 +289,11 @@ static void check_change(const struct tern_hello *was, const struct watch *w)
 		expect(agreed & TERN_HELLO_V2 && w->sent & ~BIT(TERN_HELLO_OFFER));
 	if (tern_hello_rx_rv(is) == TERN_HELLO_RV2)
 		expect(agreed & TERN_HELLO_V2);
+	/* after the hello that says so, ours or the peer's */
+	if (tern_hello_may_send_long(is))
+		expect(agreed & TERN_HELLO_LONG &&
+		       w->sent & (BIT(TERN_HELLO_OFFER) | BIT(TERN_HELLO_ANSWER)));
+	expect(!tern_hello_may_send_long(was) || tern_hello_may_send_long(is));
 	for (u32 i = 0; i < ARRAY_SIZE(sets); i++)
 		expect(tern_hello_may_send(was, sets[i]) != TERN_HELLO_YES ||
 		       tern_hello_may_send(is, sets[i]) == TERN_HELLO_YES);

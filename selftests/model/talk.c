@@ -246,6 +246,7 @@ static void check_result(const struct talk_end *e, u16 agreed)
 
 	expect(e->fence || tern_hello_decided(&e->hello));
 	expect_eq(tern_hello_agreed(&e->hello), agreed);
+	expect_eq(tern_hello_may_send_long(&e->hello), !!(agreed & TERN_HELLO_LONG));
 	expect_eq(tern_hello_tx_rv(&e->hello), rv);
 	expect_eq(tern_hello_rx_rv(&e->hello), rv);
 }

@@ -220,12 +220,16 @@ static enum tern_hello_verdict verdict(const struct tern_hello *h, u16 feature,
 	return TERN_HELLO_NO;
 }
 
+/* a responder may send it after its answer only */
+static bool is_in_force(const struct tern_hello *h, u16 feature)
+{
+	return h->agreed & feature && h->state != TERN_HELLO_ANSWER_DUE;
+}
+
 static bool may_send_7306(const struct tern_hello *h)
 {
-	if (h->extensions == TERN_HELLO_ASSUME_7306)
-		return true;
-	return h->agreed & TERN_HELLO_7306 &&
-	       h->state != TERN_HELLO_ANSWER_DUE;
+	return h->extensions == TERN_HELLO_ASSUME_7306 ||
+	       is_in_force(h, TERN_HELLO_7306);
 }
 
 enum tern_hello_verdict tern_hello_may_send(const struct tern_hello *h,
@@ -240,6 +244,11 @@ enum tern_hello_verdict tern_hello_may_send(const struct tern_hello *h,
 		return verdict(h, TERN_HELLO_V2, h->tx_rv == TERN_HELLO_RV2);
 	}
 	return TERN_HELLO_NO;
+}
+
+bool tern_hello_may_send_long(const struct tern_hello *h)
+{
+	return is_in_force(h, TERN_HELLO_LONG);
 }
 
 bool tern_hello_wants_probe(const struct tern_hello *h)

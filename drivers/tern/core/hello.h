@@ -252,6 +252,12 @@ enum tern_hello_verdict tern_hello_may_send(const struct tern_hello *h,
 					    enum tern_op_set set);
 
 /*
+ * May FPDUs longer than the MSS be sent? A responder sends its answer first. They are
+ * taken from any peer: RFC 5044 bounds only what is sent.
+ */
+bool tern_hello_may_send_long(const struct tern_hello *h);
+
+/*
  * Initiator: the offer is sent and nothing was read since. Only then can a
  * message that the peer has to answer, a Read, bring the result earlier than
  * tern_hello_timeout().
