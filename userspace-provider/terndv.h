@@ -210,7 +210,7 @@ struct terndv_mpa_frame {
  * @ird: inbound Reads at once
  * @ord: outbound Reads at once
  * @emss: TCP's maximum segment size now
- * @mulpdu: largest ULPDU that goes into one
+ * @mulpdu: largest ULPDU that is sent now
  * @term_tx: last Terminate sent: layer << 12 | etype << 8 | code
  * @term_rx: last Terminate received, likewise
  * @features: enum terndv_feature that both ends agreed on

@@ -151,7 +151,6 @@ netlink()
 	extensions-out-of-range ERANGE
 	features-unknown EINVAL
 	features-v2-alone EINVAL
-	features-long-fpdu EINVAL
 	attribute-beyond-the-end EINVAL
 	length-of-two EINVAL
 	nothing-to-set OK

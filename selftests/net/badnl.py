@@ -117,7 +117,6 @@ def main():
     f.ask("extensions-out-of-range", SET, settings(attr(15, u32(3))))
     f.ask("features-unknown", SET, settings(attr(16, u32(8))))
     f.ask("features-v2-alone", SET, settings(attr(16, u32(2))))
-    f.ask("features-long-fpdu", SET, settings(attr(16, u32(5))))
     f.ask("attribute-beyond-the-end", SET, name + struct.pack("HH", 4000, SETTINGS | NESTED))
     f.ask("length-of-two", SET, name + struct.pack("HH", 2, SETTINGS))
     f.ask("nothing-to-set", SET, settings())

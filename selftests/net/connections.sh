@@ -27,7 +27,7 @@ one()
 	in_b tern set tern_b extensions "$1"
 	server
 	client -c
-	during "$2" "$3"
+	during "${@:2}"
 	kill -INT $client_pid
 	kill -9 $server_pid
 	ends $client_pid $server_pid
@@ -40,12 +40,13 @@ during()
 		remote=$IP_B remote_port=$port mpa_rev=2 version=1 crc=true \
 		tx_markers=false rx_markers=false p2p=true rtr=write own_rev=2 \
 		own_flags=0x50 own_control=ABCD peer_rev=2 peer_flags=0x50 \
-		peer_control=ABCD mss=1448 mulpdu=1442 \
+		peer_control=ABCD mss=1448 \
 		term_found=null term_sent=null term_received=null error=null
 	# the RTR, and the answer to it, may still be in flight
 	soon expect conns_of_b state=OPEN role=responder local=$IP_B local_port=$port \
 		remote=$IP_A mpa_rev=2 rtr=write "extensions=$1" peer_rev=2 own_control=ABCD
-	soon expect conns_of_a "extensions=$1"
+	soon expect conns_of_a "extensions=$1" "mulpdu=$3"
+	soon expect conns_of_b "mulpdu=$3"
 	in_a tern show connections tern_a | tee "$TMP/text"
 	grep -Eq "^OPEN +[0-9]+ +tern_a +[0-9]+ +initiator +2 +$IP_A:[0-9]+ +$IP_B:$port .*crc p2p rtr:write extensions:$2 mss:1448" "$TMP/text"
 	conns_of_a >"$TMP/json-a"
@@ -292,9 +293,9 @@ unload_under_dumps()
 
 topo_up
 in_a tern set tern_a reply-ms 2000
-point "a connection, seen from both ends while it is open and after its end" one off [] none
+point "a connection, seen from both ends while it is open and after its end" one off [] none 1442
 point "likewise one whose ends agreed on extensions" \
-	one negotiate '["7306", "v2"]' 7306,v2
+	one negotiate '["7306", "v2", "long-fpdu"]' 7306,v2,long-fpdu 32786
 point "a connection over IPv6" over_ipv6
 point "H11, MPA-180: a rejected connection" from_peer reject state=CLOSED \
 	error=ECONNREFUSED peer_flags=0x70 peer_ird=4 peer_ord=4 \

@@ -128,7 +128,7 @@ all_settings()
 one_device_only()
 {
 	settings tern_b | grep "'mpa_rev': 2, 'crc': True, 'markers': False"
-	settings tern_b | grep "'extensions': 'negotiate', 'features': \['7306', 'v2'\]"
+	settings tern_b | grep "'extensions': 'negotiate', 'features': \['7306', 'v2', 'long-fpdu'\]"
 }
 
 nothing_is_half_done()
@@ -230,11 +230,10 @@ point "features: version 2, too" features 7306,v2 "'7306', 'v2'"
 point "features: none" features none ""
 point "features: version 2 without RFC 7306 is refused" \
 	fails_with 'features: version 2 needs RFC 7306' in_a tern set tern_a features v2
-point "features: long FPDUs have a name, and are refused" \
-	fails_with 'features: long FPDUs are not implemented' \
-	in_a tern set tern_a features 7306,long-fpdu
+point "features: long FPDUs alone" features long-fpdu "'long-fpdu'"
+point "features: all" features 7306,v2,long-fpdu "'7306', 'v2', 'long-fpdu'"
 point "features: an unknown one is refused" \
-	fails_with "features: '7306,v3' is not none, 7306, or 7306,v2" \
+	fails_with "features: '7306,v3' is not none, or a list of 7306, v2 and long-fpdu" \
 	in_a tern set tern_a features 7306,v3
 point "extensions: an unknown word is refused" \
 	fails_with "extensions: 'on' is not off" in_a tern set tern_a extensions on

@@ -67,7 +67,7 @@ settings()
 {
 	ip netns exec $our_end tern set $our_dev mpa-rev 2 crc on markers off p2p on \
 		rtr write,read,send enhanced on rtr-ms $wait_ms \
-		extensions negotiate features 7306,v2
+		extensions negotiate features 7306,v2,long-fpdu
 	[ $# = 0 ] || ip netns exec $our_end tern set $our_dev "$@"
 }
 

@@ -18,7 +18,7 @@ defaults()
 	set_both mpa-rev 2 crc on markers off p2p on rtr write,read,send \
 		request-ms 10000 reply-ms 30000 rtr-ms 10000 close-ms 2000 half-open 256 \
 		rnic non-permissive enhanced on early-octets refuse keepalive-s 0 \
-		extensions negotiate features 7306,v2
+		extensions negotiate features 7306,v2,long-fpdu
 }
 
 # wire COMMAND...: capture v0a while it runs, and put the MPA frames into $request and

@@ -7,6 +7,8 @@
 #include "dv.h"
 
 #define W(mask, ...)	(&(struct terndv_qp_init_attr){ .comp_mask = (mask), ##__VA_ARGS__ })
+#define ALL_FEATURES								\
+	(TERNDV_FEATURE_7306 | TERNDV_FEATURE_V2 | TERNDV_FEATURE_LONG_FPDU)
 #define TRIPLE(...)	.rtr = { __VA_ARGS__ }
 
 /* ---- the device -------------------------------------------------------------- */
@@ -35,7 +37,7 @@ static void device_reports(void)
 	expect_eq(s->rtr[2], TERNDV_RTR_SEND);
 	expect_eq(s->rtr_timeout_ms, 10000);
 	expect_eq(s->extensions, TERNDV_EXTENSIONS_NEGOTIATE);
-	expect_eq(s->features, TERNDV_FEATURE_7306 | TERNDV_FEATURE_V2);
+	expect_eq(s->features, ALL_FEATURES);
 	expect_eq(d.versions, 1 << 1);
 	expect_eq(d.mpa_revs, 1 << 1 | 1 << 2);
 	expect_eq(d.rtr_types, 1 << 1 | 1 << 2 | 1 << 3);
@@ -240,7 +242,7 @@ static void markers_each_way(void)
 	for (i = 0; i < 4; i++) {
 		bool wants_a = i & 1, wants_b = i & 2;
 
-		dv_pair(W(TERNDV_QP_MARKERS, .markers = wants_a),
+		dv_pair(W(TERNDV_QP_MARKERS | TERNDV_QP_FEATURES, .markers = wants_a),
 			W(TERNDV_QP_MARKERS, .markers = wants_b));
 		expect_eq(qa.rx_markers, wants_a);
 		expect_eq(qa.tx_markers, wants_b);
@@ -408,11 +410,26 @@ static void extensions_agreed_on(void)
 	const struct terndv_qp_init_attr *off = W(TERNDV_QP_EXTENSIONS),
 		*only_7306 = W(TERNDV_QP_FEATURES, .features = TERNDV_FEATURE_7306);
 
-	agree_on(NULL, NULL, TERNDV_FEATURE_7306 | TERNDV_FEATURE_V2);
+	agree_on(NULL, NULL, ALL_FEATURES);
 	agree_on(only_7306, NULL, TERNDV_FEATURE_7306);
 	agree_on(NULL, only_7306, TERNDV_FEATURE_7306);
 	agree_on(off, NULL, 0);
 	agree_on(NULL, off, 0);
+}
+
+/* the length of FPDUs follows what both ends have; of payload, 32 KiB fit into one */
+static void long_fpdus_agreed_on(void)
+{
+	const struct terndv_qp_init_attr *without = W(TERNDV_QP_FEATURES,
+						      .features = TERNDV_FEATURE_7306),
+		*alone = W(TERNDV_QP_FEATURES, .features = TERNDV_FEATURE_LONG_FPDU);
+
+	agree_on(alone, NULL, TERNDV_FEATURE_LONG_FPDU);
+	expect_eq(qa.mulpdu, 32 * 1024 + 18);
+	expect_eq(qb.mulpdu, 32 * 1024 + 18);
+	agree_on(NULL, without, TERNDV_FEATURE_7306);
+	expect_eq(qa.mulpdu, mulpdu(qa.emss, false));
+	expect_eq(qb.mulpdu, mulpdu(qb.emss, false));
 }
 
 /* ---- version ------------------------------------------------------------------------------ */
@@ -515,6 +532,7 @@ static const struct tap_test tests[] = {
 	  rtr_none_shared },
 	{ "extensions are those of both ends, by default all; options of either end change that",
 	  extensions_agreed_on },
+	{ "long FPDUs that both ends agree on", long_fpdus_agreed_on },
 	{ "MPA-151, MPA-138: option version 0, at either end", version_0 },
 	{ "MPA-152: rdma_accept refuses a QP whose options contradict the Request",
 	  accept_contradicts },

@@ -65,7 +65,7 @@ static const struct setting {
 					 "off, negotiate or assume-7306",
 					 extension_words },
 	[TERN_A_SETTINGS_FEATURES] = { "features", FEATURES,
-				       "none, 7306, or 7306,v2" },
+				       "none, or a list of 7306, v2 and long-fpdu" },
 };
 
 #define COUNT		((int)ARRAY_SIZE(settings))

@@ -59,6 +59,15 @@ static void copy_features(const struct tern_cep *cep, struct tern_conn *conn)
 	}
 }
 
+static u32 mulpdu_of(const struct tern_conn *conn)
+{
+	bool markers = conn->params.tx_markers;
+
+	return conn->features & TERN_FEATURE_LONG_FPDU ?
+		       tern_fpdu_mulpdu_long(conn->mss, markers) :
+		       tern_fpdu_mulpdu(conn->mss, markers);
+}
+
 static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 {
 	lockdep_assert_held(&cep->lock);
@@ -76,11 +85,10 @@ static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 		.error = cep->status,
 	};
 	conn->params.rtr = rtr_of(cep);
-	if (conn->mss)
-		conn->mulpdu = tern_fpdu_mulpdu(conn->mss,
-						cep->params.tx_markers);
 	copy_frames(cep, conn);
 	copy_features(cep, conn);
+	if (conn->mss)
+		conn->mulpdu = mulpdu_of(conn);
 }
 
 /* ---- ended connections -------------------------------------------------- */

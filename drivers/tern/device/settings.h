@@ -15,7 +15,8 @@
 #include "uapi/rdma/tern-abi.h"
 
 /* what a hello can offer */
-#define TERN_FEATURES	(TERN_FEATURE_7306 | TERN_FEATURE_V2)
+#define TERN_FEATURES								\
+	(TERN_FEATURE_7306 | TERN_FEATURE_V2 | TERN_FEATURE_LONG_FPDU)
 
 /**
  * struct tern_settings - one device's settings

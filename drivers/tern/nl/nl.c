@@ -175,18 +175,12 @@ static int parse_rtr(const struct nlattr *nest, struct tern_settings *s,
 	return 0;
 }
 
-/* what a hello can name, but no connection can have */
 static int check_features(const struct nlattr *attr,
 			  struct netlink_ext_ack *extack)
 {
-	u32 features = nla_get_u32(attr);
-
-	if (tern_features_ok(features))
+	if (tern_features_ok(nla_get_u32(attr)))
 		return 0;
-	if (features & TERN_FEATURE_LONG_FPDU)
-		NL_SET_ERR_MSG_ATTR(extack, attr, "long FPDUs are not implemented");
-	else
-		NL_SET_ERR_MSG_ATTR(extack, attr, "version 2 needs RFC 7306");
+	NL_SET_ERR_MSG_ATTR(extack, attr, "version 2 needs RFC 7306");
 	return -EINVAL;
 }
 

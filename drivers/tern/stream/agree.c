@@ -8,8 +8,10 @@
 
 #include <linux/jiffies.h>
 
+#include "core/fpdu_tx.h"
 #include "core/wire.h"
 #include "queue/sq.h"
+#include "sock.h"
 #include "stream.h"
 
 void tern_agree_init(struct tern_stream *s, const struct tern_agree_options *opt)
@@ -81,4 +83,14 @@ bool tern_agree_wants_probe(const struct tern_stream *s)
 {
 	return s->agree.waiting && !s->agree.probed && !s->rx.eof && s->readq.ord &&
 	       !s->readq.out_count && tern_hello_wants_probe(&s->agree.hello);
+}
+
+u32 tern_agree_mulpdu(const struct tern_stream *s)
+{
+	u32 emss = tern_sock_mss(s->sock);
+	bool markers = s->params.tx_markers;
+
+	return tern_hello_may_send_long(&s->agree.hello) ?
+		       tern_fpdu_mulpdu_long(emss, markers) :
+		       tern_fpdu_mulpdu(emss, markers);
 }

@@ -63,4 +63,12 @@ enum tern_hello_verdict tern_agree_may_send(struct tern_stream *s,
  */
 bool tern_agree_wants_probe(const struct tern_stream *s);
 
+/**
+ * tern_agree_mulpdu() - largest ULPDU that may be sent now
+ * @s: attached
+ *
+ * It changes with TCP's segment size, and once when both ends agreed on long FPDUs.
+ */
+u32 tern_agree_mulpdu(const struct tern_stream *s);
+
 #endif /* TERN_AGREE_H */

@@ -11,7 +11,7 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
-#define TERN_BURST_BYTES	(64 * 1024)
+#define TERN_BURST_BYTES	(64 * 1024 + 128)	/* two long FPDUs, if without markers */
 #define TERN_BURST_FRAGS	20
 
 /**

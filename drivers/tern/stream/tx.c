@@ -235,8 +235,7 @@ static int fill_burst(struct tern_stream *s)
 
 	tx->burst_head = s->sq.sent;
 	tx->locals = 0;
-	tx->fpdu.mulpdu = tern_fpdu_mulpdu(tern_sock_mss_locked(s->sock),
-					   s->params.tx_markers);
+	tx->fpdu.mulpdu = tern_agree_mulpdu(s);
 	for (;;) {
 		if (tx->source == TERN_TX_NONE && !tern_tx_start_message(s))
 			return tx->yielded;

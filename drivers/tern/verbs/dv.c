@@ -154,7 +154,7 @@ static void report_stream(struct tern_stream *s, struct tern_qp_report *r)
 	r->ird = p->ird;
 	r->ord = p->ord;
 	r->emss = tern_sock_mss_locked(s->sock);
-	r->mulpdu = tern_fpdu_mulpdu(r->emss, p->tx_markers);
+	r->mulpdu = tern_agree_mulpdu(s);
 	set_flag(r, TERN_REPORT_DECIDED, tern_stream_features(s, &features));
 	r->features = features;
 }

@@ -379,7 +379,7 @@ enum tern_abi_rtr {
  * enum tern_feature - what two ends may agree on by hello (Documentation/wire.rst)
  * @TERN_FEATURE_7306: RFC 7306: atomics and Immediate Data
  * @TERN_FEATURE_V2: RDMAP version 2; only with RFC 7306
- * @TERN_FEATURE_LONG_FPDU: FPDUs longer than the MSS
+ * @TERN_FEATURE_LONG_FPDU: FPDUs longer than the MSS, with 32 KiB of payload
  */
 enum tern_feature {
 	TERN_FEATURE_7306 = 1 << 0,
@@ -527,7 +527,7 @@ enum tern_report_flags {
  * @ird: inbound Reads at once
  * @ord: outbound Reads at once
  * @emss: TCP's current MSS
- * @mulpdu: largest ULPDU that fits into one segment
+ * @mulpdu: largest ULPDU that is sent now
  * @features: enum tern_feature that both ends agreed on
  */
 struct tern_qp_report {

@@ -49,8 +49,7 @@ enum tern_extension_mode {
  * enum tern_feature_flag - Extensions that two ends may agree on.
  * @TERN_FEATURE_FLAG_7306: Atomics and Immediate Data (RFC 7306).
  * @TERN_FEATURE_FLAG_V2: RDMAP version 2, only with RFC 7306.
- * @TERN_FEATURE_FLAG_LONG_FPDU: FPDUs longer than TCP's segments; not
- *   implemented, refused.
+ * @TERN_FEATURE_FLAG_LONG_FPDU: FPDUs longer than TCP's segments.
  */
 enum tern_feature_flag {
 	TERN_FEATURE_FLAG_7306 = 1,
