@@ -120,7 +120,65 @@ joined()
 	[ "$joined" -gt 0 ]
 }
 
+# ---- FPDUs longer than segments ------------------------------------------------------
+
+# long COMMAND...: traffic whose ends agree on long FPDUs
+long()
+{
+	"$@"
+	soon expect conns_of_a mulpdu=32786
+}
+
+# at_mss MSS OPTION...: MSS 536 is that of MTU 576, 8960 that of 9000
+at_mss()
+{
+	advmss "$1" "$1"
+	long verified "${@:2}"
+	mss_is conns_of_a $(($1 - 12)) "$1"
+	advmss 1460 1460
+}
+
+jumbo_frames()
+{
+	ip -n a link set v0a mtu 9000
+	ip -n b link set v0b mtu 9000
+	at_mss 8960 "$@"
+	ip -n a link set v0a mtu 1500
+	ip -n b link set v0b mtu 1500
+}
+
+# tcp_ext NETNS NAME: a counter of /proc/net/netstat
+tcp_ext()
+{
+	ip netns exec "$1" cat /proc/net/netstat | awk -v name="$2" '
+		/^TcpExt:/ && !n { n = split($0, names); next }
+		/^TcpExt:/ { for (i = 2; i <= n; i++) if (names[i] == name) print $i }'
+}
+
+# times that a waited for an ACK of b's, until one of their timers came
+rests() { echo $(($(tcp_ext b DelayedACKs) + $(tcp_ext a TCPLossProbes) + $(tcp_ext a TCPTimeouts))); }
+
+# Four segments are in flight at most, fewer than an FPDU, and the receive buffer is small.
+# The part of an FPDU that waits in it takes from the window; TCP must not delay its ACKs
+# because of that. The segments arrive one by one, as GRO would count them as one.
+no_rest_inside()
+{
+	local before
+
+	in_a ethtool -K v0a tso off gso off
+	in_b ethtool -K v0b gro off
+	in_b sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072"
+	ip -n a route change 10.7.0.0/24 dev v0a src $IP_A cwnd lock 4
+	before=$(rests)
+	long verified write -n 60 -x 300000
+	advmss 1460 1460
+	in_b sysctl -qw net.ipv4.tcp_rmem="4096 131072 6291456"
+	echo "$(($(rests) - before)) rests"
+	[ $(($(rests) - before)) -le 60 ]
+}
+
 topo_up
+settings features 7306,v2
 for mode in send write read; do
 	point "MSS 88, $mode" small_segments $mode
 done
@@ -137,10 +195,27 @@ settings markers on
 point "cut anywhere, markers" through random random -m mixed -n 40 -x 30000
 settings markers off
 point "joined by GRO" joined mixed -n 60 -x 300000 -d 16
+settings features 7306,v2,long-fpdu
+for mode in send write read; do
+	point "long FPDUs: MSS 536, $mode" at_mss 536 $mode -n 30 -x 300000 -d 16
+done
+point "long FPDUs: MTU 9000" jumbo_frames mixed -n 60 -x 300000 -d 16
+point "long FPDUs: cut anywhere" long through random random -m mixed -n 20 -x 200000
+point "long FPDUs: in lumps" long through lumps lumps -m mixed -n 60 -x 300000 -d 16
+point "long FPDUs: joined by GRO" long joined mixed -n 60 -x 300000 -d 16
+point "long FPDUs: no rest for an ACK inside one" no_rest_inside
+settings markers on
+point "long FPDUs: cut anywhere, markers" \
+	long through random random -m mixed -n 20 -x 200000
+settings markers off
+settings features 7306,v2
 send_each_octet
 for mode in send write read; do
 	point "byte by byte, $mode" byte_by_byte -m $mode -n 8 -x 400
 done
 settings markers on
 point "byte by byte, markers" byte_by_byte -m mixed -n 8 -x 1500
+settings markers off
+settings features 7306,v2,long-fpdu
+point "byte by byte, long FPDUs" long byte_by_byte -m mixed -n 6 -x 2500
 finish
