@@ -45,6 +45,24 @@ static int check_element(const struct tern_mem_map *map, const struct tern_mem_v
 	return to_errno(tern_mem_check(view, use, sge->addr, sge->length));
 }
 
+static noinline int check_again(struct tern_mem_slot *slot, const struct tern_sge *sge,
+				u32 use)
+{
+	int ret = check_element(&slot->map, &slot->view, sge, use);
+
+	slot->good_to = sge->addr;
+	slot->good_len = ret ? 0 : sge->length;
+	return ret;
+}
+
+/* as check_element(), of what @slot has open: a message is copied in many pieces */
+static inline int check_open(struct tern_mem_slot *slot, const struct tern_sge *sge, u32 use)
+{
+	if (slot->good_len == sge->length && slot->good_to == sge->addr)
+		return 0;
+	return check_again(slot, sge, use);
+}
+
 static int check_one(const struct tern_scope *scope,
 		     const struct tern_sge *sge, u32 use)
 {
@@ -81,7 +99,7 @@ static int read_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 		return 0;
 	}
 	tern_mem_open(slot, scope, sge->lkey, 0);
-	ret = check_element(&slot->map, &slot->view, sge, TERN_USE_LOCAL_READ);
+	ret = check_open(slot, sge, TERN_USE_LOCAL_READ);
 	if (!ret)
 		tern_mem_read(&slot->map, sge->addr + off, dst, len);
 	tern_mem_shut(slot);
@@ -127,7 +145,7 @@ static int write_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 		return 0;
 	}
 	tern_mem_open(slot, scope, sge->lkey, 0);
-	ret = check_element(&slot->map, &slot->view, sge, TERN_USE_LOCAL_WRITE);
+	ret = check_open(slot, sge, TERN_USE_LOCAL_WRITE);
 	if (!ret)
 		tern_mem_write(&slot->map, sge->addr + off, src, len);
 	tern_mem_shut(slot);

@@ -4,7 +4,6 @@
 #include "slot.h"
 
 #include "mem.h"
-#include "scope.h"
 #include "stags.h"
 
 /*
@@ -29,18 +28,16 @@ static void unlock_copying(struct tern_mem *mem)
 	read_unlock_bh(&mem->copying);
 }
 
-void tern_mem_open(struct tern_mem_slot *slot, const struct tern_scope *scope,
-		   u32 stag, u64 stream)
+void tern_mem_find_slot(struct tern_mem_slot *slot, const struct tern_scope *scope,
+			u32 stag, u64 stream)
 {
-	struct tern_mem *mem;
+	struct tern_mem *mem = tern_mem_lookup(scope->keys, stag);
 
-	if (slot->mem && slot->stag == stag && slot->pd == scope->pd &&
-	    slot->stream == stream)
-		return;
-	mem = tern_mem_lookup(scope->keys, stag);
-	if (mem && may_change(mem))
+	slot->locked = mem && may_change(mem);
+	if (slot->locked)
 		lock_copying(mem);
 	slot->mem = mem;
+	slot->good_len = 0;
 	slot->stag = stag;
 	slot->pd = scope->pd;
 	slot->stream = stream;
@@ -48,12 +45,9 @@ void tern_mem_open(struct tern_mem_slot *slot, const struct tern_scope *scope,
 	tern_mem_view(&slot->map, scope->pd, stream, &slot->view);
 }
 
-void tern_mem_shut(struct tern_mem_slot *slot)
+void tern_mem_unlock_slot(struct tern_mem_slot *slot)
 {
-	struct tern_mem *mem = slot->mem;
-
-	if (!mem || !may_change(mem))
-		return;
-	unlock_copying(mem);
+	unlock_copying(slot->mem);
+	slot->locked = false;
 	slot->mem = NULL;
 }

@@ -11,29 +11,36 @@
 
 #include "core/mem_check.h"
 #include "map.h"
+#include "scope.h"
 
 struct ib_pd;
 struct tern_mem;
-struct tern_scope;
 
 /**
  * struct tern_mem_slot - an STag, found and viewed
  * @mem: its entry while it is kept or open, else NULL
+ * @locked: it may change, and waits for the copy that is made now
  * @stag: STag
  * @pd: of the scope: a receive queue may have another than its stream
  * @stream: as the argument of tern_mem_view()
  * @map: what it opens
  * @view: what tern_mem_check() needs of it
+ * @good_to: first byte of the element that tern_sgl_read() or tern_sgl_write() found good.
+ *	An engine only reads or only writes lists
+ * @good_len: its bytes, 0: none
  *
  * Guarded by the lock of the engine that it belongs to.
  */
 struct tern_mem_slot {
 	struct tern_mem *mem;
+	bool locked;
 	u32 stag;
 	const struct ib_pd *pd;
 	u64 stream;
 	struct tern_mem_map map;
 	struct tern_mem_view view;
+	u64 good_to;
+	u32 good_len;
 };
 
 /* forget it; Context: at the beginning of each section under rcu_read_lock() */
@@ -41,6 +48,11 @@ static inline void tern_mem_slot_reset(struct tern_mem_slot *slot)
 {
 	slot->mem = NULL;
 }
+
+/* for tern_mem_open() and tern_mem_shut() */
+void tern_mem_find_slot(struct tern_mem_slot *slot, const struct tern_scope *scope,
+			u32 stag, u64 stream);
+void tern_mem_unlock_slot(struct tern_mem_slot *slot);
 
 /**
  * tern_mem_open() - find what an STag opens, for a copy to or from it
@@ -57,8 +69,18 @@ static inline void tern_mem_slot_reset(struct tern_mem_slot *slot)
  * Context: rcu_read_lock() held, of the section that @slot was reset in; any but hard
  * interrupt; no sleeping, no second STag and no change of one before tern_mem_shut().
  */
-void tern_mem_open(struct tern_mem_slot *slot, const struct tern_scope *scope,
-		   u32 stag, u64 stream);
-void tern_mem_shut(struct tern_mem_slot *slot);
+static inline void tern_mem_open(struct tern_mem_slot *slot,
+				 const struct tern_scope *scope, u32 stag, u64 stream)
+{
+	if (!slot->mem || slot->stag != stag || slot->pd != scope->pd ||
+	    slot->stream != stream)
+		tern_mem_find_slot(slot, scope, stag, stream);
+}
+
+static inline void tern_mem_shut(struct tern_mem_slot *slot)
+{
+	if (slot->locked)
+		tern_mem_unlock_slot(slot);
+}
 
 #endif /* TERN_SLOT_H */
