@@ -155,6 +155,8 @@ opens_with()
 {
 	set_both rtr "$1" "${@:5}"
 	echo 1 >/sys/kernel/tracing/tracing_on
+	# UML's clock stands still for a tick: it does not order the events of two CPUs
+	echo counter >/sys/kernel/tracing/trace_clock
 	echo >/sys/kernel/tracing/trace
 	echo 1 >/sys/kernel/tracing/events/tern/tern_fpdu_rx/enable
 	verified "$3"
