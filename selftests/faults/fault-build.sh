@@ -20,16 +20,31 @@ noted()
 	eval "$(sed -n 's/^savedcmd_[^ ]* := //p' "$(dirname "$1")/.${1##*/}.cmd")"
 }
 
-# make_ko SOURCE: kbuild itself looks at everything, each time. The object of this
-# source is as it was afterwards.
+# objects_of FILE: the object of a source; of a header all that include it
+objects_of()
+{
+	if [[ $1 == *.c ]]; then
+		echo "${1%.c}.o"
+		return
+	fi
+	grep -l "[ /]$1 " ./*/.*.o.cmd | sed 's,/\.\([^/]*\)\.cmd$,/\1,'
+}
+
+# make_ko FILE: kbuild itself looks at everything, each time. The objects are as they were
+# afterwards.
 make_ko()
 {
-	local object=${1%.c}.o status=0
+	local objects object status=0
 
 	cd /mnt/tern/drivers/tern
-	cp "$object" /tmp/clean.o
-	{ noted "$object" && noted tern.o && noted tern.ko; } || status=1
-	cp /tmp/clean.o "$object"
+	mapfile -t objects < <(objects_of "$1")
+	[ ${#objects[@]} -gt 0 ] || return 1
+	tar -cf /tmp/clean.tar "${objects[@]}"
+	for object in "${objects[@]}"; do
+		noted "$object" || status=1
+	done
+	{ [ $status = 0 ] && noted tern.o && noted tern.ko; } || status=1
+	tar -xf /tmp/clean.tar
 	cp tern.ko "$out/new.$$"
 	return $status
 }
