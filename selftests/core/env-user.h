@@ -79,12 +79,21 @@ static inline void put_unaligned_be64(u64 v, void *p)
 	memcpy(p, &be, sizeof(be));
 }
 
+static inline u32 get_unaligned_le32(const void *p)
+{
+	const u8 *b = p;
+
+	return (u32)b[3] << 24 | (u32)b[2] << 16 | (u32)b[1] << 8 | b[0];
+}
+
 static inline void put_unaligned_le32(u32 v, void *p)
 {
 	__le32 le = cpu_to_le32(v);
 
 	memcpy(p, &le, sizeof(le));
 }
+
+#define noinline		__attribute__((noinline))
 
 #define BIT(n)			(1UL << (n))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))

@@ -13,21 +13,19 @@ static u32 front_len(u32 start, bool markers)
 	return markers && !start ? TERN_MARKER_SIZE : 0;
 }
 
-/* wire offset of byte @body */
-static u32 body_to_off(u32 start, bool markers, u32 body)
+/* wire offset of byte @body, among markers */
+static u32 marked_off(u32 start, u32 body)
 {
-	if (!markers)
-		return body;
 	return body + TERN_MARKER_SIZE * tern_markers_upto(start, body);
 }
 
 /* bytes from @off to the next marker */
-static u32 run_len(u32 start, bool markers, u32 off, u32 left)
+static u32 run_len(u32 start, u32 off, u32 left)
 {
 	u32 run = TERN_MARKER_SPACING -
 		  ((start + off) & (TERN_MARKER_SPACING - 1));
 
-	return markers ? min(left, run) : left;
+	return min(left, run);
 }
 
 void tern_fpdu_rx_init(struct tern_fpdu_rx *rx, bool crc, bool markers)
@@ -38,17 +36,12 @@ void tern_fpdu_rx_init(struct tern_fpdu_rx *rx, bool crc, bool markers)
 }
 
 /* the headers are shorter than the marker spacing: two runs at most */
-static void copy_hdr(struct tern_fpdu *f, bool markers, const u8 *buf)
+static void copy_marked_hdr(struct tern_fpdu *f, const u8 *buf)
 {
 	struct tern_fpdu_range range;
 	u32 off = 0, at = 0;
 
-	if (!markers) {
-		memcpy(f->hdr, buf + TERN_FPDU_LEN_SIZE, f->hdr_len);
-		return;
-	}
-	while (at < f->hdr_len &&
-	       tern_fpdu_range_next(f, markers, &off, &range)) {
+	while (at < f->hdr_len && tern_fpdu_range_next(f, true, &off, &range)) {
 		u32 n = min(range.len, f->hdr_len - at);
 
 		memcpy(f->hdr + at, buf + range.fpdu_off, n);
@@ -56,34 +49,67 @@ static void copy_hdr(struct tern_fpdu *f, bool markers, const u8 *buf)
 	}
 }
 
-int tern_fpdu_rx_header(const struct tern_fpdu_rx *rx, const u8 *buf, u32 len,
-			struct tern_fpdu *f, int *term)
+/* the compiler copies a constant length by itself; nobody looks at what is too much */
+static void copy_hdr(struct tern_fpdu *f, const u8 *buf, u32 len)
 {
-	u32 front = front_len(rx->pos, rx->markers);
-	u32 need = front + TERN_FPDU_LEN_SIZE;
+	if (len >= sizeof(f->hdr))
+		memcpy(f->hdr, buf, sizeof(f->hdr));
+	else
+		memcpy(f->hdr, buf, f->hdr_len);
+}
 
-	if (len < need)
-		return (int)need;
+/* bytes of the headers, with ULPDU_Length, from the first on the wire to the last */
+static u32 head_len(u32 start, bool markers, u32 hdr_len)
+{
+	u32 len = TERN_FPDU_LEN_SIZE + hdr_len;
+
+	return markers ? 1 + marked_off(start, len - 1) : len;
+}
+
+static __always_inline int parse_header(const struct tern_fpdu_rx *rx, bool markers,
+					const u8 *buf, u32 len, struct tern_fpdu *f,
+					int *term)
+{
+	u32 need, front = front_len(rx->pos, markers);
+
+	if (len < front + TERN_FPDU_LEN_SIZE)
+		return (int)(front + TERN_FPDU_LEN_SIZE);
 	f->ulpdu_len = get_unaligned_be16(buf + front);
 	if (f->ulpdu_len > TERN_ULPDU_MAX) {
 		*term = TERN_TERM_MPA_MARKER;
 		return -EPROTO;
 	}
 	f->hdr_len = min_t(u32, f->ulpdu_len, TERN_HDR_MAX);
-	if (f->hdr_len)
-		need = 1 + body_to_off(rx->pos, rx->markers,
-				       TERN_FPDU_LEN_SIZE + f->hdr_len - 1);
+	need = head_len(rx->pos, markers, f->hdr_len);
 	if (len < need)
 		return (int)need;
 
 	f->start = rx->pos;
-	f->total = tern_fpdu_wire_len(rx->pos, rx->markers, f->ulpdu_len);
-	f->verify = rx->crc || rx->markers;
+	f->total = tern_fpdu_wire_len(rx->pos, markers, f->ulpdu_len);
+	f->verify = rx->crc || markers;
 	f->marker_bad = false;
 	f->seen = 0;
 	f->crc_state = ~0U;
-	copy_hdr(f, rx->markers, buf);
+	if (markers)
+		copy_marked_hdr(f, buf);
+	else
+		copy_hdr(f, buf + TERN_FPDU_LEN_SIZE, len - TERN_FPDU_LEN_SIZE);
 	return 0;
+}
+
+static noinline int parse_marked(const struct tern_fpdu_rx *rx, const u8 *buf, u32 len,
+				 struct tern_fpdu *f, int *term)
+{
+	return parse_header(rx, true, buf, len, f, term);
+}
+
+int tern_fpdu_rx_header(const struct tern_fpdu_rx *rx, const u8 *buf, u32 len,
+			struct tern_fpdu *f, int *term)
+{
+	if (rx->markers)
+		return parse_marked(rx, buf, len, f, term);
+	/* little is left of it */
+	return parse_header(rx, false, buf, len, f, term);
 }
 
 /* copy the part of @chunk, at f->seen, that lies in the four bytes at @off */
@@ -139,7 +165,11 @@ void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
 
 	if (rx->markers)
 		verify_markers(f, chunk, len);
-	if (rx->crc) {
+	if (rx->crc && len == f->total) {
+		/* the common case: all of it, contiguous */
+		f->crc_state = crc32c(f->crc_state, chunk, crc_off);
+		memcpy(f->field, chunk + crc_off, sizeof(f->field));
+	} else if (rx->crc) {
 		if (f->seen < crc_off)
 			f->crc_state = crc32c(f->crc_state, chunk,
 					      min(len, crc_off - f->seen));
@@ -148,30 +178,16 @@ void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
 	f->seen += len;
 }
 
-int tern_fpdu_rx_finish(struct tern_fpdu_rx *rx, const struct tern_fpdu *f)
-{
-	u8 crc[TERN_FPDU_CRC_SIZE];
-
-	if (rx->crc) {
-		put_unaligned_le32(~f->crc_state, crc);
-		if (memcmp(crc, f->field, sizeof(crc)))
-			return TERN_TERM_MPA_CRC;
-	}
-	if (f->marker_bad)
-		return TERN_TERM_MPA_MARKER;
-	rx->pos = (rx->pos + f->total) & (TERN_MARKER_SPACING - 1);
-	return TERN_TERM_NONE;
-}
-
 bool tern_fpdu_range_next(const struct tern_fpdu *f, bool markers,
 			  u32 *ulpdu_off, struct tern_fpdu_range *range)
 {
+	u32 body = TERN_FPDU_LEN_SIZE + *ulpdu_off;
+	u32 left = f->ulpdu_len - *ulpdu_off;
+
 	if (*ulpdu_off >= f->ulpdu_len)
 		return false;
-	range->fpdu_off = body_to_off(f->start, markers,
-				      TERN_FPDU_LEN_SIZE + *ulpdu_off);
-	range->len = run_len(f->start, markers, range->fpdu_off,
-			     f->ulpdu_len - *ulpdu_off);
+	range->fpdu_off = markers ? marked_off(f->start, body) : body;
+	range->len = markers ? run_len(f->start, range->fpdu_off, left) : left;
 	*ulpdu_off += range->len;
 	return true;
 }

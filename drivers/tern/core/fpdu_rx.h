@@ -107,7 +107,15 @@ void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
  * Return: TERN_TERM_NONE, TERN_TERM_MPA_CRC or TERN_TERM_MPA_MARKER. The CRC is
  * checked first (R4, R5).
  */
-int tern_fpdu_rx_finish(struct tern_fpdu_rx *rx, const struct tern_fpdu *f);
+static inline int tern_fpdu_rx_finish(struct tern_fpdu_rx *rx, const struct tern_fpdu *f)
+{
+	if (rx->crc && get_unaligned_le32(f->field) != ~f->crc_state)
+		return TERN_TERM_MPA_CRC;
+	if (f->marker_bad)
+		return TERN_TERM_MPA_MARKER;
+	rx->pos = (rx->pos + f->total) & (TERN_MARKER_SPACING - 1);
+	return TERN_TERM_NONE;
+}
 
 /**
  * struct tern_fpdu_range - a run of ULPDU bytes without markers

@@ -8,8 +8,11 @@
  */
 #include "fpdu_tx.h"
 
+/* only markers depend on where the next byte is */
 static void move_on(struct tern_fpdu_tx *tx, u32 len)
 {
+	if (!tx->markers)
+		return;
 	tx->pos = (tx->pos + len) & (TERN_MARKER_SPACING - 1);
 	tx->fpdu_off += len;
 }
@@ -75,11 +78,26 @@ static u32 head_len(const struct tern_tx_msg *msg)
 	return msg->hdr_len + (is_tail(msg) ? msg->tail_len : 0);
 }
 
-/* set what differs between segments: L, TO or MO (RFC 5041 5.2), and the tail */
-static void write_hdr(const struct tern_tx_msg *msg, u8 *hdr, bool last)
+/*
+ * Most headers are a tagged or an untagged one alone: the compiler copies a constant length
+ * by itself. The CRC field will take the 4 bytes that are too much for a tagged one.
+ */
+static void copy_hdr(const struct tern_tx_msg *msg, u8 *hdr)
 {
-	memcpy(hdr, msg->hdr, msg->hdr_len);
-	if (last)
+	static_assert(sizeof(struct tern_ddp_untagged) <=
+		      sizeof(struct tern_ddp_tagged) + TERN_FPDU_CRC_SIZE);
+
+	if (msg->hdr_len <= sizeof(struct tern_ddp_untagged))
+		memcpy(hdr, msg->hdr, sizeof(struct tern_ddp_untagged));
+	else
+		memcpy(hdr, msg->hdr, msg->hdr_len);
+}
+
+/* set what differs between segments: L, TO or MO (RFC 5041 5.2), and the tail */
+static u32 write_hdr(const struct tern_tx_msg *msg, u8 *hdr)
+{
+	copy_hdr(msg, hdr);
+	if (msg->last_begun)
 		hdr[0] |= TERN_DDP_LAST;
 	if (hdr[0] & TERN_DDP_TAGGED) {
 		u8 *to = hdr + offsetof(struct tern_ddp_tagged, to);
@@ -89,8 +107,10 @@ static void write_hdr(const struct tern_tx_msg *msg, u8 *hdr, bool last)
 		put_unaligned_be32(msg->sent,
 				   hdr + offsetof(struct tern_ddp_untagged, mo));
 	}
-	if (is_tail(msg))
-		memcpy(hdr + msg->hdr_len, msg->tail, msg->tail_len);
+	if (!is_tail(msg))
+		return msg->hdr_len;
+	memcpy(hdr + msg->hdr_len, msg->tail, msg->tail_len);
+	return msg->hdr_len + msg->tail_len;
 }
 
 /* insert the one marker that may be due within @len or right after it */
@@ -98,39 +118,45 @@ static u32 split_head(const struct tern_fpdu_tx *tx, u8 *head, u32 len)
 {
 	u32 at = TERN_MARKER_SPACING - tx->pos;
 
-	if (!tx->markers || len < at)
+	if (len < at)
 		return len;
 	memmove(head + at + TERN_MARKER_SIZE, head + at, len - at);
 	write_marker(head + at, at);
 	return len + TERN_MARKER_SIZE;
 }
 
-u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
-		       u8 *out)
+/* ULPDU_Length and headers; Return: their bytes */
+static u32 write_head(const struct tern_fpdu_tx *tx, const struct tern_tx_msg *msg, u8 *out)
+{
+	put_unaligned_be16((u16)tx->ulpdu_len, out);
+	return TERN_FPDU_LEN_SIZE + write_hdr(msg, out + TERN_FPDU_LEN_SIZE);
+}
+
+static noinline u32 write_marked_head(struct tern_fpdu_tx *tx,
+				      const struct tern_tx_msg *msg, u8 *out)
 {
 	u32 front, len;
 
 	tx->fpdu_off = 0;
+	front = put_marker(tx, out);
+	tx->fpdu_off = 0;
+	len = split_head(tx, out + front, write_head(tx, msg, out + front));
+	move_on(tx, len);
+	return front + len;
+}
+
+u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
+		       u8 *out)
+{
+	u32 len;
+
 	tx->crc_state = ~0U;
 	tx->left = segment_len(tx, msg);
 	tx->ulpdu_len = head_len(msg) + tx->left;
 	msg->last_begun = completes(msg, tx->left);
-
-	front = put_marker(tx, out);
-	tx->fpdu_off = 0;
-	put_unaligned_be16((u16)tx->ulpdu_len, out + front);
-	write_hdr(msg, out + front + TERN_FPDU_LEN_SIZE, msg->last_begun);
-	len = split_head(tx, out + front, TERN_FPDU_LEN_SIZE + head_len(msg));
-	move_on(tx, len);
+	len = tx->markers ? write_marked_head(tx, msg, out) : write_head(tx, msg, out);
 	msg->sent += tx->left;
-	return front + len;
-}
-
-u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx)
-{
-	if (!tx->markers)
-		return tx->left;
-	return min(tx->left, TERN_MARKER_SPACING - tx->pos);
+	return len;
 }
 
 u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, u32 len, u8 *out)

@@ -31,8 +31,8 @@
  * @markers: the peer wants markers
  * @mulpdu: largest ULPDU now, TERN_MULPDU_MIN..TERN_ULPDU_MAX; may change
  *	between two FPDUs
- * @pos: stream position modulo 512 of the next byte, markers included
- * @fpdu_off: bytes from ULPDU_Length to the next byte, markers included
+ * @pos: with markers: stream position modulo 512 of the next byte, markers included
+ * @fpdu_off: with markers: bytes from ULPDU_Length to the next byte, markers included
  * @left: payload bytes of the current FPDU still to come
  * @ulpdu_len: of the current FPDU
  * @crc_state: running CRC of the current FPDU
@@ -120,7 +120,12 @@ u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
  * Return: 0 when the payload is complete, else the bytes up to the next
  * marker or the end.
  */
-u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx);
+static inline u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx)
+{
+	if (!tx->markers)
+		return tx->left;
+	return min(tx->left, TERN_MARKER_SPACING - tx->pos);
+}
 
 /**
  * tern_fpdu_tx_payload() - move over payload that was copied

@@ -17,26 +17,41 @@
 
 /**
  * struct payload - what is left of the payload
- * @off: bytes of the ULPDU before the end of the current range
- * @pos: bytes of the FPDU before the cursor
- * @left: bytes of the current range, which has no marker
+ * @left: bytes
+ * @run: bytes of it before the next marker
+ * @off: with markers: bytes of the ULPDU before the end of the current run
+ * @pos: with markers: bytes of the FPDU before the cursor
  */
 struct payload {
+	u32 left;
+	u32 run;
 	u32 off;
 	u32 pos;
-	u32 left;
 };
 
-static bool next_range(struct tern_rx *rx, struct payload *p)
+static noinline void next_run(struct tern_rx *rx, struct payload *p)
 {
 	struct tern_fpdu_range range;
 
-	if (!tern_fpdu_range_next(&rx->cur, rx->fpdu.markers, &p->off, &range))
-		return false;
+	if (!tern_fpdu_range_next(&rx->cur, true, &p->off, &range))
+		return;
 	tern_skb_cursor_advance(&rx->payload, range.fpdu_off - p->pos);
 	p->pos = range.fpdu_off + range.len;
-	p->left = range.len;
-	return true;
+	p->run = range.len;
+}
+
+static void start_payload(struct tern_rx *rx, struct payload *p)
+{
+	p->left = rx->seg.len;
+	p->run = rx->seg.len;
+	if (!rx->fpdu.markers) {
+		tern_skb_cursor_advance(&rx->payload,
+					TERN_FPDU_LEN_SIZE + rx->seg.hdr_len);
+		return;
+	}
+	p->run = 0;
+	p->off = rx->seg.hdr_len;
+	p->pos = 0;
 }
 
 /* Return: bytes at @data, the next contiguous ones; 0 at the end */
@@ -44,22 +59,26 @@ static u32 next_piece(struct tern_rx *rx, struct payload *p, const u8 **data)
 {
 	u32 n;
 
-	if (!p->left && !next_range(rx, p))
+	if (!p->left)
 		return 0;
+	if (!p->run)
+		next_run(rx, p);
 	*data = rx->payload.data;
-	n = min(p->left, rx->payload.left);
+	n = min(p->run, rx->payload.left);
 	tern_skb_cursor_advance(&rx->payload, n);
 	p->left -= n;
+	p->run -= n;
 	return n;
 }
 
 static void write_payload(struct tern_rx *rx, const struct tern_mem_map *map)
 {
-	struct payload p = { .off = rx->seg.hdr_len };
 	u64 to = rx->seg.to;
+	struct payload p;
 	const u8 *data;
 	u32 n;
 
+	start_payload(rx, &p);
 	while ((n = next_piece(rx, &p, &data))) {
 		tern_mem_write(map, to, data, n);
 		to += n;
@@ -91,12 +110,13 @@ int tern_place_sgl(struct tern_stream *s, const struct tern_scope *scope,
 		   struct tern_sgl *sgl)
 {
 	const struct tern_seg *seg = &s->rx.seg;
-	struct payload p = { .off = seg->hdr_len };
+	struct payload p;
 	const u8 *data;
 	int ret = 0;
 	u32 n;
 
 	trace_tern_place(s->qpn, 0, seg->tagged ? seg->to : seg->mo, seg->len);
+	start_payload(&s->rx, &p);
 	while (!ret && (n = next_piece(&s->rx, &p, &data)))
 		ret = tern_sgl_write(scope, &s->rx.slot, sgl, data, n);
 	return ret;
