@@ -136,6 +136,16 @@ static uint32_t send_too_long(struct peer *p, unsigned int arg, uint8_t *out)
 	return seg_send(p, OP_SEND, 0, 0, offence_data, RECV_LEN + 1, true, out);
 }
 
+/* the second segment is the one that does not fit */
+static uint32_t send_end_too_long(struct peer *p, unsigned int arg, uint8_t *out)
+{
+	uint32_t len = seg_send(p, OP_SEND, 0, 0, offence_data, RECV_LEN - 8, false, out);
+
+	(void)arg;
+	peer_send_fpdu(p, out, len);
+	return seg_send(p, OP_SEND, 0, RECV_LEN - 8, offence_data, 9, true, out);
+}
+
 /* ---- Read Responses ---- */
 
 static uint32_t response_stag(struct peer *p, unsigned int arg, uint8_t *out)
@@ -194,6 +204,8 @@ X(mo_not_0, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 4), ANY, send_offset, 8)	\
 X(mo_beyond, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 4), ANY, send_offset, -4u)	\
 X(mo_gap, "RDMAP-125 Q9", WITH_DDP, TRIPLET(1, 2, 4), ANY, send_gap, 4)		\
 X(too_long, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 5), ANY, send_too_long, 0)	\
+X(too_long_at_its_end, "RDMAP-125", WITH_DDP,					\
+	TRIPLET(1, 2, 5), ANY, send_end_too_long, 0)				\
 X(read_too_long, "RDMAP-130 RDMAP-031", WITH_DDP,				\
 	TRIPLET(1, 2, 5), ANY, read_long, 4)					\
 X(send_dv_0, "RDMAP-125", WITH_DDP, TRIPLET(1, 2, 6), ANY, send_ddp_version, 0)	\

@@ -257,27 +257,47 @@ static bool find_buffer(struct shell *s, const struct tern_seg *seg, u64 *len)
 	}
 }
 
-static int check_fpdu(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu)
+static int check_segment(struct shell *s, const struct tern_fpdu *f, struct tern_seg *seg)
 {
-	struct tern_seg seg;
 	u64 buf_len = 0;
 	bool have;
-	int term = tern_ddp_segment(&s->ddp, f->hdr, f->hdr_len, f->ulpdu_len,
-				    &seg);
+	int term = tern_ddp_segment(&s->ddp, f->hdr, f->hdr_len, f->ulpdu_len, seg);
 
 	if (term != TERN_TERM_NONE)
 		return term;
-	if (!seg.tagged) {
-		have = find_buffer(s, &seg, &buf_len);
-		term = tern_ddp_untagged(&s->ddp, &seg, have, buf_len);
+	if (!seg->tagged) {
+		have = find_buffer(s, seg, &buf_len);
+		term = tern_ddp_untagged(&s->ddp, seg, have, buf_len);
 		if (term != TERN_TERM_NONE)
 			return term;
 	}
-	term = tern_rdmap_segment(&s->ddp, f->hdr, f->hdr_len, &seg);
+	return tern_rdmap_segment(&s->ddp, f->hdr, f->hdr_len, seg);
+}
+
+/* what tern_ddp_repeats() takes passes all checks but those of the buffer */
+static void expect_same(int term, const struct tern_seg *short_cut, const struct tern_seg *seg)
+{
+	if (term == TERN_TERM_DU_NO_BUFFER || term == TERN_TERM_DU_TOO_LONG)
+		return;
+	must(term == TERN_TERM_NONE);
+	must(!memcmp(short_cut, seg, sizeof(*seg)));
+}
+
+static int check_fpdu(struct shell *s, const struct tern_fpdu *f, const u8 *fpdu)
+{
+	struct tern_seg *seg = &s->seg, short_cut;
+	bool repeats;
+	int term;
+
+	memcpy(&short_cut, seg, sizeof(*seg));
+	repeats = tern_ddp_repeats(&s->ddp, f->hdr, f->hdr_len, f->ulpdu_len, &short_cut);
+	term = check_segment(s, f, seg);
+	if (repeats)
+		expect_same(term, &short_cut, seg);
 	if (term == TERN_TERM_NONE)
-		term = take(s, f, fpdu, &seg);
+		term = take(s, f, fpdu, seg);
 	if (term == TERN_TERM_NONE)
-		tern_ddp_advance(&s->ddp, &seg);
+		tern_ddp_advance(&s->ddp, seg);
 	return term;
 }
 

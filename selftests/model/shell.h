@@ -52,6 +52,7 @@ struct delivery {
 
 /**
  * struct shell - one end's receive half
+ * @seg: the last segment
  * @ird: number of the peer's Reads and Atomics it has room for
  * @term: why the stream ended, or TERN_TERM_NONE
  * @bad_hdr: headers of the offending segment
@@ -64,6 +65,7 @@ struct delivery {
 struct shell {
 	struct tern_fpdu_rx rx;
 	struct tern_ddp_rx ddp;
+	struct tern_seg seg;
 	struct region region[SHELL_REGIONS];
 	struct recv_buf recv[SHELL_QUEUE];
 	u32 recv_head, recv_tail;

@@ -66,6 +66,8 @@ static bool parse_hdr(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
 	if (hdr_len < seg->hdr_len)
 		return false;
 	seg->rv = hdr[1] >> TERN_RDMAP_VERSION_SHIFT;
+	seg->ctrl[0] = hdr[0] & (u8)~TERN_DDP_LAST;
+	seg->ctrl[1] = hdr[1];
 	seg->row = find_row(rx, hdr[1], &seg->opcode);
 	seg->len = ulpdu_len - seg->hdr_len;
 	if (seg->tagged)
@@ -102,6 +104,40 @@ int tern_ddp_segment(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
 	if (seg->msn != rx->q[seg->qn].msn)
 		return TERN_TERM_DU_MSN_RANGE;
 	return TERN_TERM_NONE;
+}
+
+/* a series: what was found out of one segment holds for the next */
+static bool has_series(const struct tern_ddp_rx *rx, const struct tern_seg *seg)
+{
+	return seg->row && seg->row->payload && !seg->row->imm &&
+	       seg->rv == rx->rv && seg->row->set & rx->sets;
+}
+
+/* S5, S7 and S10 of an untagged segment like the one before */
+static bool is_next(const struct tern_ddp_rx *rx, struct tern_seg *seg)
+{
+	const struct tern_ddp_queue *q = &rx->q[seg->row->qn];
+
+	if (seg->qn != seg->row->qn || seg->msn != q->msn || seg->mo != q->mo)
+		return false;
+	seg->first = !q->open;
+	return seg->first || !seg->row->has_inv || seg->inv_stag == q->inv_stag;
+}
+
+bool tern_ddp_repeats(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
+		      u32 ulpdu_len, struct tern_seg *seg)
+{
+	if (hdr_len < sizeof(struct tern_ddp_untagged) || !has_series(rx, seg) ||
+	    (hdr[0] & (u8)~TERN_DDP_LAST) != seg->ctrl[0] || hdr[1] != seg->ctrl[1])
+		return false;
+	seg->last = hdr[0] & TERN_DDP_LAST;
+	seg->len = ulpdu_len - seg->hdr_len;
+	if (seg->tagged) {
+		parse_tagged(hdr, seg);
+		return true;
+	}
+	parse_untagged(hdr, seg);
+	return is_next(rx, seg);
 }
 
 /*
@@ -308,25 +344,4 @@ int tern_rdmap_segment(const struct tern_ddp_rx *rx, const u8 *hdr,
 		return TERN_TERM_RO_STREAM;
 	seg->hdr_len += seg->row->hdr_len;
 	return parse_control(body, seg);
-}
-
-void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg)
-{
-	struct tern_ddp_queue *q = &rx->q[seg->qn];
-
-	if (seg->tagged) {
-		rx->tagged_open = !seg->last;
-		rx->tagged_opcode = seg->opcode;
-		return;
-	}
-	q->open = !seg->last;
-	if (seg->last) {
-		/* DDP-040: 0xFFFFFFFF is followed by 0 */
-		q->msn++;
-		q->mo = 0;
-		return;
-	}
-	q->mo += seg->len;
-	q->opcode = seg->opcode;
-	q->inv_stag = seg->inv_stag;
 }

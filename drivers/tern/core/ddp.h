@@ -6,6 +6,7 @@
  * Documentation/requirements.rst are the checks in their order. The caller stops at
  * the first answer that is not TERN_TERM_NONE:
  *
+ *	tern_ddp_repeats()	all but S6 and S8, if this is like the segment before
  *	tern_ddp_segment()	S2 to S5
  *	tern_ddp_slot()		which buffer an untagged segment needs
  *	tern_ddp_untagged()	S6 to S8, given the buffer
@@ -69,6 +70,7 @@ struct tern_ddp_rx {
  * @version: DV
  * @rv: RDMAP version
  * @opcode: enum tern_rdmap_opcode, unchecked before tern_rdmap_segment()
+ * @ctrl: first two bytes of the header, L cleared
  * @row: of @opcode; one without a name when the direction does not take it
  * @stag: tagged: sink STag
  * @to: tagged: offset of the first payload byte
@@ -98,6 +100,7 @@ struct tern_seg {
 	u8 version;
 	u8 rv;
 	u8 opcode;
+	u8 ctrl[2];
 	const struct tern_op_row *row;
 	u32 stag;
 	u64 to;
@@ -145,6 +148,25 @@ void tern_ddp_rx_init(struct tern_ddp_rx *rx, u8 version);
  */
 int tern_ddp_segment(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
 		     u32 ulpdu_len, struct tern_seg *seg);
+
+/**
+ * tern_ddp_repeats() - is this segment the next of a series?
+ * @rx: state, not changed
+ * @hdr: first bytes of the ULPDU
+ * @hdr_len: bytes at @hdr: min(ulpdu_len, TERN_HDR_MAX)
+ * @ulpdu_len: ULPDU_Length
+ * @seg: in: the segment before it, as tern_ddp_advance() took it, or zeroed; out, if
+ *	true: as tern_ddp_segment() and tern_rdmap_segment() leave it
+ *
+ * A message is many segments, and messages of one kind follow each other: most headers
+ * differ from the one before in TO, or in MSN and MO. They need no look at the rest.
+ *
+ * Return: true if @hdr has the control field of @seg, of an opcode with payload and
+ * without immediate data, and passes S2 to S5, S7, S9 and S10. False says nothing: go
+ * through all checks.
+ */
+bool tern_ddp_repeats(const struct tern_ddp_rx *rx, const u8 *hdr, u32 hdr_len,
+		      u32 ulpdu_len, struct tern_seg *seg);
 
 /**
  * enum tern_slot - the buffer that an untagged segment needs
@@ -206,6 +228,25 @@ int tern_rdmap_segment(const struct tern_ddp_rx *rx, const u8 *hdr,
 		       u32 hdr_len, struct tern_seg *seg);
 
 /* the segment is placed and, if @seg->last, delivered */
-void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg);
+static inline void tern_ddp_advance(struct tern_ddp_rx *rx, const struct tern_seg *seg)
+{
+	struct tern_ddp_queue *q = &rx->q[seg->qn];
+
+	if (seg->tagged) {
+		rx->tagged_open = !seg->last;
+		rx->tagged_opcode = seg->opcode;
+		return;
+	}
+	q->open = !seg->last;
+	if (seg->last) {
+		/* DDP-040: 0xFFFFFFFF is followed by 0 */
+		q->msn++;
+		q->mo = 0;
+		return;
+	}
+	q->mo += seg->len;
+	q->opcode = seg->opcode;
+	q->inv_stag = seg->inv_stag;
+}
 
 #endif /* TERN_CORE_DDP_H */

@@ -127,19 +127,41 @@ static void take_hello(struct tern_stream *s, const struct tern_seg *seg, bool w
 		 BIT(TERN_OP_READ_RESP) | BIT(TERN_OP_READ_RESP_V2) |		\
 		 BIT(TERN_OP_ATOMIC_RESP))
 
+/* a Send goes on in the buffer that it has, which is large enough */
+static bool has_room(const struct tern_stream *s, const struct tern_seg *seg)
+{
+	u64 end = (u64)seg->mo + seg->len;
+
+	return seg->qn == TERN_QN_SEND && !seg->first && s->rq.have_recv &&
+	       end <= s->rq.recv.len && end <= U32_MAX;
+}
+
+static int check_segment(struct tern_stream *s, const struct tern_fpdu *f)
+{
+	const struct tern_ddp_rx *ddp = &s->rx.ddp;
+	struct tern_seg *seg = &s->rx.seg;
+	int term;
+
+	if (tern_ddp_repeats(ddp, f->hdr, f->hdr_len, f->ulpdu_len, seg)) {
+		if (seg->tagged || has_room(s, seg))
+			return TERN_TERM_NONE;
+		return tern_rx_take_buffer(s, seg);
+	}
+	term = tern_ddp_segment(ddp, f->hdr, f->hdr_len, f->ulpdu_len, seg);
+	if (term == TERN_TERM_NONE && !seg->tagged)
+		term = tern_rx_take_buffer(s, seg);
+	if (term == TERN_TERM_NONE)
+		term = tern_rdmap_segment(ddp, f->hdr, f->hdr_len, seg);
+	return term;
+}
+
 static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 {
 	struct tern_rx *rx = &s->rx;
 	struct tern_seg *seg = &rx->seg;
+	int term = check_segment(s, f);
 	bool whole;
-	int term;
 
-	term = tern_ddp_segment(&rx->ddp, f->hdr, f->hdr_len, f->ulpdu_len,
-				seg);
-	if (term == TERN_TERM_NONE && !seg->tagged)
-		term = tern_rx_take_buffer(s, seg);
-	if (term == TERN_TERM_NONE)
-		term = tern_rdmap_segment(&rx->ddp, f->hdr, f->hdr_len, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
 	trace_tern_fpdu_rx(s->qpn, seg->opcode, f->ulpdu_len, seg->last);

@@ -51,7 +51,7 @@ static int take_recv(struct tern_stream *s, const struct tern_seg *seg)
 }
 
 /* Q7: the RTR Send uses MSN 1, but no receive entry */
-static bool is_rtr_send(const struct tern_stream *s, const struct tern_seg *seg)
+static inline bool is_rtr_send(const struct tern_stream *s, const struct tern_seg *seg)
 {
 	return s->rx.fence && s->rx.rtr_accept & BIT(TERN_MPA_RTR_SEND) &&
 	       seg->opcode == TERN_OP_SEND && !seg->tagged &&
@@ -106,9 +106,9 @@ int tern_rx_take_buffer(struct tern_stream *s, const struct tern_seg *seg)
 	const struct tern_read_open *open;
 	u64 len;
 
-	switch (tern_ddp_slot(seg, &len)) {
-	case TERN_SLOT_RECV:
+	if (seg->qn == TERN_QN_SEND)
 		return take_send_buffer(s, seg);
+	switch (tern_ddp_slot(seg, &len)) {
 	case TERN_SLOT_READ:
 		return tern_ddp_untagged(ddp, seg, have_read_slot(s), len);
 	case TERN_SLOT_ATOMIC:
