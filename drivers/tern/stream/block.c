@@ -18,12 +18,14 @@
 /**
  * struct tern_block_ring - the blocks that a CPU sent last
  * @lock: guards the others; a CPU takes its own, the shrinker takes all
+ * @open: the block that the last run left, if its page is not NULL; with a reference
  * @page: the oldest is at @first; each with a reference of the ring
  * @first: index in @page
  * @nr: blocks in @page
  */
 struct tern_block_ring {
-	spinlock_t lock; /* of @page, @first and @nr */
+	spinlock_t lock; /* of all others */
+	struct page_frag open;
 	struct page *page[RING_SIZE];
 	u32 first;
 	u32 nr;
@@ -80,10 +82,27 @@ static bool alloc_block(struct page_frag *frag)
 	return frag->page;
 }
 
-bool tern_block_get(struct page_frag *frag)
+static bool take_open(struct tern_block_ring *r, struct page_frag *frag)
+{
+	*frag = r->open;
+	if (!frag->page)
+		return false;
+	WRITE_ONCE(r->open.page, NULL);
+	return true;
+}
+
+bool tern_block_get(struct page_frag *frag, u32 min)
 {
 	struct tern_block_ring *r = raw_cpu_ptr(&rings);
+	bool taken;
 
+	spin_lock_bh(&r->lock);
+	taken = take_open(r, frag);
+	spin_unlock_bh(&r->lock);
+	if (taken && tern_block_has(frag, min))
+		return true;
+	if (taken)
+		tern_block_put(frag->page);
 	spin_lock_bh(&r->lock);
 	frag->page = pop_released(r);
 	spin_unlock_bh(&r->lock);
@@ -113,15 +132,35 @@ void tern_block_put(struct page *page)
 		put_page(old);
 }
 
+void tern_block_leave(struct page_frag *frag)
+{
+	struct tern_block_ring *r = raw_cpu_ptr(&rings);
+	struct page *left = frag->page;
+
+	spin_lock_bh(&r->lock);
+	if (!r->open.page) {
+		r->open = *frag;
+		left = NULL;
+	}
+	spin_unlock_bh(&r->lock);
+	frag->page = NULL;
+	/* another run left one while this one had its own */
+	if (left)
+		tern_block_put(left);
+}
+
 /* Return: blocks freed, which others may still refer to */
 static u32 empty_ring(struct tern_block_ring *r)
 {
-	struct page *page[RING_SIZE];
+	struct page *page[RING_SIZE + 1];
+	struct page_frag open;
 	u32 i, nr = 0;
 
 	spin_lock_bh(&r->lock);
 	while (r->nr)
 		page[nr++] = pop_oldest(r);
+	if (take_open(r, &open))
+		page[nr++] = open.page;
 	spin_unlock_bh(&r->lock);
 	for (i = 0; i < nr; i++)
 		put_page(page[i]);
@@ -133,8 +172,11 @@ static unsigned long count_blocks(struct shrinker *shrinker, struct shrink_contr
 	unsigned long nr = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		nr += READ_ONCE(per_cpu_ptr(&rings, cpu)->nr);
+	for_each_possible_cpu(cpu) {
+		const struct tern_block_ring *r = per_cpu_ptr(&rings, cpu);
+
+		nr += READ_ONCE(r->nr) + !!READ_ONCE(r->open.page);
+	}
 	return nr ?: SHRINK_EMPTY;
 }
 

@@ -25,17 +25,12 @@ static bool refill(struct tern_burst *b, u32 min)
 {
 	struct page_frag *f = &b->frag;
 
-	if (f->page && f->size - f->offset >= min)
+	if (f->page && tern_block_has(f, min))
 		return true;
-	/* a stream of small messages needs one block alone: TCP has released it */
-	if (f->page && page_ref_count(f->page) == 1) {
-		f->offset = 0;
-		return true;
-	}
 	if (f->page)
 		tern_block_put(f->page);
 	f->page = NULL;
-	return tern_block_get(f);
+	return tern_block_get(f, min);
 }
 
 /* the next @n bytes of the current fragment become part of the burst */
@@ -167,10 +162,8 @@ void tern_burst_reset(struct tern_burst *b)
 	b->sent = 0;
 }
 
-void tern_burst_exit(struct tern_burst *b)
+void tern_burst_leave(struct tern_burst *b)
 {
-	tern_burst_reset(b);
 	if (b->frag.page)
-		tern_block_put(b->frag.page);
-	b->frag.page = NULL;
+		tern_block_leave(&b->frag);
 }

@@ -20,7 +20,7 @@
  * @nr: elements in use
  * @len: bytes in them
  * @sent: bytes of them that TCP took
- * @frag: where the next bytes go
+ * @frag: where the next bytes go, while the engine runs
  */
 struct tern_burst {
 	struct bio_vec bv[TERN_BURST_FRAGS];
@@ -76,7 +76,7 @@ static inline bool tern_burst_at_boundary(const struct tern_burst *b)
 	return !b->sent || b->sent == b->len;
 }
 
-/* free the current fragment too */
-void tern_burst_exit(struct tern_burst *b);
+/* the engine's run ends: give the current block back. The burst keeps its fragments */
+void tern_burst_leave(struct tern_burst *b);
 
 #endif /* TERN_BURST_H */

@@ -36,7 +36,7 @@ void tern_tx_init(struct tern_stream *s, u32 mss)
 
 void tern_tx_exit(struct tern_stream *s)
 {
-	tern_burst_exit(&s->tx.burst);
+	tern_burst_reset(&s->tx.burst);
 }
 
 /* ---- building FPDUs ----------------------------------------------------- */
@@ -389,6 +389,7 @@ enum tern_tx_result tern_tx_run(struct tern_stream *s, u32 bursts)
 			break;
 		result = TERN_TX_MORE;
 	} while (bursts);
+	tern_burst_leave(&tx->burst);
 	tx->active = false;
 	return result;
 }

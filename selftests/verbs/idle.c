@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/* What a connection that has sent, and is idle, keeps: no memory for sending. */
+#include <string.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+#define CONNECTIONS	64
+#define BLOCK_KIB	32	/* what the send engine builds into */
+
+static struct end x[CONNECTIONS], y[CONNECTIONS];
+
+static long free_kib(void)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char line[128];
+	long kib = -1;
+
+	must(f);
+	while (kib < 0 && fgets(line, sizeof(line), f))
+		sscanf(line, "MemFree: %ld", &kib);
+	fclose(f);
+	return kib;
+}
+
+static void send_one(struct end *from, struct end *to)
+{
+	post_recv(to, 2, 0, 64);
+	post_send(from, 1, 0, 64, IBV_SEND_SIGNALED);
+	expect_wc(from->scq, 1, IBV_WC_SUCCESS);
+	expect_recv(to, 2, 64);
+}
+
+static void streams_keep_no_blocks(void)
+{
+	static const struct ibv_qp_cap cap = {
+		.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1,
+	};
+	static const struct want base_a = { .cap = cap, .share = &a, .cqs = &a };
+	static const struct want base_b = { .cap = cap, .share = &b, .cqs = &b };
+	long before, used;
+	int i;
+
+	/* nothing is sent before the first message */
+	set_device("a", "extensions off p2p off");
+	set_device("b", "extensions off p2p off");
+	pair_up(NULL, NULL);
+	for (i = 0; i < CONNECTIONS; i++)
+		connect_ends(&x[i], &y[i], IP_A, IP_B, &base_a, &base_b);
+	send_one(&a, &b);
+	before = free_kib();
+	for (i = 0; i < CONNECTIONS; i++) {
+		send_one(&x[i], &y[i]);
+		send_one(&y[i], &x[i]);
+	}
+	/* TCP frees what is acknowledged */
+	usleep(300 * 1000);
+	used = before - free_kib();
+	printf("# %d connections that have sent take %ld KiB more\n", CONNECTIONS, used);
+	expect(used < CONNECTIONS * BLOCK_KIB);
+	for (i = 0; i < CONNECTIONS; i++) {
+		end_free(&x[i]);
+		end_free(&y[i]);
+	}
+	pair_down();
+	set_device("a", "extensions negotiate p2p on");
+	set_device("b", "extensions negotiate p2p on");
+}
+
+static const struct tap_test tests[] = {
+	{ "idle__streams_keep_no_send_memory", streams_keep_no_blocks, 60 },
+};
+
+const struct tap_theme idle_theme = { tests, ARRAY_LEN(tests) };
