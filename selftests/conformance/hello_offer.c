@@ -366,7 +366,13 @@ static void hello_offer__open_read_is_enough(void)
 	agent_must_get_wc(2, "LOC_QP_OP_ERR", &wc);
 }
 
-#define RTR_MS	"rtr-ms 600"
+static void set_rtr_ms(void)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "rtr-ms %d", patience(600));
+	agent_set(text);
+}
 
 /* no Read may be sent: after the time for an RTR the request fails, not before */
 static void must_give_up(struct meeting *m)
@@ -384,7 +390,7 @@ static void silent_without_reads(int ird)
 	struct meeting m = MEETING_DEFAULT;
 
 	ext_set("negotiate");
-	agent_set(RTR_MS);
+	set_rtr_ms();
 	call_depths(&m, RTR_C, ird, 8);
 	must_get_hello(m.p, HELLO_OFFER, BOTH);
 	must_be_up(&m);
@@ -407,7 +413,7 @@ static void hello_offer__device_of_ord_0(void)
 	struct meeting m = MEETING_DEFAULT;
 
 	ext_set("negotiate");
-	agent_set(RTR_MS);
+	set_rtr_ms();
 	m.qp.ord = 0;
 	call(&m, RTR_C);
 	must_get_hello(m.p, HELLO_OFFER, BOTH);
@@ -422,7 +428,7 @@ static void hello_offer__silent_plain_peer(void)
 	struct agent_wc wc;
 
 	ext_set("negotiate");
-	agent_set(RTR_MS);
+	set_rtr_ms();
 	call_client(&m, true);
 	post_write_imm(&m, 1);
 	must_get_hello(m.p, HELLO_OFFER, BOTH);
