@@ -54,6 +54,7 @@ up()
 		case $1 in
 		tern-nocrc) tern set "dev_$host" crc off ;;
 		tern-noext) tern set "dev_$host" extensions off ;;
+		tern-short) tern set "dev_$host" features 7306,v2 ;;
 		esac
 	done
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* The addresses at which mark.S tells plugin.c what is measured: no other program's. */
+/* The addresses at which drive and mark.S tell plugin.c what is measured: no other code. */
 #ifndef BENCH_MARK_H
 #define BENCH_MARK_H
 

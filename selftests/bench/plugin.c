@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The tern authors
 /*
  * A plugin of QEMU (TCG): how often each block of instructions was executed between two
- * marks (mark.S). It writes lines "ADDRESS INSTRUCTIONS TIMES", in hexadecimal and twice
+ * marks (mark.h). It writes lines "ADDRESS INSTRUCTIONS TIMES", in hexadecimal and twice
  * decimal, to PREFIX.1 at the first end mark, to PREFIX.2 at the next.
  *
  *	-plugin plugin.so,out=PREFIX

