@@ -12,6 +12,7 @@
 #	make check-vm		those of the selftests that the part vm has
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
+#	make guard		instructions of a message, compared with committed figures
 #	make bench		how fast, beside siw and TCP
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
@@ -30,8 +31,8 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-storm check-ulp check-debug check-debug-short \
-	check-conform-faults check-verbs-faults conform coverage bench profile lab-shell \
-	module install uninstall packages clean
+	check-conform-faults check-verbs-faults conform coverage bench profile guard \
+	lab-shell module install uninstall packages clean
 help:
 	@sed -n 's/^#\t//p' Makefile
 
@@ -64,6 +65,9 @@ bench:
 
 profile:
 	@selftests/bench/profile $(or $(ROW),send-64K) $(CANDIDATE) $(PLACE)
+
+guard:
+	@selftests/check guard
 
 lab-shell:
 	@$(LAB)/run --lane vm --shell
