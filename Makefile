@@ -13,7 +13,8 @@
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
 #	make guard		instructions of a message, compared with committed figures
-#	make bench		how fast, beside siw and TCP
+#	make bench		instructions of a message, beside siw, rxe and TCP
+#	make pictures		those of Documentation/performance.rst, from make bench
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
 #	make install KVER=...	the same for another kernel than the running one
@@ -31,8 +32,8 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-storm check-ulp check-debug check-debug-short \
-	check-conform-faults check-verbs-faults conform coverage bench profile guard \
-	lab-shell module install uninstall packages clean
+	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
+	guard lab-shell module install uninstall packages clean
 help:
 	@sed -n 's/^#\t//p' Makefile
 
@@ -61,7 +62,10 @@ coverage:
 	@selftests/conformance/coverage.sh
 
 bench:
-	@$(LAB)/run --lane uml --plain bench:bench.sh
+	@selftests/bench/report
+
+pictures:
+	@selftests/bench/report --pictures
 
 profile:
 	@selftests/bench/profile $(or $(ROW),send-64K) $(CANDIDATE) $(PLACE)

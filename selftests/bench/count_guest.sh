@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The guest's part of guard: run rows of drive over veth, with marks that the plugin of QEMU
+# The guest's part of guard and report: run rows of drive, with marks that the plugin of QEMU
 # sees, then print the kernel's symbols. TERN_SET_COUNT_ROWS: ROW:CANDIDATE, those of a
-# candidate after one another.
+# candidate after one another. TERN_SET_COUNT_PLACE: of rows.sh.
 
 . "$(dirname "$0")/compare.sh"
 # shellcheck source=rows.sh
@@ -19,7 +19,7 @@ candidate()
 }
 
 now=
-place veth
+place "${TERN_SET_COUNT_PLACE:-veth}"
 for row in $TERN_SET_COUNT_ROWS; do
 	candidate "${row#*:}"
 	line=$(drive_row "${row%:*}" "$now")

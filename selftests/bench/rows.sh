@@ -61,7 +61,8 @@ drive_row()
 	limit 120 ../bench/drive $options
 }
 
-# place veth|lo: make a and b two hosts, or two names of this host
+# place veth|lo|host: make a and b two hosts, or two names of this host; host is lo with the
+# MTU of Ethernet
 place()
 {
 	where=$1
@@ -69,7 +70,7 @@ place()
 		wires_up
 		return
 	fi
-	one_host 65536
+	if [ "$where" = lo ]; then one_host 65536; else one_host 1500; fi
 }
 
 # run_tool TOOL OPTIONS...: its output is $TMP/client
