@@ -25,14 +25,9 @@ static u16 depth(u16 word)
 	return word & TERN_MPA_DEPTH_MASK;
 }
 
-static u16 lesser(u16 a, u16 b)
-{
-	return a < b ? a : b;
-}
-
 static u16 clamp_depth(u16 value)
 {
-	return lesser(value, TERN_MPA_DEPTH_MAX);
+	return min_t(u16, value, TERN_MPA_DEPTH_MAX);
 }
 
 /* the RTR types of @opt, as a set of BIT(enum tern_mpa_rtr) */
@@ -165,7 +160,7 @@ static int settle_depths(const struct tern_mpa_options *opt,
 	u16 ird = depth(reply->ird), ord = depth(reply->ord);
 
 	if (ird != TERN_MPA_DEPTH_NONE)
-		params->ord = lesser(opt->ord, ird);
+		params->ord = min(opt->ord, ird);
 	if (ord == TERN_MPA_DEPTH_NONE || ord <= opt->ird)
 		return TERN_TERM_NONE;
 	if (ord > opt->max_ird)
@@ -289,7 +284,7 @@ static void start_reply(const struct tern_mpa_options *opt,
 static u16 serve_ird(const struct tern_mpa_options *opt,
 		     const struct tern_mpa_msg *req, bool read_rtr)
 {
-	u16 ird = lesser(depth(req->ord), opt->max_ird);
+	u16 ird = min(depth(req->ord), opt->max_ird);
 
 	if (ird < opt->ird)
 		ird = opt->ird;
@@ -316,7 +311,7 @@ static void serve_depths(const struct tern_mpa_options *opt,
 	if (ird == TERN_MPA_DEPTH_NONE) {
 		reply->ord |= TERN_MPA_DEPTH_NONE;
 	} else {
-		params->ord = lesser(opt->ord, ird);
+		params->ord = min(opt->ord, ird);
 		reply->ord |= params->ord;
 	}
 }

@@ -10,6 +10,7 @@
  */
 #include "restrack.h"
 
+#include <linux/string_choices.h>
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
@@ -77,9 +78,9 @@ int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "rq_size", s->rq.own.max_wr },
 		{ "rq_level", s->rq.srq ? 0 : level_of(&s->rq.own) },
 		{ "ddp_version", s->params.version },
-		{ "mpa_crc", .text = s->params.crc ? "on" : "off" },
-		{ "tx_markers", .text = s->params.tx_markers ? "on" : "off" },
-		{ "rx_markers", .text = s->params.rx_markers ? "on" : "off" },
+		{ "mpa_crc", .text = str_on_off(s->params.crc) },
+		{ "tx_markers", .text = str_on_off(s->params.tx_markers) },
+		{ "rx_markers", .text = str_on_off(s->params.rx_markers) },
 		{ "ord", s->params.ord },
 		{ "ird", s->params.ird },
 	};
