@@ -4,12 +4,13 @@
 # the tree. The scripts pass there without a fault; with one the point that the list
 # names must fail.
 #
-#	faults.sh CHECKPATCH [NAME]
+#	faults.sh CHECKPATCH [NAME]		NAME: the faults that begin so
+#	TERN_STYLE_LIST=static.list faults.sh ...	those of another list
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 checkpatch=${1:?usage: faults.sh CHECKPATCH [NAME]} chosen=${2:-}
-list=$PWD/selftests/style/faults.list
+list=$PWD/selftests/style/${TERN_STYLE_LIST:-faults.list}
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 failed=0 n=0
@@ -19,7 +20,10 @@ run()
 {
 	local script=${1%%__*} args=()
 
-	[ "$script" != style ] || args=("$checkpatch")
+	case $script in
+	style)	args=("$checkpatch") ;;
+	static)	args=("${checkpatch%/scripts/*}") ;;
+	esac
 	TERN_STYLE_POINT=$* "$copy/selftests/style/$script.sh" "${args[@]}" 2>&1 || true
 }
 

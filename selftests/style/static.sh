@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Static analysis: the kernel's coccinelle rules and gcc's analyzer over the driver,
+# clang-tidy over the core and the programs. What they report without cause is in
+# static.known, with the reason.
+#
+#	static.sh KERNEL_TOOLS		folder that has scripts/coccinelle
+set -euo pipefail
+
+cd "$(dirname "$0")/../.."
+tools=${1:?usage: static.sh KERNEL_TOOLS}
+# shellcheck source=lib.sh
+. selftests/style/lib.sh
+known=selftests/style/static.known
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+
+# unknown TOOL: of the findings on stdin, "FILE: text", those that $known has not; and the
+# lines of $known for which there was no finding
+unknown()
+{
+	sed -n "s/^$1 @ \([^@]*\) @ .*/\1/p" "$known" >"$copy/known"
+	cat >"$copy/found"
+	grep -vxF -f "$copy/known" "$copy/found" || true
+	grep -vxF -f "$copy/found" "$copy/known" | sed 's/^/is not found any more: /' || true
+}
+
+# findings RULE: of spatch's output on stdin. A rule without a report shows a diff instead.
+findings()
+{
+	sed -nE -e 's/^(drivers\/[^:]*):[0-9-]+(:[0-9-]+)?: /\1: /p' \
+		-e "s/^--- (drivers\/[^ \t]*).*/\1: see $1/p" | sed 's/ on line [0-9]*//' | sort -u
+}
+
+# Each rule has its own options. The one that is left out needs OCaml's compiler.
+rules()
+{
+	local rule mode options
+
+	find "$tools/scripts/coccinelle" -name '*.cocci' ! -name check_bq27xxx_data.cocci | sort |
+		while read -r rule; do
+			mode=report
+			grep -q '^virtual report' "$rule" || mode=context
+			options=$(sed -n 's#^// Options: ##p' "$rule" | head -1)
+			# shellcheck disable=SC2086 # words
+			spatch -D $mode --very-quiet $options --cocci-file "$rule" \
+				--dir drivers/tern 2>"$copy/err" | findings "${rule##*/}"
+		done
+}
+
+coccinelle_rules() { rules | sort -u | unknown coccinelle; }
+
+gcc_analyzer()
+{
+	local release
+
+	cp -r drivers/tern "$copy/tern"
+	release=$(basename "$TERN_CACHE"/tree/usr/lib/modules/*)
+	selftests/lab/in-tree -b "$copy/tern:tern" make -C "/lib/modules/$release/build" \
+		-j"$(nproc)" M=/mnt/tern KCFLAGS=-fanalyzer modules >"$copy/log" 2>&1 ||
+		tail -5 "$copy/log"
+	sed -nE 's/^\/mnt\/tern\/([^:]*):[0-9]+:[0-9]+: warning: /drivers\/tern\/\1: /p' \
+		"$copy/log" | sort -u | unknown analyzer
+}
+
+# Left out: what kernel style does on purpose. Left out below: files that need the headers
+# of RDMA, which this machine may not have, and one that includes a generated file.
+tidy_checks='-*,bugprone-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-bugprone-assignment-in-if-condition,-bugprone-suspicious-string-compare,-bugprone-implicit-widening-of-multiplication-result,-bugprone-narrowing-conversions,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
+
+clang_tidy()
+{
+	local c=drivers/tern/core
+
+	# shellcheck disable=SC2046 # words
+	clang-tidy --quiet --checks="$tidy_checks" \
+		$(files "$c/*.c" 'selftests/conformance/*.c' | grep -vE '/(agent|level)[^/]*$') \
+		-- -std=gnu2x -D_GNU_SOURCE -I$c -Iselftests/core -Idrivers/tern \
+		-Idrivers/tern/uapi -I"$tools/tools/testing/selftests" 2>"$copy/err" |
+		sed -nE "s#^$PWD/([^:]*):[0-9]+:[0-9]+: (warning|error): #\1: #p" |
+		sort -u | unknown tidy
+}
+
+TERN_CACHE=${TERN_CACHE:-$HOME/.cache/tern}
+verdict coccinelle_rules coccinelle_rules
+verdict gcc_analyzer gcc_analyzer
+verdict clang_tidy clang_tidy
+finish
