@@ -7,8 +7,12 @@
 #	selftests/lab/run --lane uml --plain bench:bench.sh
 #
 # TERN_SET_BENCH_ROUNDS (5), TERN_SET_BENCH_ROWS (a regular expression),
-# TERN_SET_BENCH_SECONDS (2 per figure), TERN_SET_BENCH_RPS (1: the receiver's
-# softirq runs on the other CPU).
+# TERN_SET_BENCH_SECONDS (2 per figure), TERN_SET_BENCH_RPS (1: packets are received by
+# the CPU of the receiving program; 0: by that of the sender).
+#
+# With two CPUs or more each host has one of its own: its program is pinned to it, and with
+# RPS the softirq of what it receives. Otherwise the scheduler, and the hash of the ports
+# of each connection, draw the figures.
 
 . "$(dirname "$0")/compare.sh"
 
@@ -21,8 +25,11 @@ rows=(
 	"write-64K MiB/s high ib_write_bw -s 65536"
 	"send-64K MiB/s high ib_send_bw -s 65536"
 	"read-64K MiB/s high ib_read_bw -s 65536"
+	"write-64K-64qp MiB/s high ib_write_bw -s 65536 -q 64"
 	"send-64 1000/s high ib_send_bw -s 64"
 	"write-64 1000/s high ib_write_bw -s 64"
+	"send-64-list16 1000/s high ib_send_bw -s 64 -l 16"
+	"write-64-list16 1000/s high ib_write_bw -s 64 -l 16"
 	"write-lat-8 us low ib_write_lat -s 8"
 	"send-lat-8 us low ib_send_lat -s 8"
 	"read-lat-8 us low ib_read_lat -s 8"
@@ -41,8 +48,9 @@ iterations()
 		bind_b=(--bind_source_ip "$IP_B")
 	fi
 	pair $((seconds + 20)) \
-		"$tool" -d dev_b -R -F -D "$seconds" -p @PORT@ "$@" "${bind_b[@]}" -- \
-		"$tool" -d dev_a -R -F -D "$seconds" -p @PORT@ "$@" "${bind_a[@]}" "$IP_B" >&2 || return 0
+		"${pin_b[@]}" "$tool" -d dev_b -R -F -D "$seconds" -p @PORT@ "$@" "${bind_b[@]}" -- \
+		"${pin_a[@]}" "$tool" -d dev_a -R -F -D "$seconds" -p @PORT@ "$@" "${bind_a[@]}" "$IP_B" >&2 ||
+		return 0
 	awk '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ { n = $2 } END { print n }' "$TMP/client"
 }
 
@@ -93,10 +101,14 @@ measure()
 }
 
 wires_up
+if [ "$(nproc)" -gt 1 ]; then
+	pin_a=(taskset -c 0)
+	pin_b=(taskset -c 1)
+fi
 if [ "${TERN_SET_BENCH_RPS:-1}" = 1 ]; then
-	in_a sh -c 'echo 3 >/sys/class/net/v0a/queues/rx-0/rps_cpus'
-	in_b sh -c 'echo 3 >/sys/class/net/v0b/queues/rx-0/rps_cpus'
+	in_a sh -c 'echo 1 >/sys/class/net/v0a/queues/rx-0/rps_cpus'
+	in_b sh -c 'echo 2 >/sys/class/net/v0b/queues/rx-0/rps_cpus'
 fi
 modprobe -r siw 2>/dev/null || true
 # shellcheck disable=SC2086 # words
-every_round "lane $TERN_LANE, MTU 1500" $candidates
+every_round "lane $TERN_LANE, MTU 1500, RPS ${TERN_SET_BENCH_RPS:-1}" $candidates

@@ -27,6 +27,9 @@ kind() { echo "${1%%-*}"; }
 # those that have a device; its netdev is v0a, v0b
 hosts="a b"
 
+# what a program of each host is started by, to pin it to a CPU
+pin_a=() pin_b=()
+
 # one_host MTU: a and b are both this host, with a device at b, and their traffic goes
 # over lo
 one_host()
@@ -92,9 +95,9 @@ every_round()
 
 tcp_bw()
 {
-	in_b iperf3 -s -1 -p 5201 >/dev/null &
+	in_b "${pin_b[@]}" iperf3 -s -1 -p 5201 >/dev/null &
 	eventually listening 5201
-	in_a iperf3 -c "$IP_B" -p 5201 -t "$seconds" -J >"$TMP/iperf" || return 0
+	in_a "${pin_a[@]}" iperf3 -c "$IP_B" -p 5201 -t "$seconds" -J >"$TMP/iperf" || return 0
 	awk '/"sum_received"/ { sum = 1 }
 	     sum && /"bits_per_second"/ { gsub(/[^0-9.e+]/, "", $2); print $2 / 8 / 1048576; exit }' "$TMP/iperf"
 	wait
@@ -102,10 +105,10 @@ tcp_bw()
 
 tcp_lat()
 {
-	in_b qperf >/dev/null 2>&1 &
+	in_b "${pin_b[@]}" qperf >/dev/null 2>&1 &
 	local daemon=$!
 	eventually listening 19765
-	in_a qperf -uu -t "$seconds" -m 8 "$IP_B" tcp_lat >"$TMP/qperf" || true
+	in_a "${pin_a[@]}" qperf -uu -t "$seconds" -m 8 "$IP_B" tcp_lat >"$TMP/qperf" || true
 	# the server may have ended with its client
 	kill $daemon 2>/dev/null || true
 	wait $daemon 2>/dev/null || true
