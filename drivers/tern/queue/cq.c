@@ -12,12 +12,6 @@
 
 /* ---- completions in ----------------------------------------------------- */
 
-static bool is_solicited(const struct tern_cqe *cqe)
-{
-	return (cqe->flags & TERN_CQE_SOLICITED) ||
-	       cqe->status != IB_WC_SUCCESS;
-}
-
 /* unpolled completions, by an index that the program can write */
 static u32 unpolled(const struct tern_cq *cq)
 {
@@ -52,31 +46,6 @@ static void take_arm(struct tern_cq *cq)
 	if (cq->held)
 		hrtimer_try_to_cancel(&cq->hold_timer);
 	cq->held = 0;
-}
-
-/* Return: how many found room */
-static u32 fill_ring(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
-{
-	u64 now = cq->timestamps ? ktime_get_ns() : 0;
-	struct tern_cqe *slot;
-	int space;
-	u32 i;
-
-	lockdep_assert_held(&cq->lock);
-	space = tern_ring_space(cq->prod, &cq->q.hdr->cons, cq->q.size);
-	n = min_t(u32, n, max(space, 0));
-	for (i = 0; i < n; i++) {
-		slot = tern_queue_entry(&cq->q, cq->prod + i);
-		*slot = cqes[i];
-		slot->timestamp = now;
-		if (is_solicited(&cqes[i]))
-			cq->solicited = cq->prod + i + 1;
-		trace_tern_cqe(cq->cqn, cqes[i].qpn, cqes[i].opcode,
-			       cqes[i].status, cqes[i].byte_len);
-	}
-	cq->prod += n;
-	tern_ring_publish(&cq->q.hdr->prod, cq->prod);
-	return n;
 }
 
 static void raise_overflow(struct tern_cq *cq)
@@ -114,15 +83,37 @@ static bool hold_event(struct tern_cq *cq, u32 n)
 	return true;
 }
 
-void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
+/* completions that find room; none after one was lost */
+static u32 room(const struct tern_cq *cq)
 {
-	bool notify = false, first = false, full, untold;
-	unsigned long flags;
-	u32 solicited;
+	lockdep_assert_held(&cq->lock);
+	if (cq->overflow)
+		return 0;
+	return max(tern_ring_space(cq->prod, &cq->q.hdr->cons, cq->q.size), 0);
+}
 
-	spin_lock_irqsave(&cq->lock, flags);
-	solicited = cq->solicited;
-	full = cq->overflow || fill_ring(cq, cqes, n) < n;
+void tern_cq_begin(struct tern_cq *cq, struct tern_cq_batch *b)
+	__acquires(&cq->lock)
+{
+	spin_lock_irqsave(&cq->lock, b->irq);
+	b->cq = cq;
+	b->n = 0;
+	b->room = room(cq);
+	b->solicited = false;
+	b->now = cq->timestamps ? ktime_get_ns() : 0;
+}
+
+void tern_cq_end(struct tern_cq_batch *b)
+	__releases(&b->cq->lock)
+{
+	bool notify = false, first = false, full = b->n > b->room, untold;
+	struct tern_cq *cq = b->cq;
+
+	if (!b->n) {
+		spin_unlock_irqrestore(&cq->lock, b->irq);
+		return;
+	}
+	tern_ring_publish(&cq->q.hdr->prod, cq->prod);
 	if (full) {
 		first = !cq->overflow;
 		cq->overflow = true;
@@ -133,13 +124,13 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 	 */
 	untold = full && !cq->overflow_told;
 	if (full == untold &&
-	    is_due(cq, cq->solicited != solicited || untold || cq->held))
-		notify = untold || !hold_event(cq, n);
+	    is_due(cq, b->solicited || untold || cq->held))
+		notify = untold || !hold_event(cq, b->n);
 	if (notify) {
 		cq->overflow_told |= untold;
 		take_arm(cq);
 	}
-	spin_unlock_irqrestore(&cq->lock, flags);
+	spin_unlock_irqrestore(&cq->lock, b->irq);
 
 	if (notify)
 		call_handler(cq);
@@ -150,6 +141,24 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 		raise_overflow(cq);
 	/* each time: a QP may have been created on this CQ after the first */
 	queue_work(system_dfl_wq, &cq->overflow_work);
+}
+
+void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
+{
+	struct tern_cq_batch b;
+	struct tern_cqe *cqe;
+
+	tern_cq_begin(cq, &b);
+	for (; n; n--, cqes++) {
+		cqe = tern_cq_next(&b, cqes->flags, cqes->status);
+		if (!cqe)
+			continue;
+		*cqe = *cqes;
+		cqe->timestamp = b.now;
+		trace_tern_cqe(cq->cqn, cqes->qpn, cqes->opcode, cqes->status,
+			       cqes->byte_len);
+	}
+	tern_cq_end(&b);
 }
 
 u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog)

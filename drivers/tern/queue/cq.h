@@ -71,21 +71,71 @@ static inline struct tern_cq *to_tern_cq(struct ib_cq *ibcq)
 }
 
 /**
- * tern_cq_push() - write completions
+ * struct tern_cq_batch - completions that are being written, under the lock of the CQ
  * @cq: the queue
- * @cqes: what to write, in order; @timestamp is filled in here if the CQ asked
- *	for timestamps
- * @n: how many
+ * @irq: of spin_lock_irqsave()
+ * @n: completions so far
+ * @room: how many of them the ring takes
+ * @solicited: one of them was solicited or failed
+ * @now: their timestamp, 0 if the CQ did not ask for timestamps
+ */
+struct tern_cq_batch {
+	struct tern_cq *cq;
+	unsigned long irq;
+	u32 n;
+	u32 room;
+	bool solicited;
+	u64 now;
+};
+
+/**
+ * tern_cq_begin() - begin to write completions
+ * @cq: the queue
+ * @b: result; the lock of @cq is held until tern_cq_end()
+ *
+ * Context: any, interrupts on or off; no lock of a CQ held.
+ */
+void tern_cq_begin(struct tern_cq *cq, struct tern_cq_batch *b);
+
+/**
+ * tern_cq_next() - where the next completion goes
+ * @b: batch
+ * @flags: enum tern_cqe_flags of the completion
+ * @status: enum ib_wc_status of it
+ *
+ * The caller writes all of the entry, with @b->now as its timestamp. Return: the entry,
+ * not published yet, or NULL: the ring is full, and the completion is lost.
+ */
+static inline struct tern_cqe *tern_cq_next(struct tern_cq_batch *b, u16 flags, u8 status)
+{
+	struct tern_cq *cq = b->cq;
+	struct tern_cqe *cqe;
+
+	if (b->n++ >= b->room)
+		return NULL;
+	cqe = tern_queue_entry(&cq->q, cq->prod++);
+	if (flags & TERN_CQE_SOLICITED || status != IB_WC_SUCCESS) {
+		b->solicited = true;
+		cq->solicited = cq->prod;
+	}
+	return cqe;
+}
+
+/**
+ * tern_cq_end() - publish what was written
+ * @b: batch; nothing happens if it is empty
  *
  * Publishes once and notifies once: for TERN_CQ_ARM_SOLICITED only when one of
  * them has TERN_CQE_SOLICITED or a status other than success. When the ring is
  * full the CQ overflows: async event IB_EVENT_CQ_ERR, one last notification if
- * the CQ is armed, now or at a later push, and every QP on it goes to ERROR.
+ * the CQ is armed, now or at a later batch, and every QP on it goes to ERROR.
  * Moderation may delay the notification.
  *
- * Context: any, interrupts on or off; no lock of a CQ held. Calls the user's
- * completion handler after the CQ lock is dropped.
+ * Calls the user's completion handler after the CQ lock is dropped.
  */
+void tern_cq_end(struct tern_cq_batch *b);
+
+/* a batch of @n completions, without timestamps; Context: as tern_cq_begin() */
 void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n);
 
 /**
@@ -94,7 +144,7 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n);
  * @backlog: how many completions it has not polled
  *
  * Both come from an index that the program can write. Context: as
- * tern_cq_push(). Return: the index of the oldest completion that is not
+ * tern_cq_begin(). Return: the index of the oldest completion that is not
  * polled.
  */
 u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog);

@@ -10,6 +10,7 @@
 
 #include "core/ring.h"
 #include "core/wire.h"
+#include "observe/trace.h"
 
 /* an atomic's element, and its operands */
 #define ATOMIC_PAYLOAD	(sizeof(struct tern_sge) + sizeof(struct tern_atomic_args))
@@ -506,18 +507,24 @@ void tern_sq_sent(struct tern_sq *sq, u32 head)
 	tern_sq_complete(sq);
 }
 
-static void sq_fill_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
-			struct tern_cqe *cqe)
+static void sq_write_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
+			 struct tern_cq_batch *b)
 {
+	struct tern_cqe *cqe = tern_cq_next(b, 0, slot->status);
+	u32 byte_len = awaits_response(slot) ? slot->len : 0;
+
+	if (!cqe)
+		return;
 	*cqe = (struct tern_cqe) {
 		.wr_id = slot->wr_id,
 		.opcode = slot->opcode,
 		.status = slot->status,
 		.qpn = sq->qpn,
-		.byte_len = awaits_response(slot) ? slot->len : 0,
+		.byte_len = byte_len,
+		.vendor_err = slot->status == IB_WC_SUCCESS ? 0 : sq->vendor_err,
+		.timestamp = b->now,
 	};
-	if (slot->status != IB_WC_SUCCESS)
-		cqe->vendor_err = sq->vendor_err;
+	trace_tern_cqe(b->cq->cqn, sq->qpn, slot->opcode, slot->status, byte_len);
 }
 
 static bool sq_wants_cqe(const struct tern_sq *sq,
@@ -527,19 +534,18 @@ static bool sq_wants_cqe(const struct tern_sq *sq,
 	       slot->status != IB_WC_SUCCESS;
 }
 
-/* collect up to TERN_CQE_BATCH completions before @end; true: maybe more */
-static bool sq_collect(struct tern_sq *sq, u32 end, u32 *n)
+/* write completions of the entries before @end, one batch at most; true: maybe more are due */
+static bool sq_retire(struct tern_sq *sq, u32 end, struct tern_cq_batch *b)
 {
-	*n = 0;
 	while (sq->tail != end) {
 		struct tern_sq_slot *slot = slot_of(sq, sq->tail);
 
 		if (!slot->done)
 			return false;
-		if (*n == TERN_CQE_BATCH)
+		if (b->n == TERN_CQE_BATCH)
 			return true;
 		if (sq_wants_cqe(sq, slot))
-			sq_fill_cqe(sq, slot, &sq->cqes[(*n)++]);
+			sq_write_cqe(sq, slot, b);
 		slot->done = false;
 		sq->tail++;
 	}
@@ -548,14 +554,17 @@ static bool sq_collect(struct tern_sq *sq, u32 end, u32 *n)
 
 static void sq_complete_to(struct tern_sq *sq, u32 end)
 {
+	struct tern_cq_batch b;
 	bool more;
-	u32 n;
 
+	if (sq->tail == end || !slot_of(sq, sq->tail)->done)
+		return;
 	do {
-		more = sq_collect(sq, end, &n);
+		tern_cq_begin(sq->cq, &b);
+		more = sq_retire(sq, end, &b);
+		/* who sees a completion finds room in the queue */
 		tern_ring_publish(&sq->q.hdr->cons, sq->tail);
-		if (n)
-			tern_cq_push(sq->cq, sq->cqes, n);
+		tern_cq_end(&b);
 	} while (more);
 }
 

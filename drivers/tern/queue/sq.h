@@ -52,8 +52,6 @@ struct tern_sq_slot {
  * @failed: the flush found an entry that failed: none after it succeeds
  * @vendor_err: the peer's Terminate, for entries that fail; 0 means none
  * @flush_left: entries never started that the flush may still find
- * @cqes: completions on their way to the CQ; on the stack they would be zeroed
- *	each time (CONFIG_INIT_STACK_ALL_ZERO)
  *
  * The stream lock, see tern_stream_lock(), guards what changes after creation,
  * apart from @prod.
@@ -77,7 +75,6 @@ struct tern_sq {
 	bool failed;
 	u32 vendor_err;
 	u32 flush_left;
-	struct tern_cqe cqes[TERN_CQE_BATCH];
 };
 
 /**
@@ -97,7 +94,7 @@ struct tern_sq {
  * @sge: where the payload is
  * @num_sge: elements
  * @inline_len: bytes at @inl
- * @inl: inline payload
+ * @inl: with TERN_WR_INLINE, in place of @sge: inline payload
  */
 struct tern_wqe {
 	u64 wr_id;
@@ -116,8 +113,10 @@ struct tern_wqe {
 	struct tern_atomic_args args;
 	u32 num_sge;
 	u32 inline_len;
-	struct tern_sge sge[TERN_MAX_SGE];
-	u8 inl[TERN_MAX_INLINE];
+	union {
+		struct tern_sge sge[TERN_MAX_SGE];
+		u8 inl[TERN_MAX_INLINE];
+	};
 };
 
 /**

@@ -13,6 +13,10 @@
 #include "stream/table.h"
 #include "ucontext.h"
 
+/* a larger one takes 8 KiB of slab. Locks that are checked are larger */
+static_assert(sizeof(struct tern_qp) <= 4096 || IS_ENABLED(CONFIG_DEBUG_SPINLOCK) ||
+	      IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC) || IS_ENABLED(CONFIG_PREEMPT_RT));
+
 /* ---- what the stream calls ---------------------------------------------- */
 
 static void raise_async_event(struct tern_stream *s, enum ib_event_type type)
