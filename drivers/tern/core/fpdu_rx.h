@@ -89,6 +89,10 @@ void tern_fpdu_rx_init(struct tern_fpdu_rx *rx, bool crc, bool markers);
 int tern_fpdu_rx_header(const struct tern_fpdu_rx *rx, const u8 *buf, u32 len,
 			struct tern_fpdu *f, int *term);
 
+/* for tern_fpdu_rx_verify() */
+void tern_fpdu_rx_verify_part(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
+			      const u8 *chunk, u32 len);
+
 /**
  * tern_fpdu_rx_verify() - feed the next bytes of the FPDU
  * @rx: state
@@ -96,8 +100,19 @@ int tern_fpdu_rx_header(const struct tern_fpdu_rx *rx, const u8 *buf, u32 len,
  * @chunk: bytes in stream order, any split, the first call at byte 0
  * @len: bytes at @chunk, within @f->total
  */
-void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
-			 const u8 *chunk, u32 len);
+static inline void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
+				       const u8 *chunk, u32 len)
+{
+	u32 crc_off = len - TERN_FPDU_CRC_SIZE;
+
+	if (rx->markers || len != f->total) {
+		tern_fpdu_rx_verify_part(rx, f, chunk, len);
+	} else if (rx->crc) {
+		/* the common case: all of it, contiguous */
+		f->crc_state = crc32c(~0U, chunk, crc_off);
+		memcpy(f->field, chunk + crc_off, sizeof(f->field));
+	}
+}
 
 /**
  * tern_fpdu_rx_finish() - result for a whole FPDU

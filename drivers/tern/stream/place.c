@@ -40,6 +40,12 @@ static noinline void next_run(struct tern_rx *rx, struct payload *p)
 	p->run = range.len;
 }
 
+/* the common case: all of the payload is here; else NULL */
+static const u8 *whole_payload(const struct tern_rx *rx)
+{
+	return rx->whole ? rx->whole + TERN_FPDU_LEN_SIZE + rx->seg.hdr_len : NULL;
+}
+
 static void start_payload(struct tern_rx *rx, struct payload *p)
 {
 	p->left = rx->seg.len;
@@ -71,7 +77,7 @@ static u32 next_piece(struct tern_rx *rx, struct payload *p, const u8 **data)
 	return n;
 }
 
-static void write_payload(struct tern_rx *rx, const struct tern_mem_map *map)
+static noinline void write_pieces(struct tern_rx *rx, const struct tern_mem_map *map)
 {
 	u64 to = rx->seg.to;
 	struct payload p;
@@ -83,6 +89,16 @@ static void write_payload(struct tern_rx *rx, const struct tern_mem_map *map)
 		tern_mem_write(map, to, data, n);
 		to += n;
 	}
+}
+
+static void write_payload(struct tern_rx *rx, const struct tern_mem_map *map)
+{
+	const u8 *whole = whole_payload(rx);
+
+	if (whole)
+		tern_mem_write(map, rx->seg.to, whole, rx->seg.len);
+	else
+		write_pieces(rx, map);
 }
 
 int tern_place_write(struct tern_stream *s)
@@ -106,18 +122,28 @@ int tern_place_write(struct tern_stream *s)
 	return term;
 }
 
-int tern_place_sgl(struct tern_stream *s, const struct tern_scope *scope,
-		   struct tern_sgl *sgl)
+static noinline int scatter_pieces(struct tern_rx *rx, const struct tern_scope *scope,
+				   struct tern_sgl *sgl)
 {
-	const struct tern_seg *seg = &s->rx.seg;
 	struct payload p;
 	const u8 *data;
 	int ret = 0;
 	u32 n;
 
-	trace_tern_place(s->qpn, 0, seg->tagged ? seg->to : seg->mo, seg->len);
-	start_payload(&s->rx, &p);
-	while (!ret && (n = next_piece(&s->rx, &p, &data)))
-		ret = tern_sgl_write(scope, &s->rx.slot, sgl, data, n);
+	start_payload(rx, &p);
+	while (!ret && (n = next_piece(rx, &p, &data)))
+		ret = tern_sgl_write(scope, &rx->slot, sgl, data, n);
 	return ret;
+}
+
+int tern_place_sgl(struct tern_stream *s, const struct tern_scope *scope,
+		   struct tern_sgl *sgl)
+{
+	const struct tern_seg *seg = &s->rx.seg;
+	const u8 *whole = whole_payload(&s->rx);
+
+	trace_tern_place(s->qpn, 0, seg->tagged ? seg->to : seg->mo, seg->len);
+	if (!whole)
+		return scatter_pieces(&s->rx, scope, sgl);
+	return tern_sgl_write(scope, &s->rx.slot, sgl, whole, seg->len);
 }

@@ -197,7 +197,7 @@ static void refuse_unreadable(struct tern_stream *s)
  * The front of the next FPDU is not contiguous, or not complete. An FPDU with less than
  * TERN_FPDU_PEEK bytes in front of what cannot be read is refused with that.
  */
-static int parse_split(struct tern_rx *rx, struct tern_fpdu *f, int *term)
+static noinline int parse_split(struct tern_rx *rx, struct tern_fpdu *f, int *term)
 {
 	u32 n = min_t(u32, tern_skb_cursor_avail(&rx->at), TERN_FPDU_PEEK);
 	u8 front[TERN_FPDU_PEEK];
@@ -225,21 +225,33 @@ static int find_fpdu(struct tern_stream *s, struct tern_fpdu *f, int *term)
 	return f->total;
 }
 
-/* move to the end of the FPDU; verify it on the way. Return: it could be read */
-static bool pass_fpdu(struct tern_rx *rx, struct tern_fpdu *f)
+static noinline bool pass_pieces(struct tern_rx *rx, struct tern_fpdu *f)
 {
 	struct tern_skb_cursor *at = &rx->at;
 	u32 n, left = f->total;
 
+	rx->whole = NULL;
+	rx->payload = *at;
 	if (!f->verify)
 		return tern_skb_cursor_advance(at, left);
 	while (left && at->left) {
 		n = min(left, at->left);
 		tern_fpdu_rx_verify(&rx->fpdu, f, at->data, n);
-		tern_skb_cursor_advance(at, n);
+		tern_skb_cursor_step(at, n);
 		left -= n;
 	}
 	return !left;
+}
+
+/* move to the end of the FPDU; verify it on the way. Return: it could be read */
+static bool pass_fpdu(struct tern_rx *rx, struct tern_fpdu *f)
+{
+	if (rx->at.left < f->total || rx->fpdu.markers)
+		return pass_pieces(rx, f);
+	rx->whole = rx->at.data;
+	tern_fpdu_rx_verify(&rx->fpdu, f, rx->whole, f->total);
+	tern_skb_cursor_step(&rx->at, f->total);
+	return true;
 }
 
 static int take_fpdu(struct tern_stream *s, struct tern_fpdu *f)
@@ -271,7 +283,6 @@ static int handle_fpdu(struct tern_stream *s)
 		return 0;
 	}
 	if (!ret) {
-		rx->payload = rx->at;
 		if (pass_fpdu(rx, f))
 			return take_fpdu(s, f);
 		ret = -EFAULT;
@@ -283,6 +294,15 @@ static int handle_fpdu(struct tern_stream *s)
 	return ret;
 }
 
+/* Return: how many of @len bytes are of an FPDU that was handled */
+static u32 pass_handled(struct tern_rx *rx, u32 len)
+{
+	u32 n = min(rx->skip, len);
+
+	rx->skip -= n;
+	return n;
+}
+
 /*
  * tcp_read_sock() offers the queue buffer by buffer. An FPDU that spans several
  * is checked and placed by looking ahead; its bytes are then consumed as they
@@ -291,21 +311,13 @@ static int handle_fpdu(struct tern_stream *s)
 static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 len)
 {
 	struct tern_rx *rx = &s->rx;
-	u32 used = 0;
+	u32 used = pass_handled(rx, len);
 	int ret;
 
 	while (used < len) {
 		if (tern_stream_is_over(s)) {
 			tern_stat_add(s->stats, RX_LATE, len - used);
-			rx->skip = 0;
 			return len;
-		}
-		if (rx->skip) {
-			u32 n = min(rx->skip, len - used);
-
-			rx->skip -= n;
-			used += n;
-			continue;
 		}
 		if (!tern_skb_cursor_is_at(&rx->at, TCP_SKB_CB(skb)->seq + offset + used))
 			tern_skb_cursor_start(&rx->at, &s->sock->sk->sk_receive_queue,
@@ -313,8 +325,10 @@ static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 
 		ret = handle_fpdu(s);
 		if (!ret)
 			break;
-		if (ret > 0)
+		if (ret > 0) {
 			rx->skip = ret;
+			used += pass_handled(rx, len - used);
+		}
 	}
 	return used;
 }

@@ -22,7 +22,8 @@ struct tern_stream;
  *	It has a position only inside tern_rx_run()
  * @cur: the current FPDU; on the stack it would be zeroed each time
  * @seg: its segment; the same
- * @payload: follows @at through @cur: where placement reads
+ * @whole: first byte of @cur if it is one piece, without markers; else NULL
+ * @payload: if @whole is NULL: follows @at through @cur: where placement reads
  * @write_len: bytes of the Write message that the last segments were of, else 0
  * @skip: bytes of a handled FPDU still to be consumed from the queue
  * @want: bytes of the FPDU at the head of the queue that have to be there to go on
@@ -40,6 +41,7 @@ struct tern_rx {
 	struct tern_skb_cursor at;
 	struct tern_fpdu cur;
 	struct tern_seg seg;
+	const u8 *whole;
 	struct tern_skb_cursor payload;
 	u32 write_len;
 	u32 skip;

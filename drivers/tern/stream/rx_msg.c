@@ -150,7 +150,7 @@ u8 tern_rx_rtr_of(const struct tern_rx *rx, const struct tern_fpdu *f)
 /* ---- messages ----------------------------------------------------------- */
 
 /* check the STag to invalidate for each segment, before placement (RFC 5040 7.2) */
-static int check_invalidate(struct tern_stream *s, const struct tern_seg *seg)
+static noinline int check_invalidate(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_mem_view view;
 	struct tern_mem_map map;
@@ -177,7 +177,7 @@ static u16 recvd_flags(const struct tern_op_row *row)
 	return flags;
 }
 
-static int deliver_send(struct tern_stream *s, const struct tern_seg *seg)
+static noinline int deliver_send(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_recvd recvd = {
 		.opcode = TERN_WR_RECV,
@@ -211,7 +211,7 @@ static bool expects_send(const struct tern_stream *s)
  * RFC 7306 6: with a Write directly before it, Immediate Data makes an RDMA Write with
  * Immediate, and its completion tells the length of that Write.
  */
-static int handle_imm(struct tern_stream *s, const struct tern_seg *seg)
+static noinline int handle_imm(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_recvd recvd = {
 		.opcode = TERN_WR_RECV_IMM,
@@ -243,7 +243,7 @@ static int handle_send(struct tern_stream *s, const struct tern_seg *seg)
 	return seg->last ? deliver_send(s, seg) : TERN_TERM_NONE;
 }
 
-static int read_done(struct tern_stream *s, struct tern_read_out *out)
+static noinline int read_done(struct tern_stream *s, struct tern_read_out *out)
 {
 	if (!out->hidden) {
 		if (out->inv_stag &&
@@ -347,7 +347,7 @@ static int push_request(struct tern_stream *s, struct tern_read_in *rd)
 	return TERN_TERM_NONE;
 }
 
-static int handle_read_req(struct tern_stream *s, const struct tern_seg *seg)
+static noinline int handle_read_req(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_read_in rd = {
 		.kind = seg->opcode == TERN_OP_READ_REQ ? TERN_OPEN_READ :
@@ -365,7 +365,7 @@ static int handle_read_req(struct tern_stream *s, const struct tern_seg *seg)
 	return term;
 }
 
-static int handle_atomic_req(struct tern_stream *s, const struct tern_seg *seg)
+static noinline int handle_atomic_req(struct tern_stream *s, const struct tern_seg *seg)
 {
 	struct tern_read_in rd = {
 		.kind = TERN_OPEN_ATOMIC,
@@ -406,8 +406,8 @@ static enum ib_wc_status term_status(int code)
 }
 
 /* fail the Read that the Terminate names, else the oldest entry; then flush */
-static void handle_terminate(struct tern_stream *s, const struct tern_fpdu *f,
-			     const struct tern_seg *seg)
+static noinline void handle_terminate(struct tern_stream *s, const struct tern_fpdu *f,
+				      const struct tern_seg *seg)
 {
 	struct tern_term_info info;
 	struct tern_read_out *out;

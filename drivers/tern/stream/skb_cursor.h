@@ -61,8 +61,18 @@ static inline bool tern_skb_cursor_is_at(const struct tern_skb_cursor *c, u32 se
 /* Return: bytes from the cursor to the end of the queue, readable or not */
 u32 tern_skb_cursor_avail(const struct tern_skb_cursor *c);
 
-/* go to the next contiguous bytes; for tern_skb_cursor_advance() */
+/* go to the next contiguous bytes; for tern_skb_cursor_step() */
 void tern_skb_cursor_next(struct tern_skb_cursor *c);
+
+/* move forward by @n of the contiguous bytes */
+static inline void tern_skb_cursor_step(struct tern_skb_cursor *c, u32 n)
+{
+	c->data += n;
+	c->left -= n;
+	c->seq += n;
+	if (!c->left)
+		tern_skb_cursor_next(c);
+}
 
 /**
  * tern_skb_cursor_advance() - move forward
@@ -77,12 +87,8 @@ static inline bool tern_skb_cursor_advance(struct tern_skb_cursor *c, u32 len)
 	for (;;) {
 		u32 n = min(len, c->left);
 
-		c->data += n;
-		c->left -= n;
-		c->seq += n;
+		tern_skb_cursor_step(c, n);
 		len -= n;
-		if (!c->left)
-			tern_skb_cursor_next(c);
 		if (!len || !c->left)
 			return !len;
 	}
