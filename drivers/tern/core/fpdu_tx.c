@@ -94,7 +94,7 @@ static void copy_hdr(const struct tern_tx_msg *msg, u8 *hdr)
 }
 
 /* set what differs between segments: L, TO or MO (RFC 5041 5.2), and the tail */
-static u32 write_hdr(const struct tern_tx_msg *msg, u8 *hdr)
+static __always_inline u32 write_hdr(const struct tern_tx_msg *msg, u8 *hdr)
 {
 	copy_hdr(msg, hdr);
 	if (msg->last_begun)
@@ -159,9 +159,8 @@ u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 	return len;
 }
 
-u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, u32 len, u8 *out)
+u32 tern_fpdu_tx_marked(struct tern_fpdu_tx *tx, u32 len, u8 *out)
 {
-	tx->left -= len;
 	move_on(tx, len);
 	return put_marker(tx, out);
 }

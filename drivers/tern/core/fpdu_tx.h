@@ -127,6 +127,9 @@ static inline u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx)
 	return min(tx->left, TERN_MARKER_SPACING - tx->pos);
 }
 
+/* for tern_fpdu_tx_payload() */
+u32 tern_fpdu_tx_marked(struct tern_fpdu_tx *tx, u32 len, u8 *out);
+
 /**
  * tern_fpdu_tx_payload() - move over payload that was copied
  * @tx: state
@@ -135,7 +138,11 @@ static inline u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx)
  *
  * Return: bytes written to @out: 0 or TERN_MARKER_SIZE.
  */
-u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, u32 len, u8 *out);
+static inline u32 tern_fpdu_tx_payload(struct tern_fpdu_tx *tx, u32 len, u8 *out)
+{
+	tx->left -= len;
+	return tx->markers ? tern_fpdu_tx_marked(tx, len, out) : 0;
+}
 
 /**
  * tern_fpdu_tx_pad() - finish what the CRC covers

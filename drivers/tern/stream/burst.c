@@ -54,32 +54,12 @@ static bool append_frag(struct tern_burst *b, u32 n)
 	return true;
 }
 
-/* the common case: the burst's last fragment has room for all of it */
-static bool extend_frag(struct tern_burst *b, u32 size, struct tern_burst_pos *pos)
-{
-	struct page_frag *f = &b->frag;
-	struct bio_vec *last;
-
-	if (!b->nr || f->size - f->offset < size)
-		return false;
-	last = &b->bv[b->nr - 1];
-	if (last->bv_page != f->page || last->bv_offset + last->bv_len != f->offset)
-		return false;
-	*pos = (struct tern_burst_pos) { .i = b->nr - 1, .off = last->bv_len };
-	last->bv_len += size;
-	f->offset += size;
-	b->len += size;
-	return true;
-}
-
 int tern_burst_reserve(struct tern_burst *b, u32 size,
 		       struct tern_burst_pos *pos)
 {
 	struct page_frag *f = &b->frag;
 	u32 done = 0;
 
-	if (extend_frag(b, size, pos))
-		return 0;
 	pos->i = b->nr ? b->nr - 1 : 0;
 	pos->off = b->nr ? b->bv[b->nr - 1].bv_len : 0;
 	while (done < size) {

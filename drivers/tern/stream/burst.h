@@ -8,7 +8,7 @@
 #define TERN_BURST_H
 
 #include <linux/bvec.h>
-#include <linux/mm_types.h>
+#include <linux/mm.h>
 #include <linux/types.h>
 
 #define TERN_BURST_BYTES	(64 * 1024 + 128)	/* two long FPDUs, if without markers */
@@ -39,6 +39,31 @@ struct tern_burst_pos {
 	u32 i;
 	u32 off;
 };
+
+/**
+ * tern_burst_extend() - make contiguous room at the end, without other memory
+ * @b: burst
+ * @size: bytes
+ *
+ * The common case of tern_burst_reserve(). Return: their first, or NULL, with nothing
+ * changed.
+ */
+static inline u8 *tern_burst_extend(struct tern_burst *b, u32 size)
+{
+	struct page_frag *f = &b->frag;
+	u32 at = f->offset;
+	struct bio_vec *last;
+
+	if (!b->nr || f->size - at < size)
+		return NULL;
+	last = &b->bv[b->nr - 1];
+	if (last->bv_page != f->page || last->bv_offset + last->bv_len != at)
+		return NULL;
+	last->bv_len += size;
+	f->offset += size;
+	b->len += size;
+	return (u8 *)page_address(f->page) + at;
+}
 
 /**
  * tern_burst_reserve() - make room at the end

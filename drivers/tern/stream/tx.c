@@ -42,7 +42,7 @@ void tern_tx_exit(struct tern_stream *s)
 /* ---- building FPDUs ----------------------------------------------------- */
 
 /* copy payload of the message, from @done on; TERN_TERM_NONE or the error */
-static int read_payload(struct tern_stream *s, u32 done, u8 *dst, u32 len)
+static inline int read_payload(struct tern_stream *s, u32 done, u8 *dst, u32 len)
 {
 	struct tern_tx *tx = &s->tx;
 	struct tern_wqe *wqe = &tx->wqe;
@@ -116,11 +116,11 @@ static void sum_fpdu(struct tern_tx *tx, struct tern_burst_pos pos, u32 len)
 }
 
 /* an FPDU of @size bytes at @start, whose headers have @len bytes */
-static int emit_split(struct tern_stream *s, struct tern_burst_pos start, u32 size,
-		      u32 len, u32 done)
+static noinline int emit_split(struct tern_stream *s, const struct tern_burst_pos *start,
+			       u32 size, u32 len, u32 done)
 {
+	struct tern_burst_pos pos = *start;
 	struct tern_tx *tx = &s->tx;
-	struct tern_burst_pos pos = start;
 	u8 tail[TERN_FPDU_TX_TAIL];
 	int term;
 
@@ -130,7 +130,7 @@ static int emit_split(struct tern_stream *s, struct tern_burst_pos start, u32 si
 		return term;
 	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_pad(&tx->fpdu, tail));
 	if (tx->fpdu.crc)
-		sum_fpdu(tx, start, size - TERN_FPDU_CRC_SIZE);
+		sum_fpdu(tx, *start, size - TERN_FPDU_CRC_SIZE);
 	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_end(&tx->fpdu, tail));
 	return TERN_TERM_NONE;
 }
@@ -170,17 +170,19 @@ static bool failure_waits(struct tern_tx *tx, u32 done)
 static int emit_fpdu(struct tern_stream *s, u32 size)
 {
 	struct tern_tx *tx = &s->tx;
-	u32 len, room, was = tx->fpdu.pos, done = tx->msg.sent;
+	u32 len, room = size, was = tx->fpdu.pos, done = tx->msg.sent;
+	u8 *fpdu = tern_burst_extend(&tx->burst, size);
 	struct tern_burst_pos start;
 	int term;
-	u8 *fpdu;
 
-	if (tern_burst_reserve(&tx->burst, size, &start))
-		return -ENOMEM;
-	fpdu = tern_burst_at(&tx->burst, &start, &room);
+	if (!fpdu) {
+		if (tern_burst_reserve(&tx->burst, size, &start))
+			return -ENOMEM;
+		fpdu = tern_burst_at(&tx->burst, &start, &room);
+	}
 	len = tern_fpdu_tx_begin(&tx->fpdu, &tx->msg, fpdu);
 	term = room >= size ? emit_whole(s, fpdu, len, done) :
-			      emit_split(s, start, size, len, done);
+			      emit_split(s, &start, size, len, done);
 	if (term != TERN_TERM_NONE) {
 		tern_burst_trim(&tx->burst, size);
 		tx->fpdu.pos = was;
