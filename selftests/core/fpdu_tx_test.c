@@ -36,17 +36,22 @@ TEST(fpdu_mulpdu__table, "MPA-004 MPA-006 MPA-051 MPA-052 MPA-056")
 	}
 }
 
-TEST(fpdu_mulpdu_long__table, "32 KiB of payload in a Send, or what the MSS allows")
+TEST(fpdu_mulpdu_long__table, "payload of a Send with its headers, or what the MSS allows")
 {
-	static const u32 rows[][3] = {
-		{ 64, 32786, 32786 }, { 536, 32786, 32786 }, { 1448, 32786, 32786 },
-		{ 8948, 32786, 32786 }, { 32792, 32786, 32786 },
-		{ 32796, 32790, 32786 }, { 65483, 64768, 64768 },
+	static const u32 rows[][4] = {
+		{ 64, 32768, 32786, 32786 }, { 536, 32768, 32786, 32786 },
+		{ 1448, 32768, 32786, 32786 }, { 8948, 32768, 32786, 32786 },
+		{ 32792, 32768, 32786, 32786 }, { 32796, 32768, 32790, 32786 },
+		{ 65483, 32768, 64768, 64768 }, { 1448, 64750, 64768, 64768 },
+		{ 1448, 1424, 1442, 1442 }, { 1448, 1425, 1443, 1443 },
+		{ 1448, 1024, 1442, 1430 }, { 1448, 0, 1442, 1430 }, { 64, 0, 128, 128 },
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		expect_eq(tern_fpdu_mulpdu_long(rows[i][0], false), rows[i][1]);
-		expect_eq(tern_fpdu_mulpdu_long(rows[i][0], true), rows[i][2]);
+		u32 emss = rows[i][0], payload = rows[i][1];
+
+		expect_eq(tern_fpdu_mulpdu_long(emss, false, payload), rows[i][2]);
+		expect_eq(tern_fpdu_mulpdu_long(emss, true, payload), rows[i][3]);
 	}
 }
 

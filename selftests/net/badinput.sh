@@ -151,6 +151,8 @@ netlink()
 	extensions-out-of-range ERANGE
 	features-unknown EINVAL
 	features-v2-alone EINVAL
+	max-fpdu-too-short EINVAL
+	max-fpdu-too-long ERANGE
 	attribute-beyond-the-end EINVAL
 	length-of-two EINVAL
 	nothing-to-set OK

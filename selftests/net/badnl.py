@@ -117,6 +117,8 @@ def main():
     f.ask("extensions-out-of-range", SET, settings(attr(15, u32(3))))
     f.ask("features-unknown", SET, settings(attr(16, u32(8))))
     f.ask("features-v2-alone", SET, settings(attr(16, u32(2))))
+    f.ask("max-fpdu-too-short", SET, settings(attr(17, u32(1023))))
+    f.ask("max-fpdu-too-long", SET, settings(attr(17, u32(64751))))
     f.ask("attribute-beyond-the-end", SET, name + struct.pack("HH", 4000, SETTINGS | NESTED))
     f.ask("length-of-two", SET, name + struct.pack("HH", 2, SETTINGS))
     f.ask("nothing-to-set", SET, settings())

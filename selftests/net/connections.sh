@@ -71,6 +71,18 @@ afterwards()
 	in_a tern show connections --all tern_a | has '^CLOSED'
 }
 
+# each end shows the length of the FPDUs that it sends, also after the end
+of_their_own_length()
+{
+	in_a tern set tern_a extensions negotiate max-fpdu 8192
+	in_b tern set tern_b extensions negotiate max-fpdu mss
+	pair 20 rping -s -a $IP_B -p @PORT@ -C 2 -- rping -c -a $IP_B -p @PORT@ -C 2
+	soon expect conns_of_a ended=true mss=1448 mulpdu=8210
+	soon expect conns_of_b ended=true mss=1448 mulpdu=1442
+	in_a tern set tern_a max-fpdu 32768
+	in_b tern set tern_b max-fpdu 32768
+}
+
 over_ipv6()
 {
 	pair 20 rping -s -a "$IP6_B" -p @PORT@ -C 2 -- \
@@ -296,6 +308,7 @@ in_a tern set tern_a reply-ms 2000
 point "a connection, seen from both ends while it is open and after its end" one off [] none 1442
 point "likewise one whose ends agreed on extensions" \
 	one negotiate '["7306", "v2", "long-fpdu"]' 7306,v2,long-fpdu 32786
+point "max-fpdu: each end shows its own MULPDU" of_their_own_length
 point "a connection over IPv6" over_ipv6
 point "H11, MPA-180: a rejected connection" from_peer reject state=CLOSED \
 	error=ECONNREFUSED peer_flags=0x70 peer_ird=4 peer_ord=4 \

@@ -117,10 +117,11 @@ all_settings()
 	in_a tern set tern_a mpa-rev 1 crc off markers on p2p off \
 		rtr send,write request-ms 11 reply-ms 12 rtr_ms 13 \
 		close-ms 14 half-open 15 rnic permissive enhanced off \
-		early-octets tolerate keepalive-s 16 extensions assume-7306 features 7306
+		early-octets tolerate keepalive-s 16 extensions assume-7306 features 7306 \
+		max-fpdu 8192
 	settings tern_a >"$TMP/now"
 	diff - "$TMP/now" <<-'EOF'
-	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15, 'rnic': 'permissive', 'enhanced': False, 'early_octets': 'tolerate', 'keepalive_s': 16, 'extensions': 'assume-7306', 'features': ['7306']}
+	{'mpa_rev': 1, 'crc': False, 'markers': True, 'p2p': False, 'rtr': ['send', 'write'], 'request_ms': 11, 'reply_ms': 12, 'rtr_ms': 13, 'close_ms': 14, 'half_open': 15, 'rnic': 'permissive', 'enhanced': False, 'early_octets': 'tolerate', 'keepalive_s': 16, 'extensions': 'assume-7306', 'features': ['7306'], 'max_fpdu': 8192}
 	EOF
 }
 
@@ -128,7 +129,7 @@ all_settings()
 one_device_only()
 {
 	settings tern_b | grep "'mpa_rev': 2, 'crc': True, 'markers': False"
-	settings tern_b | grep "'extensions': 'negotiate', 'features': \['7306', 'v2', 'long-fpdu'\]"
+	settings tern_b | grep "'extensions': 'negotiate', 'features': \['7306', 'v2', 'long-fpdu'\], 'max_fpdu': 32768"
 }
 
 nothing_is_half_done()
@@ -137,6 +138,7 @@ nothing_is_half_done()
 	fails_with 'half-open' in_a tern set tern_a mpa-rev 2 half-open 0
 	fails_with 'rnic' in_a tern set tern_a mpa-rev 2 rnic strict
 	fails_with 'features' in_a tern set tern_a mpa-rev 2 extensions off features v2
+	fails_with 'max-fpdu' in_a tern set tern_a mpa-rev 2 max-fpdu 1023
 	settings tern_a | grep "'mpa_rev': 1.*'half_open': 15.*'extensions': 'assume-7306'"
 }
 
@@ -147,7 +149,15 @@ features()
 	in_a tern show tern_a | has "^ *extensions *negotiate$"
 	in_a tern show tern_a | has "^ *features *$1$"
 	settings tern_a >"$TMP/now"
-	grep "'extensions': 'negotiate', 'features': \[$2\]}" "$TMP/now"
+	grep "'extensions': 'negotiate', 'features': \[$2\]," "$TMP/now"
+}
+
+# max_fpdu VALUE: it is set, and shown in a line, and as JSON
+max_fpdu()
+{
+	in_a tern set tern_a max-fpdu "$1"
+	in_a tern show tern_a | has "^ *max-fpdu *$1$"
+	settings tern_a | grep "'max_fpdu': $2}"
 }
 
 # a connection of version 0 has none of them
@@ -235,6 +245,15 @@ point "features: all" features 7306,v2,long-fpdu "'7306', 'v2', 'long-fpdu'"
 point "features: an unknown one is refused" \
 	fails_with "features: '7306,v3' is not none, or a list of 7306, v2 and long-fpdu" \
 	in_a tern set tern_a features 7306,v3
+point "max-fpdu: mss" max_fpdu mss "'mss'"
+point "max-fpdu: the least octets" max_fpdu 1024 1024
+point "max-fpdu: the most octets" max_fpdu 64750 64750
+point "max-fpdu: less is refused" fails_with 'max-fpdu: .*(it takes mss, or 1024 to 64750)' \
+	in_a tern set tern_a max-fpdu 1023
+point "max-fpdu: more is refused" fails_with 'max-fpdu: .*(it takes mss, or 1024 to 64750)' \
+	in_a tern set tern_a max-fpdu 64751
+point "max-fpdu: an unknown word is refused" \
+	fails_with "max-fpdu: 'long' is not mss, or 1024 to 64750" in_a tern set tern_a max-fpdu long
 point "extensions: an unknown word is refused" \
 	fails_with "extensions: 'on' is not off" in_a tern set tern_a extensions on
 point "extensions: a device of type rdmac takes any setting" rdmac_takes_extensions

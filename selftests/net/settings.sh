@@ -18,7 +18,7 @@ defaults()
 	set_both mpa-rev 2 crc on markers off p2p on rtr write,read,send \
 		request-ms 10000 reply-ms 30000 rtr-ms 10000 close-ms 2000 half-open 256 \
 		rnic non-permissive enhanced on early-octets refuse keepalive-s 0 \
-		extensions negotiate features 7306,v2,long-fpdu
+		extensions negotiate features 7306,v2,long-fpdu max-fpdu 32768
 }
 
 # wire COMMAND...: capture v0a while it runs, and put the MPA frames into $request and
@@ -149,22 +149,41 @@ frame_rtr()
 	is "$(bits "$request" 6 0x40)" $(($4 * 0x40))
 }
 
-# opens_with LIST OPCODE MODE COUNT [SETTING...]: the first FPDU has this RDMAP opcode, as
-# have COUNT in all; traffic of this mode has no such FPDU
-opens_with()
+# traced MODE: traffic of this mode; each FPDU that an end received is a line of $TMP/fpdus
+traced()
 {
-	set_both rtr "$1" "${@:5}"
 	echo 1 >/sys/kernel/tracing/tracing_on
 	# UML's clock stands still for a tick: it does not order the events of two CPUs
 	echo counter >/sys/kernel/tracing/trace_clock
 	echo >/sys/kernel/tracing/trace
 	echo 1 >/sys/kernel/tracing/events/tern/tern_fpdu_rx/enable
-	verified "$3"
+	verified "$1"
 	echo 0 >/sys/kernel/tracing/events/tern/tern_fpdu_rx/enable
 	grep -o 'tern_fpdu_rx: .*' /sys/kernel/tracing/trace >"$TMP/fpdus"
+}
+
+# opens_with LIST OPCODE MODE COUNT [SETTING...]: the first FPDU has this RDMAP opcode, as
+# have COUNT in all; traffic of this mode has no such FPDU
+opens_with()
+{
+	set_both rtr "$1" "${@:5}"
+	traced "$3"
 	head -n 4 "$TMP/fpdus"
 	grep -q "^tern_fpdu_rx: .*opcode=$2 " <(head -n 1 "$TMP/fpdus")
 	is "$(grep -c "opcode=$2 " "$TMP/fpdus")" "$4"
+}
+
+# longest MODE OPCODE LEN: the longest ULPDU of this opcode in such traffic
+longest()
+{
+	traced "$1"
+	is "$(sed -n "s/.* opcode=$2 .*len=\([0-9]*\) .*/\1/p" "$TMP/fpdus" | sort -n | tail -n 1)" "$3"
+}
+
+max_fpdu()
+{
+	set_a max-fpdu 4096
+	longest write 0 4114
 }
 
 # ---- timers --------------------------------------------------------------------
@@ -377,6 +396,8 @@ point "extensions negotiate features none: no answer follows" \
 	opens_with write,read,send 0 send 1 extensions negotiate features none
 point "rtr read,write: the RTR is a Read" opens_with read,write 1 send 1
 point "rtr send: the RTR is a Send" opens_with send 3 read 1
+defaults
+point "max-fpdu: FPDUs have the length that is set" max_fpdu
 defaults
 point "request-ms ends a silent client" request_timer
 defaults

@@ -14,7 +14,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-enum kind { NUMBER, SWITCH, RTR, WORD, FEATURES };
+enum kind { NUMBER, SWITCH, RTR, WORD, FEATURES, FPDU };
 
 /* the value of a setting of kind WORD is the index of its word */
 static const char *const rnic_words[] = {
@@ -66,6 +66,7 @@ static const struct setting {
 					 extension_words },
 	[TERN_A_SETTINGS_FEATURES] = { "features", FEATURES,
 				       "none, or a list of 7306, v2 and long-fpdu" },
+	[TERN_A_SETTINGS_MAX_FPDU] = { "max-fpdu", FPDU, "mss, or 1024 to 64750" },
 };
 
 #define COUNT		((int)ARRAY_SIZE(settings))
@@ -226,6 +227,11 @@ static int put_features(struct nl_msg *msg, int i, const char *value)
 	}
 }
 
+static int put_fpdu(struct nl_msg *msg, int i, const char *value)
+{
+	return strcmp(value, "mss") ? put_number(msg, i, value) : put_u32(msg, i, 0);
+}
+
 int setting_put(struct nl_msg *msg, const char *name, const char *value)
 {
 	int i = find(name);
@@ -248,6 +254,8 @@ int setting_put(struct nl_msg *msg, const char *name, const char *value)
 		return put_word(msg, i, value);
 	case FEATURES:
 		return put_features(msg, i, value);
+	case FPDU:
+		return put_fpdu(msg, i, value);
 	}
 	return -1;
 }
@@ -311,6 +319,8 @@ static void print_text(struct nlattr *nest, struct nlattr **tb, int i)
 		printf("%s", word_name(i, nla_get_u32(tb[i])));
 	else if (settings[i].kind == FEATURES)
 		features_print(nla_get_u32(tb[i]), false);
+	else if (settings[i].kind == FPDU && !nla_get_u32(tb[i]))
+		printf("mss");
 	else
 		printf("%u", nla_get_u32(tb[i]));
 	putchar('\n');
@@ -334,6 +344,8 @@ static void print_json(struct nlattr *nest, struct nlattr **tb, int i)
 		printf("\"%s\"", word_name(i, nla_get_u32(tb[i])));
 	} else if (settings[i].kind == FEATURES) {
 		features_print(nla_get_u32(tb[i]), true);
+	} else if (settings[i].kind == FPDU && !nla_get_u32(tb[i])) {
+		printf("\"mss\"");
 	} else {
 		printf("%u", nla_get_u32(tb[i]));
 	}

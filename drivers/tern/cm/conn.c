@@ -59,12 +59,12 @@ static void copy_features(const struct tern_cep *cep, struct tern_conn *conn)
 	}
 }
 
-static u32 mulpdu_of(const struct tern_conn *conn)
+static u32 mulpdu_of(const struct tern_conn *conn, u32 max_fpdu)
 {
 	bool markers = conn->params.tx_markers;
 
 	return conn->features & TERN_FEATURE_LONG_FPDU ?
-		       tern_fpdu_mulpdu_long(conn->mss, markers) :
+		       tern_fpdu_mulpdu_long(conn->mss, markers, max_fpdu) :
 		       tern_fpdu_mulpdu(conn->mss, markers);
 }
 
@@ -88,7 +88,7 @@ static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 	copy_frames(cep, conn);
 	copy_features(cep, conn);
 	if (conn->mss)
-		conn->mulpdu = mulpdu_of(conn);
+		conn->mulpdu = mulpdu_of(conn, cep->settings.max_fpdu);
 }
 
 /* ---- ended connections -------------------------------------------------- */

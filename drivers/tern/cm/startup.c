@@ -231,6 +231,7 @@ static int attach_stream(struct tern_cep *cep)
 	struct tern_agree_options agree = {
 		.extensions = cep->settings.extensions,
 		.features = cep->settings.features,
+		.max_fpdu = cep->settings.max_fpdu,
 		.wait_ms = cep->settings.rtr_ms,
 		.may_probe = knows_ird(&cep->reply),
 	};

@@ -85,17 +85,20 @@ struct tern_tx_msg {
  */
 u32 tern_fpdu_mulpdu(u32 emss, bool markers);
 
-/*
- * MULPDU where both ends agreed on long FPDUs: 32 KiB of payload in any segment, so that
- * messages of powers of two split evenly. Half as much costs 4% more instructions for 64
- * KiB; twice as much delays the first byte placed by the time of the last.
+/**
+ * tern_fpdu_mulpdu_long() - MULPDU where both ends agreed on long FPDUs
+ * @emss: TCP's current MSS, in bytes
+ * @markers: markers are generated
+ * @payload: bytes of a Send that an FPDU may have, at most TERN_ULPDU_MAX with their headers
+ *
+ * What fits into one segment is sent in one FPDU, however small @payload is: shorter FPDUs
+ * would be placed no sooner.
  */
-#define TERN_MULPDU_LONG	(32 * 1024 + (u32)sizeof(struct tern_ddp_untagged))
-
-/* the same if long FPDUs may be sent: not less than the MSS allows, as on loopback */
-static inline u32 tern_fpdu_mulpdu_long(u32 emss, bool markers)
+static inline u32 tern_fpdu_mulpdu_long(u32 emss, bool markers, u32 payload)
 {
-	return max_t(u32, tern_fpdu_mulpdu(emss, markers), TERN_MULPDU_LONG);
+	u32 mulpdu = payload + (u32)sizeof(struct tern_ddp_untagged);
+
+	return max(mulpdu, tern_fpdu_mulpdu(emss, markers));
 }
 
 /* start of Full Operation */

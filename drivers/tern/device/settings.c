@@ -22,6 +22,8 @@ void tern_settings_init(struct tern_device_settings *ds)
 		.half_open = 256,
 		.extensions = TERN_EXTENSIONS_NEGOTIATE,
 		.features = TERN_FEATURES,
+		/* messages of powers of two split evenly */
+		.max_fpdu = 32 * 1024,
 	};
 }
 

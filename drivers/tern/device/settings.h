@@ -35,6 +35,8 @@
  *	end the connection (default false)
  * @extensions: enum tern_extensions (default negotiate)
  * @features: enum tern_feature: what a hello offers or grants (default all)
+ * @max_fpdu: payload of a Send in a long FPDU, or 0: FPDUs are no longer than TCP's
+ *	segments (default 32768)
  * @keepalive_s: silence after which TCP probes the peer, 0 never (default 0)
  */
 struct tern_settings {
@@ -47,6 +49,7 @@ struct tern_settings {
 	bool early_ok;
 	u8 extensions;
 	u16 features;
+	u32 max_fpdu;
 	u32 keepalive_s;
 };
 
@@ -55,6 +58,12 @@ static inline bool tern_features_ok(u16 features)
 {
 	return !(features & ~TERN_FEATURES) &&
 	       (!(features & TERN_FEATURE_V2) || features & TERN_FEATURE_7306);
+}
+
+static inline bool tern_max_fpdu_ok(u32 max_fpdu)
+{
+	return !max_fpdu ||
+	       (max_fpdu >= TERN_OPTION_FPDU_MIN && max_fpdu <= TERN_OPTION_FPDU_MAX);
 }
 
 /**

@@ -27,6 +27,7 @@ static_assert((int)TERN_EXTENSIONS_OFF == (int)TERN_EXTENSION_MODE_OFF &&
 static_assert((int)TERN_FEATURE_7306 == (int)TERN_FEATURE_FLAG_7306 &&
 	      (int)TERN_FEATURE_V2 == (int)TERN_FEATURE_FLAG_V2 &&
 	      (int)TERN_FEATURE_LONG_FPDU == (int)TERN_FEATURE_FLAG_LONG_FPDU);
+static_assert(TERN_OPTION_FPDU_MAX == TERN_MAX_FPDU);
 
 /* ---- answers ------------------------------------------------------------------ */
 
@@ -63,7 +64,8 @@ static int put_settings(struct sk_buff *skb, const struct tern_settings *s)
 	    nla_put_u32(skb, TERN_A_SETTINGS_EARLY_OCTETS, s->early_ok) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_KEEPALIVE_S, s->keepalive_s) ||
 	    nla_put_u32(skb, TERN_A_SETTINGS_EXTENSIONS, s->extensions) ||
-	    nla_put_u32(skb, TERN_A_SETTINGS_FEATURES, s->features))
+	    nla_put_u32(skb, TERN_A_SETTINGS_FEATURES, s->features) ||
+	    nla_put_u32(skb, TERN_A_SETTINGS_MAX_FPDU, s->max_fpdu))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -184,6 +186,15 @@ static int check_features(const struct nlattr *attr,
 	return -EINVAL;
 }
 
+static int check_max_fpdu(const struct nlattr *attr,
+			  struct netlink_ext_ack *extack)
+{
+	if (tern_max_fpdu_ok(nla_get_u32(attr)))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "neither 0 nor 1024 at least");
+	return -EINVAL;
+}
+
 static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 {
 	switch (type) {
@@ -232,6 +243,9 @@ static void parse_one(u32 value, unsigned int type, struct tern_settings *s)
 	case TERN_A_SETTINGS_FEATURES:
 		s->features = value;
 		break;
+	case TERN_A_SETTINGS_MAX_FPDU:
+		s->max_fpdu = value;
+		break;
 	}
 }
 
@@ -247,6 +261,8 @@ static int parse_settings(const struct nlattr *nest, struct tern_settings *s,
 			       tern_settings_nl_policy, extack);
 	if (!ret && tb[TERN_A_SETTINGS_FEATURES])
 		ret = check_features(tb[TERN_A_SETTINGS_FEATURES], extack);
+	if (!ret && tb[TERN_A_SETTINGS_MAX_FPDU])
+		ret = check_max_fpdu(tb[TERN_A_SETTINGS_MAX_FPDU], extack);
 	if (ret)
 		return ret;
 	for (type = 1; type <= TERN_A_SETTINGS_MAX; type++)

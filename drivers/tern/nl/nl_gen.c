@@ -37,8 +37,12 @@ static const struct netlink_range_validation tern_a_settings_half_open_range = {
 	.max	= TERN_MAX_HALF_OPEN,
 };
 
+static const struct netlink_range_validation tern_a_settings_max_fpdu_range = {
+	.max	= TERN_MAX_FPDU,
+};
+
 /* Common nested types */
-const struct nla_policy tern_settings_nl_policy[TERN_A_SETTINGS_FEATURES + 1] = {
+const struct nla_policy tern_settings_nl_policy[TERN_A_SETTINGS_MAX_FPDU + 1] = {
 	[TERN_A_SETTINGS_MPA_REV] = NLA_POLICY_RANGE(NLA_U32, 1, 2),
 	[TERN_A_SETTINGS_CRC] = NLA_POLICY_MAX(NLA_U32, 1),
 	[TERN_A_SETTINGS_MARKERS] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -55,6 +59,7 @@ const struct nla_policy tern_settings_nl_policy[TERN_A_SETTINGS_FEATURES + 1] = 
 	[TERN_A_SETTINGS_KEEPALIVE_S] = NLA_POLICY_MAX(NLA_U32, TERN_MAX_KEEPALIVE_S),
 	[TERN_A_SETTINGS_EXTENSIONS] = NLA_POLICY_MAX(NLA_U32, 2),
 	[TERN_A_SETTINGS_FEATURES] = NLA_POLICY_MASK(NLA_U32, 0x7),
+	[TERN_A_SETTINGS_MAX_FPDU] = NLA_POLICY_FULL_RANGE(NLA_U32, &tern_a_settings_max_fpdu_range),
 };
 
 /* TERN_CMD_DEV_GET - do */

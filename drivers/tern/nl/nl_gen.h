@@ -13,7 +13,7 @@
 #include <uapi/rdma/tern-nl.h>
 
 /* Common nested types */
-extern const struct nla_policy tern_settings_nl_policy[TERN_A_SETTINGS_FEATURES + 1];
+extern const struct nla_policy tern_settings_nl_policy[TERN_A_SETTINGS_MAX_FPDU + 1];
 
 int tern_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info);
 int tern_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);

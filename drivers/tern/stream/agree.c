@@ -27,6 +27,7 @@ void tern_agree_init(struct tern_stream *s, const struct tern_agree_options *opt
 
 	tern_hello_init(&s->agree.hello, &hello);
 	WRITE_ONCE(s->sq.extended, tern_hello_rx_sets(&s->agree.hello) != TERN_OPS_BASE);
+	s->agree.max_fpdu = opt->max_fpdu;
 	s->agree.wait_ms = opt->wait_ms;
 	s->agree.probed = !opt->may_probe;
 }
@@ -91,6 +92,6 @@ u32 tern_agree_mulpdu(const struct tern_stream *s)
 	bool markers = s->params.tx_markers;
 
 	return tern_hello_may_send_long(&s->agree.hello) ?
-		       tern_fpdu_mulpdu_long(emss, markers) :
+		       tern_fpdu_mulpdu_long(emss, markers, s->agree.max_fpdu) :
 		       tern_fpdu_mulpdu(emss, markers);
 }

@@ -16,12 +16,14 @@ struct tern_wqe;
  * struct tern_agree_options - what a stream may agree on
  * @extensions: enum tern_extensions
  * @features: enum tern_feature that are offered or granted
+ * @max_fpdu: payload of a Send in a long FPDU; 0: send none that is longer than a segment
  * @wait_ms: time that a request waits for the result
  * @may_probe: the peer told how many Reads it takes
  */
 struct tern_agree_options {
 	u8 extensions;
 	u16 features;
+	u32 max_fpdu;
 	u32 wait_ms;
 	bool may_probe;
 };
@@ -29,6 +31,7 @@ struct tern_agree_options {
 /**
  * struct tern_agree - the hello of one stream; guarded by the socket lock
  * @hello: its state
+ * @max_fpdu: as in the options
  * @wait_ms: time that a request waits for the result
  * @deadline: jiffies when the wait ends, with @waiting
  * @waiting: a request waits
@@ -36,6 +39,7 @@ struct tern_agree_options {
  */
 struct tern_agree {
 	struct tern_hello hello;
+	u32 max_fpdu;
 	u32 wait_ms;
 	unsigned long deadline;
 	bool waiting;

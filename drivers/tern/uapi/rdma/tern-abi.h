@@ -379,7 +379,7 @@ enum tern_abi_rtr {
  * enum tern_feature - what two ends may agree on by hello (Documentation/wire.rst)
  * @TERN_FEATURE_7306: RFC 7306: atomics and Immediate Data
  * @TERN_FEATURE_V2: RDMAP version 2; only with RFC 7306
- * @TERN_FEATURE_LONG_FPDU: FPDUs longer than the MSS, with 32 KiB of payload
+ * @TERN_FEATURE_LONG_FPDU: FPDUs longer than the MSS
  */
 enum tern_feature {
 	TERN_FEATURE_7306 = 1 << 0,
@@ -429,6 +429,8 @@ enum tern_option {
 #define TERN_OPTION_ALL		0x3ff
 #define TERN_OPTION_RTR_TYPES	3
 #define TERN_OPTION_MAX_MS	600000
+#define TERN_OPTION_FPDU_MIN	1024
+#define TERN_OPTION_FPDU_MAX	64750	/* with headers 64768, the longest ULPDU */
 
 /**
  * struct tern_qp_options - options of a QP's next connection, which override the
