@@ -22,6 +22,7 @@ SAME(RTR, RTR);
 SAME(RTR_MS, RTR_TIMEOUT);
 SAME(EXTENSIONS, EXTENSIONS);
 SAME(FEATURES, FEATURES);
+SAME(MAX_FPDU, MAX_FPDU);
 static_assert((int)TERN_ABI_RTR_WRITE == (int)TERNDV_RTR_WRITE &&
 	      (int)TERN_ABI_RTR_READ == (int)TERNDV_RTR_READ &&
 	      (int)TERN_ABI_RTR_SEND == (int)TERNDV_RTR_SEND, "RTR types");
@@ -37,7 +38,8 @@ static_assert((int)TERN_FEATURE_7306 == (int)TERNDV_FEATURE_7306 &&
 	      "features");
 /* what programs of TERN_1.0 have allocated */
 static_assert(sizeof(struct terndv_qp_init_attr) == 40 &&
-	      offsetof(struct terndv_qp_init_attr, rtr_timeout_ms) == 20,
+	      offsetof(struct terndv_qp_init_attr, rtr_timeout_ms) == 20 &&
+	      offsetof(struct terndv_qp_init_attr, max_fpdu) == 24,
 	      "options");
 static_assert(offsetof(struct terndv_device_attr, max_pd_enhanced) == 70 &&
 	      offsetof(struct terndv_qp_attr, term_rx) == 88,
@@ -46,14 +48,15 @@ static_assert(offsetof(struct terndv_device_attr, max_pd_enhanced) == 70 &&
 /* ---- the two kinds of structs ---------------------------------------------- */
 
 /*
- * Programs of TERN_1.0 have padding at extensions and features, which may hold anything.
- * The kernel wants zero there without their bits.
+ * Older programs have padding, or reserved bytes, at extensions, features and max_fpdu,
+ * which may hold anything. The kernel wants zero there without their bits.
  */
 static void options_to_kernel(const struct terndv_qp_init_attr *from,
 			      struct tern_qp_options *to)
 {
 	bool extensions = from->comp_mask & TERNDV_QP_EXTENSIONS;
 	bool features = from->comp_mask & TERNDV_QP_FEATURES;
+	bool max_fpdu = from->comp_mask & TERNDV_QP_MAX_FPDU;
 
 	*to = (struct tern_qp_options){
 		.mask = from->comp_mask,
@@ -66,6 +69,7 @@ static void options_to_kernel(const struct terndv_qp_init_attr *from,
 		.extensions = extensions ? from->extensions : 0,
 		.features = features ? from->features : 0,
 		.rtr_ms = from->rtr_timeout_ms,
+		.max_fpdu = max_fpdu ? from->max_fpdu : 0,
 	};
 	memcpy(to->rtr, from->rtr, sizeof(to->rtr));
 }
@@ -84,6 +88,7 @@ static void options_from_kernel(const struct tern_qp_options *from,
 		.extensions = from->extensions,
 		.features = from->features,
 		.rtr_timeout_ms = from->rtr_ms,
+		.max_fpdu = from->max_fpdu,
 	};
 	memcpy(to->rtr, from->rtr, sizeof(to->rtr));
 }

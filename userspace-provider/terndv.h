@@ -93,6 +93,7 @@ enum terndv_qp_init_attr_mask {
 	TERNDV_QP_RTR_TIMEOUT = 1 << 7,
 	TERNDV_QP_EXTENSIONS = 1 << 8,
 	TERNDV_QP_FEATURES = 1 << 9,
+	TERNDV_QP_MAX_FPDU = 1 << 10,
 };
 
 /**
@@ -111,6 +112,8 @@ enum terndv_qp_init_attr_mask {
  * @extensions: enum terndv_extensions
  * @features: enum terndv_feature: what we offer, or grant when the peer offers
  * @rtr_timeout_ms: as responder: how long to wait for the peer's RTR
+ * @max_fpdu: payload of a Send in an FPDU, 1024 to 64750 bytes, towards a peer that agreed
+ *	on long FPDUs; 0: what fits into a TCP segment
  * @reserved: room for more
  */
 struct terndv_qp_init_attr {
@@ -125,7 +128,8 @@ struct terndv_qp_init_attr {
 	uint8_t extensions;
 	uint16_t features;
 	uint32_t rtr_timeout_ms;
-	uint64_t reserved[2];
+	uint32_t max_fpdu;
+	uint32_t reserved[3];
 };
 
 /**

@@ -46,7 +46,7 @@ void set_defaults(void)
 	static const char all[] =
 		"rnic non-permissive mpa-rev 2 enhanced on crc on markers off "
 		"p2p on rtr write,read,send rtr-ms 10000 extensions negotiate "
-		"features 7306,v2,long-fpdu";
+		"features 7306,v2,long-fpdu max-fpdu 32768";
 
 	set_device("a", all);
 	set_device("b", all);

@@ -166,13 +166,14 @@ static void unknown_bits(void)
 	unsigned int bit;
 
 	solo_up(NULL);
-	for (bit = 10; bit < 32; bit++)
+	for (bit = 11; bit < 32; bit++)
 		expect_eq(set_options(W(1u << bit)), EOPNOTSUPP);
-	expect_eq(set_options(W(0, .reserved1 = { 0, 0, 1 })), EINVAL);
+	expect_eq(set_options(W(0, .reserved1 = { 0, 1 })), EINVAL);
 	/* a field whose bit is clear is ignored, but for those that were reserved bytes */
 	expect_eq(set_options(W(0, .version = 9, .rtr = { 9, 9, 9 }, .p2p = 9)), 0);
 	expect_eq(set_options(W(0, .extensions = 1)), EINVAL);
 	expect_eq(set_options(W(0, .features = TERN_FEATURE_7306)), EINVAL);
+	expect_eq(set_options(W(0, .max_fpdu = 8192)), EINVAL);
 	expect_eq(set_options(W(TERN_OPTION_FEATURES, .extensions = 1,
 				.features = TERN_FEATURE_7306)), EINVAL);
 	pair_down();
@@ -198,6 +199,10 @@ static void values(void)
 		W(TERN_OPTION_EXTENSIONS, .extensions = 3),
 		W(TERN_OPTION_FEATURES, .features = TERN_FEATURE_V2),
 		W(TERN_OPTION_FEATURES, .features = 1 << 15),
+		W(TERN_OPTION_MAX_FPDU, .max_fpdu = 1),
+		W(TERN_OPTION_MAX_FPDU, .max_fpdu = TERN_OPTION_FPDU_MIN - 1),
+		W(TERN_OPTION_MAX_FPDU, .max_fpdu = TERN_OPTION_FPDU_MAX + 1),
+		W(TERN_OPTION_MAX_FPDU, .max_fpdu = -1),
 		W(TERN_OPTION_P2P | TERN_OPTION_ENHANCED, .p2p = 1),
 		W(TERN_OPTION_P2P | TERN_OPTION_MPA_REV, .p2p = 1, .mpa_rev = 1),
 		W(TERN_OPTION_ENHANCED | TERN_OPTION_MPA_REV, .enhanced = 1,
@@ -210,6 +215,9 @@ static void values(void)
 		expect_eq(set_options(bad[i]), EINVAL);
 	expect_eq(set_options(W(TERN_OPTION_RTR_MS, .rtr_ms = 1)), 0);
 	expect_eq(set_options(W(TERN_OPTION_RTR_MS, .rtr_ms = TERN_OPTION_MAX_MS)), 0);
+	expect_eq(set_options(W(TERN_OPTION_MAX_FPDU)), 0);
+	expect_eq(set_options(W(TERN_OPTION_MAX_FPDU, .max_fpdu = TERN_OPTION_FPDU_MIN)), 0);
+	expect_eq(set_options(W(TERN_OPTION_MAX_FPDU, .max_fpdu = TERN_OPTION_FPDU_MAX)), 0);
 	pair_down();
 }
 
@@ -361,6 +369,7 @@ static struct tern_qp_options any_options(void)
 		field[i] = draw() % 32 ? draw() % 3 : draw();
 	w.features = draw() % 32 ? draw() % 4 : draw();
 	w.rtr_ms = draw() >> draw() % 32;
+	w.max_fpdu = draw() % 2 ? 0 : draw() >> draw() % 32;
 	return w;
 }
 

@@ -38,10 +38,12 @@ static void device_reports(void)
 	expect_eq(s->rtr_timeout_ms, 10000);
 	expect_eq(s->extensions, TERNDV_EXTENSIONS_NEGOTIATE);
 	expect_eq(s->features, ALL_FEATURES);
+	expect_eq(s->max_fpdu, 32 * 1024);
 	expect_eq(d.versions, 1 << 1);
 	expect_eq(d.mpa_revs, 1 << 1 | 1 << 2);
 	expect_eq(d.rtr_types, 1 << 1 | 1 << 2 | 1 << 3);
 	expect(d.selectable & TERNDV_QP_MARKERS);
+	expect(d.selectable & TERNDV_QP_MAX_FPDU);
 	expect(!(d.selectable & TERNDV_QP_VERSION));
 	expect_eq(d.max_pd, 512);
 	expect_eq(d.max_pd_enhanced, 508);
@@ -432,6 +434,26 @@ static void long_fpdus_agreed_on(void)
 	expect_eq(qb.mulpdu, mulpdu(qb.emss, false));
 }
 
+/* each end has its own: of the QP, or else of the device */
+static void fpdus_of_the_length_set(void)
+{
+	const struct terndv_qp_init_attr *of_8192 = W(TERNDV_QP_MAX_FPDU, .max_fpdu = 8192),
+		*of_a_segment = W(TERNDV_QP_MAX_FPDU, .max_fpdu = 0);
+
+	agree_on(of_8192, of_a_segment, ALL_FEATURES);
+	expect_eq(qa.mulpdu, 8192 + 18);
+	expect_eq(qa.asked.max_fpdu, 8192);
+	expect_eq(qb.mulpdu, mulpdu(qb.emss, false));
+	set_device("b", "max-fpdu 4096");
+	agree_on(of_a_segment, NULL, ALL_FEATURES);
+	expect_eq(qa.mulpdu, mulpdu(qa.emss, false));
+	expect_eq(qb.mulpdu, 4096 + 18);
+	agree_on(NULL, of_8192, ALL_FEATURES);
+	expect_eq(qa.mulpdu, 32 * 1024 + 18);
+	expect_eq(qb.mulpdu, 8192 + 18);
+	set_defaults();
+}
+
 /* ---- version ------------------------------------------------------------------------------ */
 
 static void version_0(void)
@@ -533,6 +555,7 @@ static const struct tap_test tests[] = {
 	{ "extensions are those of both ends, by default all; options of either end change that",
 	  extensions_agreed_on },
 	{ "long FPDUs that both ends agree on", long_fpdus_agreed_on },
+	{ "max_fpdu: each end sends FPDUs of the length that it has set", fpdus_of_the_length_set },
 	{ "MPA-151, MPA-138: option version 0, at either end", version_0 },
 	{ "MPA-152: rdma_accept refuses a QP whose options contradict the Request",
 	  accept_contradicts },

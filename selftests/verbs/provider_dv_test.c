@@ -142,7 +142,7 @@ static struct ibv_qp_init_attr_ex qp_attr(void)
 /* ---- tests ---------------------------------------------------------------- */
 
 static const struct terndv_qp_init_attr all = {
-	.comp_mask = 0x3ff,
+	.comp_mask = 0x7ff,
 	.markers = true,
 	.p2p = true,
 	.version = 1,
@@ -151,6 +151,7 @@ static const struct terndv_qp_init_attr all = {
 	.extensions = TERNDV_EXTENSIONS_ASSUME_7306,
 	.features = 0x8003,
 	.rtr_timeout_ms = 0x12345678,
+	.max_fpdu = 0x9abcdef0,
 };
 
 static void modify__each_option_reaches_its_field(void)
@@ -158,7 +159,7 @@ static void modify__each_option_reaches_its_field(void)
 	fresh();
 	expect(!terndv_modify_qp(&qp, &all));
 	expect_eq(kernel.qp_handle, 7);
-	expect_eq(kernel.options.mask, 0x3ff);
+	expect_eq(kernel.options.mask, 0x7ff);
 	expect(kernel.options.markers == 1 && kernel.options.crc == 0);
 	expect(kernel.options.p2p == 1 && kernel.options.enhanced == 0);
 	expect(kernel.options.version == 1 && kernel.options.mpa_rev == 2);
@@ -167,11 +168,12 @@ static void modify__each_option_reaches_its_field(void)
 	expect_eq(kernel.options.rtr_ms, 0x12345678);
 	expect_eq(kernel.options.extensions, TERN_EXTENSIONS_ASSUME_7306);
 	expect_eq(kernel.options.features, 0x8003);
-	expect(!kernel.options.reserved1[0] && !kernel.options.reserved1[2]);
+	expect_eq(kernel.options.max_fpdu, 0x9abcdef0);
+	expect(!kernel.options.reserved1[0] && !kernel.options.reserved1[1]);
 }
 
-/* padding of a program of TERN_1.0, and fields read from terndv_query_device() */
-static void modify__passes_no_extensions_without_their_bits(void)
+/* padding or reserved bytes of an older program, and fields read from terndv_query_device() */
+static void modify__passes_no_newer_options_without_their_bits(void)
 {
 	struct terndv_qp_init_attr attr = all;
 
@@ -179,12 +181,16 @@ static void modify__passes_no_extensions_without_their_bits(void)
 	attr.comp_mask = 0x0ff;
 	expect(!terndv_modify_qp(&qp, &attr));
 	expect(!kernel.options.extensions && !kernel.options.features);
+	expect(!kernel.options.max_fpdu);
 	attr.comp_mask = TERNDV_QP_FEATURES;
 	expect(!terndv_modify_qp(&qp, &attr));
 	expect(!kernel.options.extensions && kernel.options.features == 0x8003);
 	attr.comp_mask = TERNDV_QP_EXTENSIONS;
 	expect(!terndv_modify_qp(&qp, &attr));
 	expect(kernel.options.extensions && !kernel.options.features);
+	attr.comp_mask = TERNDV_QP_MAX_FPDU;
+	expect(!terndv_modify_qp(&qp, &attr));
+	expect(kernel.options.max_fpdu && !kernel.options.features);
 }
 
 static void modify__refuses_unknown_bits(void)
@@ -193,7 +199,7 @@ static void modify__refuses_unknown_bits(void)
 
 	fresh();
 	expect_eq(terndv_modify_qp(&qp, &attr), EOPNOTSUPP);
-	attr.comp_mask = 1 << 10;
+	attr.comp_mask = 1 << 11;
 	expect_eq(terndv_modify_qp(&qp, &attr), EOPNOTSUPP);
 	expect(!kernel.calls);
 }
@@ -222,7 +228,7 @@ static void create__sets_the_options(void)
 	fresh();
 	made = terndv_create_qp(&ctx.vctx.context, &attr, &all);
 	expect(made && kernel.qps == 1 && kernel.qp_handle == 42);
-	expect(kernel.options.mask == 0x3ff && attr.cap.max_send_wr == 7);
+	expect(kernel.options.mask == 0x7ff && attr.cap.max_send_wr == 7);
 	expect(!tern_qp_destroy(made));
 }
 
@@ -245,7 +251,7 @@ static void query_qp__copies_each_field(void)
 	fresh();
 	kernel.report = (struct tern_qp_report){
 		.asked = { .mask = 1, .markers = 1, .rtr = { 2 }, .rtr_ms = 5,
-			   .extensions = 1, .features = 0x4001 },
+			   .max_fpdu = 8192, .extensions = 1, .features = 0x4001 },
 		.own = { .there = 1, .rev = 2, .flags = 0x50, .enhanced = 1,
 			 .ird = 0xc011, .ord = 0x8012, .pd_len = 13 },
 		.peer = { .there = 1, .rev = 1, .pd_len = 14 },
@@ -258,6 +264,7 @@ static void query_qp__copies_each_field(void)
 	expect(!terndv_query_qp(&qp, &attr, sizeof(attr)));
 	expect(attr.asked.comp_mask == 1 && attr.asked.markers);
 	expect(attr.asked.rtr[0] == 2 && attr.asked.rtr_timeout_ms == 5);
+	expect_eq(attr.asked.max_fpdu, 8192);
 	expect(attr.own.there && attr.own.rev == 2 && attr.own.enhanced);
 	expect(attr.own.flags == 0x50 && attr.own.pd_len == 13);
 	expect(attr.own.ird == 0xc011 && attr.own.ord == 0x8012);
@@ -363,7 +370,7 @@ static void foreign_device__is_refused_without_a_call(void)
 
 static const struct tap_test tests[] = {
 	TEST(modify__each_option_reaches_its_field),
-	TEST(modify__passes_no_extensions_without_their_bits),
+	TEST(modify__passes_no_newer_options_without_their_bits),
 	TEST(modify__refuses_unknown_bits),
 	TEST(modify__returns_the_kernels_error),
 	TEST(create__sets_the_options),

@@ -11,13 +11,16 @@
 #include <linux/string.h>
 
 #include "core/mpa.h"
+#include "core/wire.h"
 
 static_assert(sizeof(struct tern_qp_options) == 32 &&
 	      offsetof(struct tern_qp_options, rtr) == 10 &&
-	      offsetof(struct tern_qp_options, rtr_ms) == 16);
+	      offsetof(struct tern_qp_options, rtr_ms) == 16 &&
+	      offsetof(struct tern_qp_options, max_fpdu) == 20);
 static_assert((int)TERN_ABI_RTR_WRITE == (int)TERN_MPA_RTR_WRITE &&
 	      (int)TERN_ABI_RTR_READ == (int)TERN_MPA_RTR_READ &&
 	      (int)TERN_ABI_RTR_SEND == (int)TERN_MPA_RTR_SEND);
+static_assert(TERN_OPTION_FPDU_MAX + sizeof(struct tern_ddp_untagged) == TERN_ULPDU_MAX);
 static_assert(sizeof_field(struct tern_mpa_options, rtr) == TERN_OPTION_RTR_TYPES);
 
 static bool asks_for(const struct tern_qp_options *opt, u32 option, u8 value)
@@ -62,11 +65,12 @@ static bool is_order(const u8 *rtr)
 	return true;
 }
 
-/* the first ABI had reserved bytes at these fields: without their bits they are zero */
+/* older ABIs had reserved bytes at these fields: without their bits they are zero */
 static bool is_zero_without_bit(const struct tern_qp_options *opt)
 {
 	return (opt->mask & TERN_OPTION_EXTENSIONS || !opt->extensions) &&
-	       (opt->mask & TERN_OPTION_FEATURES || !opt->features);
+	       (opt->mask & TERN_OPTION_FEATURES || !opt->features) &&
+	       (opt->mask & TERN_OPTION_MAX_FPDU || !opt->max_fpdu);
 }
 
 static bool is_in_range(const struct tern_qp_options *opt)
@@ -83,7 +87,8 @@ static bool is_in_range(const struct tern_qp_options *opt)
 		return false;
 	if (asks_for(opt, TERN_OPTION_EXTENSIONS,
 		     opt->extensions > TERN_EXTENSIONS_ASSUME_7306) ||
-	    asks_for(opt, TERN_OPTION_FEATURES, !tern_features_ok(opt->features)))
+	    asks_for(opt, TERN_OPTION_FEATURES, !tern_features_ok(opt->features)) ||
+	    asks_for(opt, TERN_OPTION_MAX_FPDU, !tern_max_fpdu_ok(opt->max_fpdu)))
 		return false;
 	return !(opt->mask & TERN_OPTION_RTR_MS) ||
 	       (opt->rtr_ms && opt->rtr_ms <= TERN_OPTION_MAX_MS);
@@ -171,6 +176,8 @@ int tern_options_apply(const struct tern_qp_options *opt, struct tern_settings *
 		s->extensions = opt->extensions;
 	if (opt->mask & TERN_OPTION_FEATURES)
 		s->features = opt->features;
+	if (opt->mask & TERN_OPTION_MAX_FPDU)
+		s->max_fpdu = opt->max_fpdu;
 	return 0;
 }
 
@@ -188,6 +195,7 @@ void tern_options_from(const struct tern_settings *s, struct tern_qp_options *op
 		.extensions = rdmac ? TERN_EXTENSIONS_OFF : s->extensions,
 		.features = s->features,
 		.rtr_ms = s->rtr_ms,
+		.max_fpdu = s->max_fpdu,
 	};
 	opt->p2p = opt->enhanced && s->mpa.p2p;
 	memcpy(opt->rtr, s->mpa.rtr, sizeof(opt->rtr));

@@ -412,6 +412,7 @@ enum tern_extensions {
  * @TERN_OPTION_RTR_MS: @rtr_ms
  * @TERN_OPTION_EXTENSIONS: @extensions
  * @TERN_OPTION_FEATURES: @features
+ * @TERN_OPTION_MAX_FPDU: @max_fpdu
  */
 enum tern_option {
 	TERN_OPTION_MARKERS = 1 << 0,
@@ -424,9 +425,10 @@ enum tern_option {
 	TERN_OPTION_RTR_MS = 1 << 7,
 	TERN_OPTION_EXTENSIONS = 1 << 8,
 	TERN_OPTION_FEATURES = 1 << 9,
+	TERN_OPTION_MAX_FPDU = 1 << 10,
 };
 
-#define TERN_OPTION_ALL		0x3ff
+#define TERN_OPTION_ALL		0x7ff
 #define TERN_OPTION_RTR_TYPES	3
 #define TERN_OPTION_MAX_MS	600000
 #define TERN_OPTION_FPDU_MIN	1024
@@ -445,9 +447,12 @@ enum tern_option {
  * @p2p: 1: initiator: the peer-to-peer model, implies @enhanced; without it the
  *	connection fails
  * @rtr: enum tern_abi_rtr by preference, each at most once, at least one
- * @extensions: enum tern_extensions; zero without its bit, as @features
+ * @extensions: enum tern_extensions; zero without its bit, as @features and @max_fpdu
  * @features: enum tern_feature: what a hello offers, or an answer grants
  * @rtr_ms: responder: time to wait for the RTR, 1..TERN_OPTION_MAX_MS
+ * @max_fpdu: where both ends agreed on long FPDUs: payload of a Send in one that we send,
+ *	TERN_OPTION_FPDU_MIN..TERN_OPTION_FPDU_MAX, or as much as a TCP segment takes, if
+ *	that is more; 0: as much as a segment takes
  * @reserved1: zero
  */
 struct tern_qp_options {
@@ -462,7 +467,8 @@ struct tern_qp_options {
 	__u8 extensions;
 	__u16 features;
 	__u32 rtr_ms;
-	__u32 reserved1[3];
+	__u32 max_fpdu;
+	__u32 reserved1[2];
 };
 
 /**
