@@ -227,6 +227,70 @@ static void long__smallest_segments(void)
 	must_be_long(&s);
 }
 
+/* ---- the length that is set ---- */
+
+/* a device with this setting sends ULPDUs of up to @mulpdu, once both ends agreed */
+static void must_be_of(struct session *s, const char *setting, uint32_t mulpdu)
+{
+	agent_set(setting);
+	agree(s);
+	must_eq(largest_of_a_write(s), mulpdu, "largest ULPDU");
+}
+
+static void long__max_fpdu_8192(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	must_be_of(&s, "max-fpdu 8192", 8192 + UNTAGGED_HDR);
+}
+
+static void long__max_fpdu_8192_marked(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	s.markers = true;
+	must_be_of(&s, "max-fpdu 8192", 8192 + UNTAGGED_HDR);
+}
+
+/* in a window that is smaller, too */
+static void long__max_fpdu_64750(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	s.tcp.rcvbuf = 4096;
+	must_be_of(&s, "max-fpdu 64750", ULPDU_MAX);
+}
+
+static void long__max_fpdu_64750_marked(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	s.markers = true;
+	s.tcp.mss = 88;
+	must_be_of(&s, "max-fpdu 64750", ULPDU_MAX);
+}
+
+static void long__max_fpdu_below_a_segment(void)
+{
+	struct session s = SESSION_DEFAULT;
+
+	must_be_of(&s, "max-fpdu 1024", flow_mulpdu(EMSS, false));
+}
+
+/* it limits what the device sends, not what it agrees to and takes */
+static void long__max_fpdu_mss(void)
+{
+	struct session s = SESSION_DEFAULT;
+	struct agent_mr mr;
+
+	must_be_of(&s, "max-fpdu mss", flow_mulpdu(EMSS, false));
+	mr = agent_mr(ULPDU_MAX, "lrw");
+	pattern(data, ULPDU_MAX, 7);
+	flow_we_write(&s, &mr, 0, data, ULPDU_MAX - TAGGED_HDR, NULL);
+	must_be_alive(s.p);
+	must_have_memory(&mr, 0, data, ULPDU_MAX - TAGGED_HDR);
+}
+
 /* ---- what the device takes ---- */
 
 /* an FPDU in more pieces than any array of the receiver holds, whose CRC is wrong */
@@ -266,6 +330,16 @@ static const struct conform_test tests[] = {
 	T(long__window_of_less_than_an_fpdu, EITHER, NEED_SET,
 	  "a long FPDU goes through a window that is smaller"),
 	T(long__smallest_segments, EITHER, NEED_SET, "a long FPDU goes in segments of 76"),
+	T(long__max_fpdu_8192, EITHER, NEED_SET, "FPDUs have the length that was set"),
+	T(long__max_fpdu_8192_marked, EITHER, NEED_SET, "likewise with markers"),
+	T(long__max_fpdu_64750, EITHER, NEED_SET,
+	  "the longest FPDU goes through a window that is smaller"),
+	T(long__max_fpdu_64750_marked, EITHER, NEED_SET,
+	  "the longest FPDU, with markers, goes in segments of 76"),
+	T(long__max_fpdu_below_a_segment, EITHER, NEED_SET,
+	  "an FPDU has at least what fits into a segment"),
+	T(long__max_fpdu_mss, EITHER, NEED_SET,
+	  "a device set to mss agrees to long FPDUs, takes them, and sends none"),
 	T(long__bad_crc_places_nothing, EITHER, NEED_SET,
 	  "a long FPDU is verified before any of it is placed"),
 	{}

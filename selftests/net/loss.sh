@@ -88,6 +88,11 @@ for mode in send write read; do
 	point "DDP-013, MPA-071: 5% doubled, $mode" under TCPDSACKRecv duplicate 5% -- once $mode
 	point "1% damaged, $mode" under InCsumErrors corrupt 1% -- verified $mode
 done
+settings max-fpdu 64750
+point "1% lost, FPDUs of 64768 octets" under RetransSegs loss 1% -- verified mixed
+point "25% reordered, FPDUs of 64768 octets" \
+	under TCPOFOQueue delay 2ms reorder 25% -- verified mixed
+settings max-fpdu 32768
 # retransmitted bytes that overlap do not change those already received
 point "5% lost, overlaps that differ, send" \
 	under TCPDSACKOldSent loss 5% -- overlapped a v0a send

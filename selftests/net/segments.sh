@@ -123,10 +123,11 @@ joined()
 # ---- FPDUs longer than segments ------------------------------------------------------
 
 # long COMMAND...: traffic whose ends agree on long FPDUs
+mulpdu=32786
 long()
 {
 	"$@"
-	soon expect conns_of_a mulpdu=32786
+	soon expect conns_of_a mulpdu=$mulpdu
 }
 
 # at_mss MSS OPTION...: MSS 536 is that of MTU 576, 8960 that of 9000
@@ -207,7 +208,17 @@ point "long FPDUs: no rest for an ACK inside one" no_rest_inside
 settings markers on
 point "long FPDUs: cut anywhere, markers" \
 	long through random random -m mixed -n 20 -x 200000
-settings markers off
+settings markers off max-fpdu 64750
+mulpdu=64768
+point "FPDUs of 64768 octets: MSS 536" at_mss 536 mixed -n 30 -x 300000 -d 16
+point "FPDUs of 64768 octets: MTU 9000" jumbo_frames mixed -n 60 -x 300000 -d 16
+point "FPDUs of 64768 octets: cut anywhere" long through random random -m mixed -n 20 -x 200000
+point "FPDUs of 64768 octets: no rest for an ACK inside one" no_rest_inside
+settings markers on
+point "FPDUs of 64768 octets: in lumps, markers" \
+	long through lumps lumps -m mixed -n 60 -x 300000 -d 16
+settings markers off max-fpdu 32768
+mulpdu=32786
 settings features 7306,v2
 send_each_octet
 for mode in send write read; do
