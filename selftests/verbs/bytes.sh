@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Run bytes over several kinds of wire: each byte arrives where it belongs, and no other
+# byte changes. With arguments, only the points whose name holds one of them.
+#
+#	TERN_SET_BYTES=N	each Nth length of the square of offsets and lengths up to
+#				4096 (1: all), not a choice of it
+#	TERN_SET_LISTS=N	lists in a run
+#	TERN_SET_SEED=N		of the lists, as a failed point prints it
+
+cd ../net || exit
+# shellcheck source=../net/lib.sh
+. ./lib.sh
+. ./scene.sh
+. ./netem.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: both ends are tern"
+
+words=("$@")
+seconds=100
+[ -z "${TERN_SET_BYTES:-}${TERN_SET_LISTS:-}" ] || seconds=100000
+
+settings() { in_a tern set tern_a "$@"; in_b tern set tern_b "$@"; }
+
+# bytes NAME WORD...: a point, if it is due: the tests of the program with these words
+bytes()
+{
+	local word
+	for word in "${words[@]}"; do
+		[[ $1 == *"$word"* ]] || continue
+		word=due
+		break
+	done
+	[ ${#words[@]} = 0 ] || [ "$word" = due ] || return 0
+	point "$1" "${@:2}"
+}
+
+run() { limit "$seconds" ../verbs/bytes "$@"; }
+
+# each WIRE SETTING...: all tests over connections with these settings
+each()
+{
+	settings "${@:2}"
+	bytes "places: $1" run places
+	bytes "lists: $1" run lists
+	bytes "rewritten: $1" run rewritten
+}
+
+# fewer LISTS COMMAND...: COMMAND with so many lists, unless more are asked for
+fewer()
+{
+	TERN_SET_LISTS=${TERN_SET_LISTS:-$1} "${@:2}"
+}
+
+topo_up
+long=7306,v2,long-fpdu mss=7306,v2
+each "long FPDUs" features $long
+each "long FPDUs, no CRC" crc off
+each "long FPDUs, markers" crc on markers on
+each "FPDUs of a segment, markers" features $mss
+each "FPDUs of a segment, no CRC" markers off crc off
+each "FPDUs of a segment" crc on
+packets_as_on_a_wire
+bad=(delay 1ms 1ms loss 2% reorder 25% duplicate 1% corrupt 1%)
+bytes "lists: FPDUs of a segment, a bad network" \
+	under TCPOFOQueue "${bad[@]}" -- fewer 24 run lists
+bytes "rewritten: FPDUs of a segment, a bad network" \
+	under RetransSegs "${bad[@]}" -- run rewritten
+settings features $long
+bytes "lists: long FPDUs, a bad network" \
+	under TCPOFOQueue "${bad[@]}" -- fewer 24 run lists
+bytes "rewritten: long FPDUs, a bad network" \
+	under RetransSegs "${bad[@]}" -- run rewritten
+finish
