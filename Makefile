@@ -28,7 +28,7 @@ KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
 TERN_CACHE ?= $(HOME)/.cache/tern
 PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iproute2 \
-	libnl-3-dev libnl-route-3-dev libnl-genl-3-dev libudev-dev \
+	libnl-3-dev libnl-route-3-dev libnl-genl-3-dev libjson-c-dev libudev-dev \
 	ibverbs-providers rdmacm-utils
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
