@@ -146,7 +146,7 @@ heard()
 	both_listen a $json
 	"$@"
 	eventually grep -q "\"remote_port\": $port" "$TMP/events"
-	eventually grep -q ":$port .*term-sent:2/0/07.*error:EPROTO" "$TMP/lines"
+	eventually grep -q ":$port .*term-sent:2/0/07(MPA: no matching RTR option, RFC 6581 8) .*error:EPROTO" "$TMP/lines"
 	cat "$TMP/events" "$TMP/lines"
 	[ "$(grep -c "\"remote_port\": $port" "$TMP/events")" = 1 ]
 	kill $monitor $json 2>/dev/null || true
@@ -162,7 +162,8 @@ terminated()
 	echo 1 >/sys/kernel/tracing/events/tern/tern_term_tx/enable
 	echo 1 >/sys/kernel/tracing/events/tern/tern_term_rx/enable
 	before=$(counter tern_a term_sent_mpa_rtr)
-	from_peer no_rtr_type error=EPROTO term_found=2/0/07 term_sent=2/0/07
+	from_peer no_rtr_type error=EPROTO term_found=2/0/07 term_sent=2/0/07 \
+		"term_sent_name=MPA: no matching RTR option" "term_sent_section=RFC 6581 8"
 	from_peer early_terminate term_received=2/0/07
 	after=$(counter tern_a term_sent_mpa_rtr)
 	echo 0 >/sys/kernel/tracing/events/tern/enable

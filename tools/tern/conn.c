@@ -1,335 +1,255 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
+/* Read a connection from a message of the kernel, and print it as a line. */
 #define _GNU_SOURCE
+#include "conn.h"
+
 #include <arpa/inet.h>
-#include <netlink/genl/genl.h>
-#include <rdma/tern-nl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <netlink/genl/genl.h>
 
-#include "conn.h"
+#include "out.h"
 #include "settings.h"
+#include "talk.h"
+#include "term.h"
+#include "tern.h"
 
-#define DEPTH_MASK	0x3fff
-
-/* room for a triplet or the flags of a frame */
-#define TEXT		24
-
-/**
- * struct conn - a connection's attributes
- * @tb: attributes of the connection
- * @own, @peer: attributes of the frames, all NULL without a frame
- * @agreed: what was agreed on, all NULL before that
- */
-struct conn {
-	struct nlattr *tb[TERN_A_CONN_MAX + 1];
-	struct nlattr *own[TERN_A_FRAME_MAX + 1];
-	struct nlattr *peer[TERN_A_FRAME_MAX + 1];
-	struct nlattr *agreed[TERN_A_AGREED_MAX + 1];
+static const struct nla_policy frame_policy[TERN_A_FRAME_MAX + 1] = {
+	[1 ... TERN_A_FRAME_MAX] = { .type = NLA_U32 },
 };
 
-static bool parse(struct nlmsghdr *hdr, struct conn *c)
+static const struct nla_policy agreed_policy[TERN_A_AGREED_MAX + 1] = {
+	[1 ... TERN_A_AGREED_MAX] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy conn_policy[CONN_ATTRS] = {
+	[TERN_A_CONN_NR] = { .type = NLA_U32 },
+	[TERN_A_CONN_DEVICE] = { .type = NLA_STRING },
+	[TERN_A_CONN_INDEX] = { .type = NLA_U32 },
+	[TERN_A_CONN_QPN] = { .type = NLA_U32 },
+	[TERN_A_CONN_STATE] = { .type = NLA_STRING },
+	[TERN_A_CONN_ENDED] = { .type = NLA_FLAG },
+	[TERN_A_CONN_ROLE] = { .type = NLA_U32 },
+	[TERN_A_CONN_LOCAL] = { .minlen = 4, .maxlen = 16 },
+	[TERN_A_CONN_REMOTE] = { .minlen = 4, .maxlen = 16 },
+	[TERN_A_CONN_LOCAL_PORT] = { .type = NLA_U32 },
+	[TERN_A_CONN_REMOTE_PORT] = { .type = NLA_U32 },
+	[TERN_A_CONN_OWN] = { .type = NLA_NESTED },
+	[TERN_A_CONN_PEER] = { .type = NLA_NESTED },
+	[TERN_A_CONN_AGREED] = { .type = NLA_NESTED },
+	[TERN_A_CONN_MSS] = { .type = NLA_U32 },
+	[TERN_A_CONN_MULPDU] = { .type = NLA_U32 },
+	[TERN_A_CONN_TERM_SENT] = { .type = NLA_U32 },
+	[TERN_A_CONN_TERM_RECEIVED] = { .type = NLA_U32 },
+	[TERN_A_CONN_TERM_FOUND] = { .type = NLA_U32 },
+	[TERN_A_CONN_ERROR] = { .type = NLA_U32 },
+	[TERN_A_CONN_FEATURES] = { .type = NLA_U32 },
+	[TERN_A_CONN_DECIDED] = { .type = NLA_FLAG },
+};
+
+static const struct nest {
+	int attr;
+	int max;
+	const struct nla_policy *policy;
+} nests[NESTS] = {
+	[OWN] = { TERN_A_CONN_OWN, TERN_A_FRAME_MAX, frame_policy },
+	[PEER] = { TERN_A_CONN_PEER, TERN_A_FRAME_MAX, frame_policy },
+	[AGREED] = { TERN_A_CONN_AGREED, TERN_A_AGREED_MAX, agreed_policy },
+};
+
+bool conn_read(struct nlmsghdr *hdr, struct conn *c)
 {
+	static const int needed[] = {
+		TERN_A_CONN_NR, TERN_A_CONN_DEVICE, TERN_A_CONN_STATE, TERN_A_CONN_ROLE,
+		TERN_A_CONN_LOCAL, TERN_A_CONN_REMOTE,
+	};
+	struct nlattr *const *tb = c->tb[CONN];
+	size_t i;
+
 	memset(c, 0, sizeof(*c));
-	if (genlmsg_parse(hdr, 0, c->tb, TERN_A_CONN_MAX, NULL) < 0 ||
-	    !c->tb[TERN_A_CONN_NR] || !c->tb[TERN_A_CONN_DEVICE] ||
-	    !c->tb[TERN_A_CONN_STATE] || !c->tb[TERN_A_CONN_ROLE] ||
-	    !c->tb[TERN_A_CONN_LOCAL] || !c->tb[TERN_A_CONN_REMOTE])
+	if (genlmsg_parse(hdr, 0, c->tb[CONN], TERN_A_CONN_MAX,
+			  conn_policy) < 0)
 		return false;
-	if (c->tb[TERN_A_CONN_OWN])
-		nla_parse_nested(c->own, TERN_A_FRAME_MAX,
-				 c->tb[TERN_A_CONN_OWN], NULL);
-	if (c->tb[TERN_A_CONN_PEER])
-		nla_parse_nested(c->peer, TERN_A_FRAME_MAX,
-				 c->tb[TERN_A_CONN_PEER], NULL);
-	if (c->tb[TERN_A_CONN_AGREED])
-		nla_parse_nested(c->agreed, TERN_A_AGREED_MAX,
-				 c->tb[TERN_A_CONN_AGREED], NULL);
+	for (i = 0; i < ARRAY_SIZE(needed); i++)
+		if (!tb[needed[i]])
+			return false;
+	for (i = OWN; i < NESTS; i++)
+		if (tb[nests[i].attr])
+			nla_parse_nested(c->tb[i], nests[i].max, tb[nests[i].attr],
+					 nests[i].policy);
 	return true;
 }
 
 /* ---- values ----------------------------------------------------------------- */
 
-static const char *role_name(const struct conn *c)
+uint32_t conn_number(const struct conn *c, int nest, int attr)
 {
-	return nla_get_u32(c->tb[TERN_A_CONN_ROLE]) == TERN_ROLE_INITIATOR ?
-	       "initiator" : "responder";
+	struct nlattr *a = c->tb[nest][attr];
+
+	return a ? nla_get_u32(a) : 0;
 }
 
-static const char *address(struct nlattr *attr, char *buf)
+const char *conn_role(const struct conn *c)
 {
-	int family = nla_len(attr) == 4 ? AF_INET : AF_INET6;
+	return conn_number(c, CONN, TERN_A_CONN_ROLE) == TERN_ROLE_INITIATOR ? "initiator" :
+									       "responder";
+}
+
+const char *conn_address(struct nlattr *attr, char *buf)
+{
+	int family = nla_len(attr) == 16 ? AF_INET6 : AF_INET;
 
 	return inet_ntop(family, nla_data(attr), buf, INET6_ADDRSTRLEN) ?: "?";
 }
 
-static uint32_t number(struct nlattr *attr)
-{
-	return attr ? nla_get_u32(attr) : 0;
-}
-
-/* layer/type/code */
-static const char *triplet(struct nlattr *attr, char *buf)
-{
-	uint32_t t = number(attr);
-
-	if (!attr)
-		return NULL;
-	snprintf(buf, TEXT, "%u/%u/%02x", t >> 12 & 0xf, t >> 8 & 0xf,
-		 t & 0xff);
-	return buf;
-}
-
-static const char *hex_byte(struct nlattr *attr, char *buf)
-{
-	if (!attr)
-		return NULL;
-	snprintf(buf, TEXT, "0x%02x", number(attr));
-	return buf;
-}
-
-static const char *error_name(struct nlattr *attr)
-{
-	return attr ? strerrorname_np(number(attr)) ?: "?" : NULL;
-}
-
-static const char *rtr_name(const struct conn *c)
-{
-	struct nlattr *rtr = c->agreed[TERN_A_AGREED_RTR];
-
-	return rtr ? setting_rtr_name(number(rtr)) : NULL;
-}
-
-/* the control flags of an enhanced frame: those of "ABCD" that are set */
-static const char *control(struct nlattr **frame, char *buf)
-{
-	uint32_t ird = number(frame[TERN_A_FRAME_IRD]);
-	uint32_t ord = number(frame[TERN_A_FRAME_ORD]);
-
-	if (!frame[TERN_A_FRAME_IRD])
-		return NULL;
-	snprintf(buf, TEXT, "%s%s%s%s", ird & 0x8000 ? "A" : "",
-		 ird & 0x4000 ? "B" : "", ord & 0x8000 ? "C" : "",
-		 ord & 0x4000 ? "D" : "");
-	return *buf ? buf : "-";
-}
-
-/* ---- text --------------------------------------------------------------------- */
+/* ---- a line --------------------------------------------------------------------- */
 
 #define COLUMNS	"%-13s %-6s %-9s %-4s %-9s %-5s %-24s %-24s"
 
 void conn_print_head(void)
 {
-	printf(COLUMNS " %s\n", "State", "Nr", "Device", "QP", "Role", "Rev",
-	       "Local:Port", "Remote:Port", "Details");
+	printf(COLUMNS " %s\n", "State", "Nr", "Device", "QP", "Role", "Rev", "Local:Port",
+	       "Remote:Port", "Details");
 }
 
-static void print_end(struct nlattr *addr, struct nlattr *port, char *out,
-		      size_t size)
+static void end_text(const struct conn *c, int addr, int port, char *out, size_t size)
 {
+	struct nlattr *attr = c->tb[CONN][addr];
 	char buf[INET6_ADDRSTRLEN];
-	bool v6 = nla_len(addr) != 4;
+	bool v6 = nla_len(attr) == 16;
 
-	snprintf(out, size, "%s%s%s:%u", v6 ? "[" : "", address(addr, buf),
-		 v6 ? "]" : "", number(port));
+	snprintf(out, size, "%s%s%s:%u", v6 ? "[" : "", conn_address(attr, buf), v6 ? "]" : "",
+		 conn_number(c, CONN, port));
 }
 
 static void print_switches(const struct conn *c)
 {
-	struct nlattr *const *a = c->agreed;
-	const char *rtr = rtr_name(c);
+	static const struct {
+		int attr;
+		const char *name;
+	} switches[] = {
+		{ TERN_A_AGREED_CRC, "crc" },
+		{ TERN_A_AGREED_TX_MARKERS, "tx-markers" },
+		{ TERN_A_AGREED_RX_MARKERS, "rx-markers" },
+		{ TERN_A_AGREED_P2P, "p2p" },
+	};
+	size_t i;
 
-	if (!c->tb[TERN_A_CONN_AGREED])
+	if (!c->tb[CONN][TERN_A_CONN_AGREED])
 		return;
-	printf(" ird:%u ord:%u", number(a[TERN_A_AGREED_IRD]),
-	       number(a[TERN_A_AGREED_ORD]));
-	if (number(a[TERN_A_AGREED_CRC]))
-		printf(" crc");
-	if (number(a[TERN_A_AGREED_TX_MARKERS]))
-		printf(" tx-markers");
-	if (number(a[TERN_A_AGREED_RX_MARKERS]))
-		printf(" rx-markers");
-	if (number(a[TERN_A_AGREED_P2P]))
-		printf(" p2p");
-	if (rtr)
-		printf(" rtr:%s", rtr);
-	if (!number(a[TERN_A_AGREED_VERSION]))
+	printf(" ird:%u ord:%u", conn_number(c, AGREED, TERN_A_AGREED_IRD),
+	       conn_number(c, AGREED, TERN_A_AGREED_ORD));
+	for (i = 0; i < ARRAY_SIZE(switches); i++)
+		if (conn_number(c, AGREED, switches[i].attr))
+			printf(" %s", switches[i].name);
+	if (c->tb[AGREED][TERN_A_AGREED_RTR])
+		printf(" rtr:%s", rtr_name(conn_number(c, AGREED, TERN_A_AGREED_RTR)));
+	if (!conn_number(c, AGREED, TERN_A_AGREED_VERSION))
 		printf(" version:0");
 }
 
 static void print_extensions(const struct conn *c)
 {
-	struct nlattr *features = c->tb[TERN_A_CONN_FEATURES];
+	char text[64] = "unknown";
 
-	if (!features)
+	if (!c->tb[CONN][TERN_A_CONN_FEATURES])
 		return;
-	printf(" extensions:");
-	if (c->tb[TERN_A_CONN_DECIDED])
-		features_print(number(features), false);
-	else
-		printf("unknown");
+	if (c->tb[CONN][TERN_A_CONN_DECIDED])
+		features_text(conn_number(c, CONN, TERN_A_CONN_FEATURES), text, sizeof(text));
+	printf(" extensions:%s", text);
+}
+
+static void print_term(const struct conn *c, const char *key, int attr)
+{
+	uint32_t code = conn_number(c, CONN, attr);
+	const char *section = term_section(code);
+	char number[16];
+
+	if (!c->tb[CONN][attr])
+		return;
+	term_number(code, number, sizeof(number));
+	printf(" %s:%s(%s%s%s)", key, number, term_name(code), section ? ", " : "",
+	       section ?: "");
 }
 
 static void print_outcome(const struct conn *c)
 {
-	char buf[TEXT];
-
-	if (c->tb[TERN_A_CONN_MSS])
-		printf(" mss:%u mulpdu:%u", number(c->tb[TERN_A_CONN_MSS]),
-		       number(c->tb[TERN_A_CONN_MULPDU]));
-	if (triplet(c->tb[TERN_A_CONN_TERM_FOUND], buf))
-		printf(" term-found:%s", buf);
-	if (triplet(c->tb[TERN_A_CONN_TERM_SENT], buf))
-		printf(" term-sent:%s", buf);
-	if (triplet(c->tb[TERN_A_CONN_TERM_RECEIVED], buf))
-		printf(" term-received:%s", buf);
-	if (c->tb[TERN_A_CONN_ERROR])
-		printf(" error:%s", error_name(c->tb[TERN_A_CONN_ERROR]));
+	if (c->tb[CONN][TERN_A_CONN_MSS])
+		printf(" mss:%u mulpdu:%u", conn_number(c, CONN, TERN_A_CONN_MSS),
+		       conn_number(c, CONN, TERN_A_CONN_MULPDU));
+	print_term(c, "term-found", TERN_A_CONN_TERM_FOUND);
+	print_term(c, "term-sent", TERN_A_CONN_TERM_SENT);
+	print_term(c, "term-received", TERN_A_CONN_TERM_RECEIVED);
+	if (c->tb[CONN][TERN_A_CONN_ERROR])
+		printf(" error:%s",
+		       strerrorname_np(conn_number(c, CONN, TERN_A_CONN_ERROR)) ?: "?");
 }
 
-static void print_text(const struct conn *c)
+void conn_print(const struct conn *c)
 {
-	struct nlattr *const *tb = c->tb;
 	char local[80], remote[80], nr[12], qpn[12] = "-", rev[12] = "-";
 
-	print_end(tb[TERN_A_CONN_LOCAL], tb[TERN_A_CONN_LOCAL_PORT], local,
-		  sizeof(local));
-	print_end(tb[TERN_A_CONN_REMOTE], tb[TERN_A_CONN_REMOTE_PORT], remote,
-		  sizeof(remote));
-	snprintf(nr, sizeof(nr), "%u", number(tb[TERN_A_CONN_NR]));
-	if (tb[TERN_A_CONN_QPN])
-		snprintf(qpn, sizeof(qpn), "%u", number(tb[TERN_A_CONN_QPN]));
-	if (c->own[TERN_A_FRAME_REV])
-		snprintf(rev, sizeof(rev), "%u",
-			 number(c->own[TERN_A_FRAME_REV]));
-	printf(COLUMNS, nla_get_string(tb[TERN_A_CONN_STATE]), nr,
-	       nla_get_string(tb[TERN_A_CONN_DEVICE]), qpn, role_name(c), rev,
-	       local, remote);
+	end_text(c, TERN_A_CONN_LOCAL, TERN_A_CONN_LOCAL_PORT, local, sizeof(local));
+	end_text(c, TERN_A_CONN_REMOTE, TERN_A_CONN_REMOTE_PORT, remote, sizeof(remote));
+	snprintf(nr, sizeof(nr), "%u", conn_number(c, CONN, TERN_A_CONN_NR));
+	if (c->tb[CONN][TERN_A_CONN_QPN])
+		snprintf(qpn, sizeof(qpn), "%u", conn_number(c, CONN, TERN_A_CONN_QPN));
+	if (c->tb[OWN][TERN_A_FRAME_REV])
+		snprintf(rev, sizeof(rev), "%u", conn_number(c, OWN, TERN_A_FRAME_REV));
+	printf(COLUMNS, nla_get_string(c->tb[CONN][TERN_A_CONN_STATE]), nr,
+	       nla_get_string(c->tb[CONN][TERN_A_CONN_DEVICE]), qpn, conn_role(c), rev, local,
+	       remote);
 	print_switches(c);
 	print_extensions(c);
 	print_outcome(c);
 	putchar('\n');
 }
 
-/* ---- JSON ----------------------------------------------------------------------- */
+/* ---- tern show connections ------------------------------------------------------- */
 
-static void json_number(const char *key, struct nlattr *attr, uint32_t mask)
+/**
+ * struct listing - of connections
+ * @all: ended ones, too
+ * @list: JSON, NULL for text
+ */
+struct listing {
+	bool all;
+	struct json_object *list;
+};
+
+static void add(struct nlmsghdr *hdr, void *arg)
 {
-	if (attr)
-		printf(", \"%s\": %u", key, number(attr) & mask);
-	else
-		printf(", \"%s\": null", key);
-}
-
-static void json_switch(const char *key, struct nlattr *attr)
-{
-	printf(", \"%s\": %s", key,
-	       !attr ? "null" : number(attr) ? "true" : "false");
-}
-
-/* our words need no escaping */
-static void json_word(const char *key, const char *word)
-{
-	if (word)
-		printf(", \"%s\": \"%s\"", key, word);
-	else
-		printf(", \"%s\": null", key);
-}
-
-static void json_frame(const char *whose, struct nlattr **frame)
-{
-	char key[32], buf[TEXT];
-
-	snprintf(key, sizeof(key), "%s_flags", whose);
-	json_word(key, hex_byte(frame[TERN_A_FRAME_FLAGS], buf));
-	snprintf(key, sizeof(key), "%s_rev", whose);
-	json_number(key, frame[TERN_A_FRAME_REV], UINT32_MAX);
-	snprintf(key, sizeof(key), "%s_ird", whose);
-	json_number(key, frame[TERN_A_FRAME_IRD], DEPTH_MASK);
-	snprintf(key, sizeof(key), "%s_ord", whose);
-	json_number(key, frame[TERN_A_FRAME_ORD], DEPTH_MASK);
-	snprintf(key, sizeof(key), "%s_control", whose);
-	json_word(key, control(frame, buf));
-	snprintf(key, sizeof(key), "%s_pd_len", whose);
-	json_number(key, frame[TERN_A_FRAME_PD_LEN], UINT32_MAX);
-}
-
-static void json_identity(const struct conn *c)
-{
-	struct nlattr *const *tb = c->tb;
-	char buf[INET6_ADDRSTRLEN];
-
-	printf("{\"nr\": %u, \"device\": ", number(tb[TERN_A_CONN_NR]));
-	print_quoted(nla_get_string(tb[TERN_A_CONN_DEVICE]));
-	json_number("qp", tb[TERN_A_CONN_QPN], UINT32_MAX);
-	json_word("state", nla_get_string(tb[TERN_A_CONN_STATE]));
-	printf(", \"ended\": %s", tb[TERN_A_CONN_ENDED] ? "true" : "false");
-	json_word("role", role_name(c));
-	json_word("local", address(tb[TERN_A_CONN_LOCAL], buf));
-	json_number("local_port", tb[TERN_A_CONN_LOCAL_PORT], UINT32_MAX);
-	json_word("remote", address(tb[TERN_A_CONN_REMOTE], buf));
-	json_number("remote_port", tb[TERN_A_CONN_REMOTE_PORT], UINT32_MAX);
-}
-
-static void json_extensions(const struct conn *c)
-{
-	struct nlattr *features = c->tb[TERN_A_CONN_FEATURES];
-
-	printf(", \"extensions\": ");
-	if (features && c->tb[TERN_A_CONN_DECIDED])
-		features_print(number(features), true);
-	else
-		printf("null");
-}
-
-/* the revision of the connection is that of the Reply */
-static struct nlattr *reply_rev(struct conn *c)
-{
-	if (!c->tb[TERN_A_CONN_AGREED])
-		return NULL;
-	return nla_get_u32(c->tb[TERN_A_CONN_ROLE]) == TERN_ROLE_INITIATOR ?
-	       c->peer[TERN_A_FRAME_REV] : c->own[TERN_A_FRAME_REV];
-}
-
-static void print_json(struct conn *c)
-{
-	struct nlattr **a = c->agreed;
-	char buf[TEXT];
-
-	json_identity(c);
-	json_number("mpa_rev", reply_rev(c), UINT32_MAX);
-	json_number("version", a[TERN_A_AGREED_VERSION], UINT32_MAX);
-	json_switch("crc", a[TERN_A_AGREED_CRC]);
-	json_switch("tx_markers", a[TERN_A_AGREED_TX_MARKERS]);
-	json_switch("rx_markers", a[TERN_A_AGREED_RX_MARKERS]);
-	json_switch("p2p", a[TERN_A_AGREED_P2P]);
-	json_word("rtr", rtr_name(c));
-	json_number("ird", a[TERN_A_AGREED_IRD], UINT32_MAX);
-	json_number("ord", a[TERN_A_AGREED_ORD], UINT32_MAX);
-	json_extensions(c);
-	json_frame("own", c->own);
-	json_frame("peer", c->peer);
-	json_number("mss", c->tb[TERN_A_CONN_MSS], UINT32_MAX);
-	json_number("mulpdu", c->tb[TERN_A_CONN_MULPDU], UINT32_MAX);
-	json_word("term_found", triplet(c->tb[TERN_A_CONN_TERM_FOUND], buf));
-	json_word("term_sent", triplet(c->tb[TERN_A_CONN_TERM_SENT], buf));
-	json_word("term_received",
-		  triplet(c->tb[TERN_A_CONN_TERM_RECEIVED], buf));
-	json_word("error", error_name(c->tb[TERN_A_CONN_ERROR]));
-	putchar('}');
-}
-
-bool conn_print(struct nlmsghdr *hdr, bool all, const char *before, bool json)
-{
+	struct listing *l = arg;
 	struct conn c;
 
-	if (!parse(hdr, &c) || (c.tb[TERN_A_CONN_ENDED] && !all))
-		return false;
-	fputs(before, stdout);
-	if (json)
-		print_json(&c);
+	if (!conn_read(hdr, &c) || (c.tb[CONN][TERN_A_CONN_ENDED] && !l->all))
+		return;
+	if (l->list)
+		json_object_array_add(l->list, conn_json(&c));
 	else
-		print_text(&c);
-	return true;
+		conn_print(&c);
+}
+
+int show_connections(const struct options *opt, struct talk *t, const char *device)
+{
+	struct listing l = { opt->all, opt->json ? json_object_new_array() : NULL };
+	struct nl_msg *msg = talk_new(t, TERN_CMD_CONN_GET, NLM_F_DUMP);
+	int ret;
+
+	if (!msg)
+		return FAILED;
+	if (device && nla_put_string(msg, TERN_A_CONN_DEVICE, device) < 0) {
+		nlmsg_free(msg);
+		complain("the request is too long");
+		return FAILED;
+	}
+	if (!l.list)
+		conn_print_head();
+	ret = talk_ask(t, msg, add, &l);
+	if (ret)
+		talk_complain(t, device, ret);
+	if (l.list && !ret)
+		out_json(opt, l.list);
+	return ret ? FAILED : DONE;
 }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* The settings by name. The kernel checks the ranges. */
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
-#include <rdma/tern-nl.h>
-
 #include "settings.h"
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <json-c/json.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+
+#include "tern.h"
 
 enum kind { NUMBER, SWITCH, RTR, WORD, FEATURES, FPDU };
 
@@ -71,6 +69,10 @@ static const struct setting {
 
 #define COUNT		((int)ARRAY_SIZE(settings))
 
+static const struct nla_policy policy[COUNT] = {
+	[1 ... COUNT - 1] = { .type = NLA_U32 },
+};
+
 static const char *const rtr_names[] = {
 	[TERN_RTR_TYPE_WRITE] = "write",
 	[TERN_RTR_TYPE_READ] = "read",
@@ -90,6 +92,31 @@ static const struct feature {
 
 #define FEATURE_COUNT	((int)ARRAY_SIZE(features))
 
+/* room for the text of a value */
+#define TEXT		128
+
+const char *setting_name(int attr)
+{
+	return attr > 0 && attr < COUNT ? settings[attr].name : NULL;
+}
+
+const char *setting_range(int attr)
+{
+	return attr > 0 && attr < COUNT ? settings[attr].range : NULL;
+}
+
+bool settings_any(const struct settings *s)
+{
+	int i;
+
+	for (i = 1; i < COUNT; i++)
+		if (s->known[i])
+			return true;
+	return false;
+}
+
+/* ---- parsing ------------------------------------------------------------------ */
+
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)
@@ -108,161 +135,199 @@ static int find(const char *name)
 	return -1;
 }
 
-bool setting_blame(const char *dev, int attr, const char *why)
-{
-	if (attr <= 0 || attr >= COUNT)
-		return false;
-	fprintf(stderr, "tern: %s: %s: %s (it takes %s)\n", dev,
-		settings[attr].name, why, settings[attr].range);
-	return true;
-}
-
-/* ---- parsing ------------------------------------------------------------------ */
-
-static int bad_value(int i, const char *value)
-{
-	fprintf(stderr, "tern: %s: '%s' is not %s\n", settings[i].name, value,
-		settings[i].range);
-	return -1;
-}
-
-static int put_u32(struct nl_msg *msg, int i, uint32_t value)
-{
-	if (nla_put_u32(msg, i, value) < 0) {
-		fprintf(stderr, "tern: the request is too long\n");
-		return -1;
-	}
-	return 0;
-}
-
-static int put_number(struct nl_msg *msg, int i, const char *value)
+static bool parse_number(const char *text, uint32_t *value)
 {
 	unsigned long n;
 	char *end;
 
 	errno = 0;
-	n = strtoul(value, &end, 10);
-	if (errno || *end || end == value || *value == '-' || n > UINT32_MAX)
-		return bad_value(i, value);
-	return put_u32(msg, i, n);
+	n = strtoul(text, &end, 10);
+	*value = n;
+	return !errno && !*end && *text >= '0' && *text <= '9' && n <= UINT32_MAX;
 }
 
-static int put_switch(struct nl_msg *msg, int i, const char *value)
+static bool parse_switch(const char *text, uint32_t *value)
 {
-	if (!strcmp(value, "on"))
-		return put_u32(msg, i, 1);
-	if (!strcmp(value, "off"))
-		return put_u32(msg, i, 0);
-	return bad_value(i, value);
+	*value = !strcmp(text, "on");
+	return *value || !strcmp(text, "off");
 }
 
-static int put_word(struct nl_msg *msg, int i, const char *value)
+static bool parse_word(const char *const *words, const char *text, uint32_t *value)
 {
-	int n;
-
-	for (n = 0; settings[i].words[n]; n++)
-		if (!strcmp(settings[i].words[n], value))
-			return put_u32(msg, i, n);
-	return bad_value(i, value);
+	for (*value = 0; words[*value]; ++*value)
+		if (!strcmp(words[*value], text))
+			return true;
+	return false;
 }
 
-static int rtr_type(const char *word, size_t len)
+/* is @name the first @len bytes of @text? */
+static bool names(const char *text, size_t len, const char *name)
+{
+	return strlen(name) == len && !strncmp(name, text, len);
+}
+
+static uint32_t rtr_type(const char *word, size_t len)
 {
 	int i;
 
 	for (i = 1; i < RTR_COUNT; i++)
-		if (strlen(rtr_names[i]) == len &&
-		    !strncmp(rtr_names[i], word, len))
+		if (names(word, len, rtr_names[i]))
 			return i;
-	return -1;
+	return 0;
 }
 
-static int put_rtr(struct nl_msg *msg, int i, const char *value)
+/* the kernel refuses a type that is there twice */
+static bool parse_rtr(const char *text, uint32_t *list, uint32_t *count)
 {
-	const char *word = value;
 	size_t len;
-	int type;
 
-	for (;; word += len + 1) {
-		len = strcspn(word, ",");
-		type = rtr_type(word, len);
-		if (type < 0)
-			return bad_value(i, value);
-		if (put_u32(msg, i, type))
-			return -1;
-		if (!word[len])
-			return 0;
+	for (*count = 0; *count < SETTING_LIST; text += len + 1) {
+		len = strcspn(text, ",");
+		list[*count] = rtr_type(text, len);
+		if (!list[(*count)++])
+			return false;
+		if (!text[len])
+			return true;
 	}
+	return false;
 }
 
-/* 0: no such feature */
 static uint32_t feature_flag(const char *word, size_t len)
 {
 	int i;
 
 	for (i = 0; i < FEATURE_COUNT; i++)
-		if (strlen(features[i].name) == len &&
-		    !strncmp(features[i].name, word, len))
+		if (names(word, len, features[i].name))
 			return features[i].flag;
 	return 0;
 }
 
-/* the kernel refuses those that it does not have */
-static int put_features(struct nl_msg *msg, int i, const char *value)
+static bool parse_features(const char *text, uint32_t *flags)
 {
-	const char *word = value;
-	uint32_t flag, flags = 0;
+	uint32_t flag;
 	size_t len;
 
-	if (!strcmp(value, "none"))
-		return put_u32(msg, i, 0);
-	for (;; word += len + 1) {
-		len = strcspn(word, ",");
-		flag = feature_flag(word, len);
+	*flags = 0;
+	if (!strcmp(text, "none"))
+		return true;
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		flag = feature_flag(text, len);
 		if (!flag)
-			return bad_value(i, value);
-		flags |= flag;
-		if (!word[len])
-			return put_u32(msg, i, flags);
+			return false;
+		*flags |= flag;
+		if (!text[len])
+			return true;
 	}
 }
 
-static int put_fpdu(struct nl_msg *msg, int i, const char *value)
+static bool parse_fpdu(const char *text, uint32_t *bytes)
 {
-	return strcmp(value, "mss") ? put_number(msg, i, value) : put_u32(msg, i, 0);
+	*bytes = 0;
+	return !strcmp(text, "mss") || parse_number(text, bytes);
 }
 
-int setting_put(struct nl_msg *msg, const char *name, const char *value)
+static bool parse_value(struct settings *s, int i, const char *text)
+{
+	uint32_t *value = &s->value[i];
+
+	switch (settings[i].kind) {
+	case NUMBER:
+		return parse_number(text, value);
+	case SWITCH:
+		return parse_switch(text, value);
+	case RTR:
+		return parse_rtr(text, s->rtr, value);
+	case WORD:
+		return parse_word(settings[i].words, text, value);
+	case FEATURES:
+		return parse_features(text, value);
+	case FPDU:
+		return parse_fpdu(text, value);
+	}
+	return false;
+}
+
+/* "...; there are NAME NAME..." */
+static void unknown(const char *name, char *why, size_t size)
+{
+	FILE *f = fmemopen(why, size, "w");
+
+	if (!f)
+		return;
+	fprintf(f, "unknown setting '%.40s'; there are ", name);
+	settings_names(f);
+	fclose(f);
+	why[size - 1] = '\0';
+}
+
+bool settings_parse(struct settings *s, const char *name, const char *value, char *why,
+		    size_t size)
 {
 	int i = find(name);
 
-	if (i < 0) {
-		fprintf(stderr, "tern: unknown setting '%s'; there are", name);
-		for (i = 1; i < COUNT; i++)
-			fprintf(stderr, " %s", settings[i].name);
-		fputc('\n', stderr);
-		return -1;
+	if (i < 0)
+		unknown(name, why, size);
+	else if (s->known[i])
+		snprintf(why, size, "%s is there twice", settings[i].name);
+	else if (!parse_value(s, i, value))
+		snprintf(why, size, "%s: '%.80s' is not %s", settings[i].name, value,
+			 settings[i].range);
+	else
+		return s->known[i] = true;
+	return false;
+}
+
+/* ---- netlink -------------------------------------------------------------------- */
+
+void settings_read(struct settings *s, struct nlattr *nest)
+{
+	struct nlattr *tb[COUNT], *attr;
+	uint32_t n = 0;
+	int i, rem;
+
+	memset(s, 0, sizeof(*s));
+	if (nla_parse_nested(tb, COUNT - 1, nest, policy) < 0)
+		return;
+	for (i = 1; i < COUNT; i++) {
+		s->known[i] = tb[i];
+		s->value[i] = tb[i] ? nla_get_u32(tb[i]) : 0;
 	}
-	switch (settings[i].kind) {
-	case NUMBER:
-		return put_number(msg, i, value);
-	case SWITCH:
-		return put_switch(msg, i, value);
-	case RTR:
-		return put_rtr(msg, i, value);
-	case WORD:
-		return put_word(msg, i, value);
-	case FEATURES:
-		return put_features(msg, i, value);
-	case FPDU:
-		return put_fpdu(msg, i, value);
-	}
-	return -1;
+	nla_for_each_nested(attr, nest, rem)
+		if (nla_type(attr) == TERN_A_SETTINGS_RTR && n < SETTING_LIST)
+			s->rtr[n++] = nla_get_u32(attr);
+	s->value[TERN_A_SETTINGS_RTR] = n;
+}
+
+static bool put_one(struct nl_msg *msg, const struct settings *s, int i)
+{
+	uint32_t n;
+
+	if (settings[i].kind != RTR)
+		return nla_put_u32(msg, i, s->value[i]) >= 0;
+	for (n = 0; n < s->value[i]; n++)
+		if (nla_put_u32(msg, i, s->rtr[n]) < 0)
+			return false;
+	return true;
+}
+
+bool settings_put(struct nl_msg *msg, const struct settings *s)
+{
+	struct nlattr *nest = nla_nest_start(msg, TERN_A_DEV_SETTINGS);
+	int i;
+
+	if (!nest)
+		return false;
+	for (i = 1; i < COUNT; i++)
+		if (s->known[i] && !put_one(msg, s, i))
+			return false;
+	nla_nest_end(msg, nest);
+	return true;
 }
 
 /* ---- printing ------------------------------------------------------------------- */
 
-const char *setting_rtr_name(uint32_t type)
+const char *rtr_name(uint32_t type)
 {
 	return type > 0 && type < RTR_COUNT ? rtr_names[type] : "?";
 }
@@ -277,112 +342,138 @@ static const char *word_name(int i, uint32_t value)
 	return "?";
 }
 
-static void print_rtr(struct nlattr *nest, bool json)
+/* add @word to the list in @buf */
+static void add_word(char *buf, size_t size, const char *word)
 {
-	const char *sep = "";
-	struct nlattr *attr;
-	int rem;
+	size_t len = strlen(buf);
 
-	nla_for_each_nested(attr, nest, rem) {
-		if (nla_type(attr) != TERN_A_SETTINGS_RTR)
-			continue;
-		printf(json ? "%s\"%s\"" : "%s%s", sep,
-		       setting_rtr_name(nla_get_u32(attr)));
-		sep = json ? ", " : ",";
-	}
+	snprintf(buf + len, size - len, "%s%s", len ? "," : "", word);
 }
 
-void features_print(uint32_t flags, bool json)
+void features_text(uint32_t flags, char *buf, size_t size)
 {
-	const char *sep = "";
 	int i;
 
-	printf(json ? "[" : flags ? "" : "none");
-	for (i = 0; i < FEATURE_COUNT; i++) {
-		if (!(flags & features[i].flag))
-			continue;
-		printf(json ? "%s\"%s\"" : "%s%s", sep, features[i].name);
-		sep = json ? ", " : ",";
-	}
-	if (json)
-		putchar(']');
+	*buf = '\0';
+	for (i = 0; i < FEATURE_COUNT; i++)
+		if (flags & features[i].flag)
+			add_word(buf, size, features[i].name);
+	if (!*buf)
+		snprintf(buf, size, "none");
 }
 
-static void print_text(struct nlattr *nest, struct nlattr **tb, int i)
+struct json_object *features_json(uint32_t flags)
 {
-	printf("    %-12s ", settings[i].name);
-	if (settings[i].kind == RTR)
-		print_rtr(nest, false);
-	else if (settings[i].kind == SWITCH)
-		printf("%s", nla_get_u32(tb[i]) ? "on" : "off");
-	else if (settings[i].kind == WORD)
-		printf("%s", word_name(i, nla_get_u32(tb[i])));
-	else if (settings[i].kind == FEATURES)
-		features_print(nla_get_u32(tb[i]), false);
-	else if (settings[i].kind == FPDU && !nla_get_u32(tb[i]))
-		printf("mss");
-	else
-		printf("%u", nla_get_u32(tb[i]));
-	putchar('\n');
-}
-
-static void print_json(struct nlattr *nest, struct nlattr **tb, int i)
-{
-	const char *c;
-
-	putchar('"');
-	for (c = settings[i].name; *c; c++)
-		putchar(*c == '-' ? '_' : *c);
-	printf("\": ");
-	if (settings[i].kind == RTR) {
-		putchar('[');
-		print_rtr(nest, true);
-		putchar(']');
-	} else if (settings[i].kind == SWITCH) {
-		printf("%s", nla_get_u32(tb[i]) ? "true" : "false");
-	} else if (settings[i].kind == WORD) {
-		printf("\"%s\"", word_name(i, nla_get_u32(tb[i])));
-	} else if (settings[i].kind == FEATURES) {
-		features_print(nla_get_u32(tb[i]), true);
-	} else if (settings[i].kind == FPDU && !nla_get_u32(tb[i])) {
-		printf("\"mss\"");
-	} else {
-		printf("%u", nla_get_u32(tb[i]));
-	}
-}
-
-void settings_print(struct nlattr *nest, bool json)
-{
-	struct nlattr *tb[COUNT];
-	const char *sep = "";
+	struct json_object *list = json_object_new_array();
 	int i;
 
-	if (nla_parse_nested(tb, COUNT - 1, nest, NULL) < 0)
-		return;
-	if (json)
-		putchar('{');
+	for (i = 0; i < FEATURE_COUNT; i++)
+		if (flags & features[i].flag)
+			json_object_array_add(list, json_object_new_string(features[i].name));
+	return list;
+}
+
+static void text_of(const struct settings *s, int i, char *buf, size_t size)
+{
+	uint32_t value = s->value[i], n;
+
+	*buf = '\0';
+	switch (settings[i].kind) {
+	case NUMBER:
+		snprintf(buf, size, "%u", value);
+		break;
+	case SWITCH:
+		snprintf(buf, size, "%s", value ? "on" : "off");
+		break;
+	case RTR:
+		for (n = 0; n < value; n++)
+			add_word(buf, size, rtr_name(s->rtr[n]));
+		break;
+	case WORD:
+		snprintf(buf, size, "%s", word_name(i, value));
+		break;
+	case FEATURES:
+		features_text(value, buf, size);
+		break;
+	case FPDU:
+		if (value)
+			snprintf(buf, size, "%u", value);
+		else
+			snprintf(buf, size, "mss");
+		break;
+	}
+}
+
+void settings_print(const struct settings *s, FILE *to, const char *indent, int width,
+		    const char *between)
+{
+	char text[TEXT];
+	int i;
+
 	for (i = 1; i < COUNT; i++) {
-		if (!tb[i])
+		if (!s->known[i])
 			continue;
-		if (json) {
-			fputs(sep, stdout);
-			sep = ", ";
-			print_json(nest, tb, i);
-		} else {
-			print_text(nest, tb, i);
-		}
+		text_of(s, i, text, sizeof(text));
+		fprintf(to, "%s%-*s%s%s\n", indent, width, settings[i].name, between, text);
 	}
-	if (json)
-		putchar('}');
 }
 
-void print_quoted(const char *s)
+static struct json_object *json_of(const struct settings *s, int i)
 {
-	putchar('"');
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			putchar('\\');
-		putchar(*s);
+	struct json_object *list;
+	uint32_t n;
+
+	switch (settings[i].kind) {
+	case NUMBER:
+		return json_object_new_int64(s->value[i]);
+	case SWITCH:
+		return json_object_new_boolean(s->value[i]);
+	case RTR:
+		list = json_object_new_array();
+		for (n = 0; n < s->value[i]; n++)
+			json_object_array_add(list, json_object_new_string(rtr_name(s->rtr[n])));
+		return list;
+	case WORD:
+		return json_object_new_string(word_name(i, s->value[i]));
+	case FEATURES:
+		return features_json(s->value[i]);
+	case FPDU:
+		return s->value[i] ? json_object_new_int64(s->value[i]) :
+				     json_object_new_string("mss");
 	}
-	putchar('"');
+	return NULL;
+}
+
+struct json_object *settings_json(const struct settings *s)
+{
+	struct json_object *all = json_object_new_object();
+	char key[TEXT], *c;
+	int i;
+
+	for (i = 1; i < COUNT; i++) {
+		if (!s->known[i])
+			continue;
+		snprintf(key, sizeof(key), "%s", settings[i].name);
+		for (c = key; *c; c++)
+			if (*c == '-')
+				*c = '_';
+		json_object_object_add(all, key, json_of(s, i));
+	}
+	return all;
+}
+
+void settings_help(FILE *to)
+{
+	int i;
+
+	for (i = 1; i < COUNT; i++)
+		fprintf(to, "    %-12s %s\n", settings[i].name, settings[i].range);
+}
+
+void settings_names(FILE *to)
+{
+	int i;
+
+	for (i = 1; i < COUNT; i++)
+		fprintf(to, "%s%s", i > 1 ? " " : "", settings[i].name);
 }

@@ -1,421 +1,220 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* tern: settings and connections of software RNICs. See tern(8). */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <netlink/genl/ctrl.h>
-#include <netlink/genl/genl.h>
-#include <netlink/errno.h>
-#include <netlink/netlink.h>
-#include <rdma/tern-nl.h>
+#define _GNU_SOURCE
+#include "tern.h"
 
-#include "conn.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "settings.h"
 
-static const char usage[] =
-	"usage: tern [--json] show [DEV]\n"
-	"       tern set DEV NAME VALUE [NAME VALUE]...\n"
-	"       tern [--json] show connections [--all] [DEV]\n"
-	"       tern [--json] monitor\n";
-
 /**
- * struct talk - a request to the netlink family and its answer
- * @sk: socket
- * @family: number of the family
- * @json: print JSON
- * @all: ended connections, too
- * @shown: devices or connections printed
- * @error: the kernel's answer: 0 or a negative errno
- * @text: the kernel's message, "" if there is none
- * @offset: offset of the refused attribute in the request, 0 for none
- * @done: the answer is complete
- * @gone: the family was unregistered
+ * struct command - a row of the table
+ * @name: first word
+ * @usage: lines without that word
+ * @help: what it does
+ * @more: print more help, may be NULL
+ * @run: do it; an exit status
+ * @options: letters of the options that it takes, beside those of all commands
  */
-struct talk {
-	struct nl_sock *sk;
-	int family;
-	bool json;
-	bool all;
-	unsigned int shown;
-	int error;
-	char text[256];
-	unsigned int offset;
-	bool done;
-	bool gone;
+struct command {
+	const char *name;
+	const char *usage[3];
+	const char *help;
+	void (*more)(FILE *to);
+	int (*run)(const struct options *opt, int argc, char **argv);
+	const char *options;
 };
 
-/* ---- netlink ---------------------------------------------------------------------- */
+static int help(const struct options *opt, int argc, char **argv);
 
-static int open_talk(struct talk *c)
+static void help_settings(FILE *to)
 {
-	int one = 1;
-
-	c->sk = nl_socket_alloc();
-	if (!c->sk || genl_connect(c->sk) < 0) {
-		fprintf(stderr, "tern: no generic netlink socket: %s\n",
-			strerror(errno));
-		return -1;
-	}
-	setsockopt(nl_socket_get_fd(c->sk), SOL_NETLINK, NETLINK_EXT_ACK, &one,
-		   sizeof(one));
-	setsockopt(nl_socket_get_fd(c->sk), SOL_NETLINK, NETLINK_CAP_ACK, &one,
-		   sizeof(one));
-	c->family = genl_ctrl_resolve(c->sk, TERN_FAMILY_NAME);
-	if (c->family < 0) {
-		fprintf(stderr,
-			"tern: the kernel module tern is not loaded\n");
-		return -1;
-	}
-	return 0;
+	fprintf(to, "\nSettings:\n");
+	settings_help(to);
 }
 
-/* the kernel's message and offset are @skip bytes after the header */
-static void keep_text(struct talk *c, struct nlmsghdr *hdr, size_t skip)
-{
-	struct nlattr *attr;
+/* of two commands that begin alike, the first is meant */
+static const struct command commands[] = {
+	{ "show", { "[[dev] DEV]", "connections [[dev] DEV]" },
+	  "Print settings of devices, or their connections.", NULL, show, "a" },
+	{ "set", { "[dev] DEV NAME VALUE [NAME VALUE]..." },
+	  "Change settings of a device: all of them, or none when one is wrong.",
+	  help_settings, set, "" },
+	{ "monitor", { "" }, "Print each connection that ends with an error.", NULL, monitor,
+	  "t" },
+	{ "help", { "[COMMAND]" }, "Print help.", NULL, help, "" },
+};
 
-	if (!(hdr->nlmsg_flags & NLM_F_ACK_TLVS))
-		return;
-	attr = nlmsg_find_attr(hdr, skip, NLMSGERR_ATTR_MSG);
-	if (attr)
-		nla_strlcpy(c->text, attr, sizeof(c->text));
-	attr = nlmsg_find_attr(hdr, skip, NLMSGERR_ATTR_OFFS);
-	if (attr)
-		c->offset = nla_get_u32(attr);
+static const struct option long_options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "pretty", no_argument, NULL, 'p' },
+	{ "all", no_argument, NULL, 'a' },
+	{ "timestamp", no_argument, NULL, 't' },
+	{}
+};
+
+static const char option_help[] =
+	"    -h, --help       help, of the command if there is one\n"
+	"    -V, --version    version of the tool\n"
+	"    -j, --json       print JSON\n"
+	"    -p, --pretty     print JSON in lines\n"
+	"    -a, --all        show connections: those that have ended, too\n"
+	"    -t, --timestamp  monitor: when each event was received\n";
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("tern: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
 }
 
-static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
+int wrong_usage(const char *format, ...)
 {
-	struct nlmsghdr *hdr = (void *)((char *)err - NLMSG_HDRLEN);
-	struct talk *c = arg;
-	size_t skip = sizeof(*err);
+	va_list args;
 
-	c->error = err->error;
-	c->done = true;
-	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
-		skip += err->msg.nlmsg_len - NLMSG_HDRLEN;
-	keep_text(c, hdr, skip);
-	return NL_STOP;
+	va_start(args, format);
+	fputs("tern: ", stderr);
+	vfprintf(stderr, format, args);
+	fputs(" (see: tern help)\n", stderr);
+	va_end(args);
+	return USAGE;
 }
 
-static int on_end(struct nl_msg *msg, void *arg)
+const char *take_device(int *argc, char ***argv)
 {
-	struct talk *c = arg;
+	int words = *argc > 1 && !strcmp(**argv, "dev") ? 2 : *argc > 0;
 
-	c->done = true;
-	return NL_OK;
+	*argc -= words;
+	*argv += words;
+	return words ? (*argv)[-1] : NULL;
 }
 
-/* the last message of a dump says whether it failed */
-static int on_finish(struct nl_msg *msg, void *arg)
+/* ---- help ------------------------------------------------------------------------ */
+
+static const struct command *find_command(const char *word)
 {
-	struct nlmsghdr *hdr = nlmsg_hdr(msg);
-	struct talk *c = arg;
+	size_t i;
 
-	c->done = true;
-	if (nlmsg_datalen(hdr) >= (int)sizeof(int))
-		c->error = *(int *)nlmsg_data(hdr);
-	if (c->error)
-		keep_text(c, hdr, sizeof(int));
-	return NL_OK;
-}
-
-/* send @msg, then read until the answer is complete; 0 or a negative errno */
-static int converse(struct talk *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_msg)
-{
-	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-	int ret;
-
-	if (!cb)
-		return -ENOMEM;
-	nl_cb_err(cb, NL_CB_CUSTOM, on_error, c);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_end, c);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, c);
-	if (on_msg)
-		nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_msg, c);
-	ret = nl_send_auto(c->sk, msg);
-	while (ret >= 0 && !c->done)
-		ret = nl_recvmsgs(c->sk, cb);
-	nl_cb_put(cb);
-	return c->error ? c->error : ret < 0 && !c->done ? -EIO : 0;
-}
-
-/* @attr: the attribute that holds @dev */
-static struct nl_msg *new_request(const struct talk *c, int cmd, int flags,
-				  int attr, const char *dev)
-{
-	struct nl_msg *msg = nlmsg_alloc();
-
-	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, c->family, 0,
-			       flags, cmd, TERN_FAMILY_VERSION) &&
-	    (!dev || !nla_put_string(msg, attr, dev)))
-		return msg;
-	fprintf(stderr, "tern: out of memory\n");
-	nlmsg_free(msg);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].name, word))
+			return &commands[i];
+	for (i = 0; *word && i < ARRAY_SIZE(commands); i++)
+		if (!strncmp(commands[i].name, word, strlen(word)))
+			return &commands[i];
 	return NULL;
 }
 
-/* one line: the device, the kernel's message, the errno's text */
-static void print_error(const struct talk *c, const char *dev, int ret)
+static void print_usage(const struct command *c, const char *before, FILE *to)
 {
-	fprintf(stderr, "tern: %s%s%s%s%s\n", dev ? dev : "", dev ? ": " : "",
-		c->text, c->text[0] ? ": " : "", strerror(-ret));
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(c->usage) && c->usage[i]; i++)
+		fprintf(to, "%stern %s%s%s\n", i ? "       " : before, c->name,
+			c->usage[i][0] ? " " : "", c->usage[i]);
 }
 
-/* ---- commands ------------------------------------------------------------------------ */
-
-static void print_text(struct nlattr **tb)
+static int help_command(const struct command *c)
 {
-	printf("%s: netdev %s\n", nla_get_string(tb[TERN_A_DEV_NAME]),
-	       nla_get_string(tb[TERN_A_DEV_NETDEV]));
-	settings_print(tb[TERN_A_DEV_SETTINGS], false);
+	print_usage(c, "Usage: ", stdout);
+	printf("\n%s\n", c->help);
+	if (c->more)
+		c->more(stdout);
+	return DONE;
 }
 
-static void print_json(struct nlattr **tb)
+static void help_all(FILE *to)
 {
-	printf("{\"index\": %u, \"name\": ",
-	       nla_get_u32(tb[TERN_A_DEV_INDEX]));
-	print_quoted(nla_get_string(tb[TERN_A_DEV_NAME]));
-	printf(", \"ifindex\": %u, \"netdev\": ",
-	       nla_get_u32(tb[TERN_A_DEV_IFINDEX]));
-	print_quoted(nla_get_string(tb[TERN_A_DEV_NETDEV]));
-	printf(", \"settings\": ");
-	settings_print(tb[TERN_A_DEV_SETTINGS], true);
-	putchar('}');
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		print_usage(&commands[i], i ? "       " : "Usage: ", to);
+	fprintf(to, "\nOptions, anywhere:\n%s\nCommands can be shortened. See tern(8).\n",
+		option_help);
 }
 
-static int on_device(struct nl_msg *msg, void *arg)
+static int help(const struct options *opt, int argc, char **argv)
 {
-	struct nlattr *tb[TERN_A_DEV_MAX + 1];
-	struct talk *c = arg;
+	const struct command *c = argc ? find_command(argv[0]) : NULL;
 
-	if (genlmsg_parse(nlmsg_hdr(msg), 0, tb, TERN_A_DEV_MAX, NULL) < 0 ||
-	    !tb[TERN_A_DEV_NAME] || !tb[TERN_A_DEV_INDEX] ||
-	    !tb[TERN_A_DEV_IFINDEX] || !tb[TERN_A_DEV_NETDEV] ||
-	    !tb[TERN_A_DEV_SETTINGS])
-		return NL_SKIP;
-	if (c->json) {
-		printf(c->shown ? ",\n " : "");
-		print_json(tb);
-	} else {
-		print_text(tb);
+	if (argc > 1 || (argc && !c))
+		return wrong_usage("there is no command '%s'", argv[argc - 1]);
+	if (c)
+		return help_command(c);
+	help_all(stdout);
+	return DONE;
+}
+
+/* ---- options and command ---------------------------------------------------------- */
+
+/* the letters that were given; NULL after a message */
+static const char *take_options(int argc, char **argv, struct options *opt)
+{
+	static char given[32];
+	size_t n = 0;
+	int letter;
+
+	/* the library's message begins with this */
+	argv[0] = "tern";
+	while ((letter = getopt_long_only(argc, argv, "hVjpat", long_options, NULL)) != -1) {
+		if (letter == '?')
+			return NULL;
+		opt->json |= letter == 'j';
+		opt->pretty |= letter == 'p';
+		opt->all |= letter == 'a';
+		opt->timestamp |= letter == 't';
+		if (!strchr(given, letter))
+			given[n++] = letter;
 	}
-	c->shown++;
-	return NL_OK;
+	return given;
 }
 
-/* send @msg, free it, and print the answer as a list */
-static int list(struct talk *c, struct nl_msg *msg, nl_recvmsg_msg_cb_t each,
-		const char *dev)
+static int run(const struct options *opt, const char *given, int argc, char **argv)
 {
-	int ret;
+	const struct command *c = find_command(argv[0]);
 
-	if (c->json)
-		putchar('[');
-	ret = converse(c, msg, each);
-	if (c->json)
-		puts("]");
-	nlmsg_free(msg);
-	if (ret)
-		print_error(c, dev, ret);
-	return ret;
+	if (!c)
+		return wrong_usage("there is no command '%s'", argv[0]);
+	if (strchr(given, 'h') || (argc == 2 && !strcmp(argv[1], "help")))
+		return help_command(c);
+	for (; *given; given++)
+		if (!strchr("jp", *given) && !strchr(c->options, *given))
+			return wrong_usage("tern %s has no option -%c", c->name, *given);
+	return c->run(opt, argc - 1, argv + 1);
 }
 
-static int show(struct talk *c, const char *dev)
+/* output that was lost is a failure */
+static int flushed(int status)
 {
-	struct nl_msg *msg;
-
-	msg = new_request(c, TERN_CMD_DEV_GET, dev ? NLM_F_ACK : NLM_F_DUMP,
-			  TERN_A_DEV_NAME, dev);
-	return msg ? list(c, msg, on_device, dev) : -1;
-}
-
-static int on_conn(struct nl_msg *msg, void *arg)
-{
-	struct talk *c = arg;
-	const char *before = c->json && c->shown ? ",\n " : "";
-
-	if (conn_print(nlmsg_hdr(msg), c->all, before, c->json))
-		c->shown++;
-	return NL_OK;
-}
-
-static int show_connections(struct talk *c, const char *dev)
-{
-	struct nl_msg *msg;
-
-	msg = new_request(c, TERN_CMD_CONN_GET, NLM_F_DUMP, TERN_A_CONN_DEVICE,
-			  dev);
-	if (!msg)
-		return -1;
-	if (!c->json)
-		conn_print_head();
-	return list(c, msg, on_conn, dev);
-}
-
-/* a notification of generic netlink itself: was our family unregistered? */
-static bool family_unregistered(struct nlmsghdr *hdr)
-{
-	struct nlattr *attrs[CTRL_ATTR_MAX + 1];
-	const struct genlmsghdr *genl = nlmsg_data(hdr);
-
-	return genl->cmd == CTRL_CMD_DELFAMILY &&
-	       !genlmsg_parse(hdr, 0, attrs, CTRL_ATTR_MAX, NULL) &&
-	       attrs[CTRL_ATTR_FAMILY_NAME] &&
-	       !strcmp(nla_data(attrs[CTRL_ATTR_FAMILY_NAME]), TERN_FAMILY_NAME);
-}
-
-static int on_event(struct nl_msg *msg, void *arg)
-{
-	struct nlmsghdr *hdr = nlmsg_hdr(msg);
-	struct talk *c = arg;
-
-	if (hdr->nlmsg_type == GENL_ID_CTRL) {
-		c->gone |= family_unregistered(hdr);
-		return NL_OK;
-	}
-	if (conn_print(hdr, true, "", c->json) && c->json)
-		putchar('\n');
-	fflush(stdout);
-	return NL_OK;
-}
-
-static int join(struct talk *c, const char *family, const char *name)
-{
-	int group = genl_ctrl_resolve_grp(c->sk, family, name);
-	int ret = group < 0 ? group : nl_socket_add_membership(c->sk, group);
-
-	if (ret < 0)
-		fprintf(stderr, "tern: %s\n", nl_geterror(ret));
-	return ret;
-}
-
-/* run until killed, or until the module is unloaded; the kernel drops events when we
- * read too slowly */
-static int monitor(struct talk *c)
-{
-	int ret = join(c, "nlctrl", "notify");
-
-	if (ret >= 0)
-		ret = join(c, TERN_FAMILY_NAME, TERN_MCGRP_EVENTS);
-	if (ret < 0)
-		return ret;
-	nl_socket_disable_seq_check(c->sk);
-	nl_socket_modify_cb(c->sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, c);
-	if (!c->json)
-		conn_print_head();
-	fflush(stdout);
-	do {
-		ret = nl_recvmsgs_default(c->sk);
-		if (ret == -NLE_NOMEM)
-			fprintf(stderr, "tern: events were lost\n");
-	} while (!c->gone && (ret >= 0 || ret == -NLE_NOMEM || ret == -NLE_INTR));
-	fprintf(stderr, "tern: %s\n", c->gone ? "the module was unloaded" :
-						nl_geterror(ret));
-	return -1;
-}
-
-static int put_settings(struct nl_msg *msg, int n, char **words)
-{
-	struct nlattr *nest = nla_nest_start(msg, TERN_A_DEV_SETTINGS);
-	int i;
-
-	if (!nest)
-		return -1;
-	for (i = 0; i < n; i += 2)
-		if (setting_put(msg, words[i], words[i + 1]))
-			return -1;
-	nla_nest_end(msg, nest);
-	return 0;
-}
-
-/* if the kernel refused a setting, print which */
-static bool blame_setting(const struct talk *c, struct nl_msg *msg,
-			  const char *dev)
-{
-	char *start = (char *)nlmsg_hdr(msg);
-	struct nlattr *nest, *attr;
-
-	nest = nlmsg_find_attr(nlmsg_hdr(msg), GENL_HDRLEN,
-			       TERN_A_DEV_SETTINGS);
-	attr = (struct nlattr *)(start + c->offset);
-	if (!nest || attr <= nest ||
-	    c->offset + sizeof(*attr) > nlmsg_hdr(msg)->nlmsg_len)
-		return false;
-	return setting_blame(dev, nla_type(attr), c->text);
-}
-
-/* @words are pairs of name and value; the kernel sets all of them or none */
-static int set(struct talk *c, const char *dev, int n, char **words)
-{
-	struct nl_msg *msg;
-	int ret = -1;
-
-	msg = new_request(c, TERN_CMD_DEV_SET, NLM_F_ACK, TERN_A_DEV_NAME, dev);
-	if (!msg)
-		return -1;
-	if (!put_settings(msg, n, words)) {
-		ret = converse(c, msg, NULL);
-		if (ret && !blame_setting(c, msg, dev))
-			print_error(c, dev, ret);
-	}
-	nlmsg_free(msg);
-	return ret;
-}
-
-static bool is_show_connections(int argc, char **argv)
-{
-	return argc >= 2 && argc <= 3 && !strcmp(argv[0], "show") &&
-	       !strcmp(argv[1], "connections");
-}
-
-static int run(struct talk *c, int argc, char **argv)
-{
-	if (is_show_connections(argc, argv))
-		return show_connections(c, argv[2]);
-	if (argc == 1 && !strcmp(argv[0], "monitor"))
-		return monitor(c);
-	if (argc >= 1 && argc <= 2 && !strcmp(argv[0], "show"))
-		return show(c, argv[1]);
-	if (argc >= 4 && argc % 2 == 0 && !strcmp(argv[0], "set"))
-		return set(c, argv[1], argc - 2, argv + 2);
-	fputs(usage, stderr);
-	return 2;
-}
-
-/* remove the options, wherever they are; Return: how many words are left */
-static int take_options(struct talk *c, int argc, char **argv)
-{
-	int i, n = 0;
-
-	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--json"))
-			c->json = true;
-		else if (!strcmp(argv[i], "--all"))
-			c->all = true;
-		else
-			argv[n++] = argv[i];
-	}
-	argv[n] = NULL;
-	return n;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	complain("standard output: %s", strerror(errno));
+	return FAILED;
 }
 
 int main(int argc, char **argv)
 {
-	struct talk c = {};
-	int ret;
+	struct options opt = {};
+	const char *given = take_options(argc, argv, &opt);
 
-	argc = take_options(&c, argc, argv);
-	if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
-		fputs(usage, stdout);
-		return 0;
+	if (!given)
+		return USAGE;
+	if (strchr(given, 'V')) {
+		printf("tern %s\n", TERN_VERSION);
+		return DONE;
 	}
-	if (open_talk(&c))
-		return 1;
-	ret = run(&c, argc, argv);
-	nl_socket_free(c.sk);
-	return ret < 0 ? 1 : ret;
+	if (optind < argc)
+		return flushed(run(&opt, given, argc - optind, argv + optind));
+	help_all(strchr(given, 'h') ? stdout : stderr);
+	return strchr(given, 'h') ? DONE : USAGE;
 }

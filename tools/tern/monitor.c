@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/* tern monitor */
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <linux/genetlink.h>
+#include <netlink/errno.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
+
+#include "conn.h"
+#include "out.h"
+#include "talk.h"
+#include "tern.h"
+
+/**
+ * struct watch - what the callback needs
+ * @opt: options
+ * @gone: the family was unregistered
+ */
+struct watch {
+	const struct options *opt;
+	bool gone;
+};
+
+/* a notification of generic netlink itself: was our family unregistered? */
+static bool family_unregistered(struct nlmsghdr *hdr)
+{
+	static const struct nla_policy policy[CTRL_ATTR_MAX + 1] = {
+		[CTRL_ATTR_FAMILY_NAME] = { .type = NLA_STRING },
+	};
+	struct nlattr *attrs[CTRL_ATTR_MAX + 1];
+	const struct genlmsghdr *genl = nlmsg_data(hdr);
+
+	return genl->cmd == CTRL_CMD_DELFAMILY &&
+	       !genlmsg_parse(hdr, 0, attrs, CTRL_ATTR_MAX, policy) &&
+	       attrs[CTRL_ATTR_FAMILY_NAME] &&
+	       !strcmp(nla_data(attrs[CTRL_ATTR_FAMILY_NAME]), TERN_FAMILY_NAME);
+}
+
+/* local time to the microsecond, with its distance from UTC */
+static const char *now(char *buf, size_t size)
+{
+	char date[32], zone[8];
+	struct timeval tv;
+	struct tm tm;
+
+	gettimeofday(&tv, NULL);
+	localtime_r(&tv.tv_sec, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	strftime(zone, sizeof(zone), "%z", &tm);
+	snprintf(buf, size, "%s.%06ld%s", date, (long)tv.tv_usec, zone);
+	return buf;
+}
+
+static int on_event(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *hdr = nlmsg_hdr(msg);
+	struct watch *w = arg;
+	struct json_object *o;
+	struct conn c;
+	char time[64];
+
+	if (hdr->nlmsg_type == GENL_ID_CTRL) {
+		w->gone |= family_unregistered(hdr);
+		return NL_OK;
+	}
+	if (!conn_read(hdr, &c))
+		return NL_OK;
+	now(time, sizeof(time));
+	if (w->opt->json) {
+		o = conn_json(&c);
+		if (w->opt->timestamp)
+			json_object_object_add(o, "time", json_object_new_string(time));
+		out_json(w->opt, o);
+	} else {
+		if (w->opt->timestamp)
+			printf("%s ", time);
+		conn_print(&c);
+	}
+	fflush(stdout);
+	return NL_OK;
+}
+
+static int join(struct talk *t, const char *family, const char *name)
+{
+	int group = genl_ctrl_resolve_grp(t->sk, family, name);
+	int ret = group < 0 ? group : nl_socket_add_membership(t->sk, group);
+
+	if (ret < 0)
+		complain("%s", nl_geterror(ret));
+	return ret;
+}
+
+/* the kernel drops events when we read too slowly */
+static void watch(struct talk *t, struct watch *w)
+{
+	int ret;
+
+	do {
+		ret = nl_recvmsgs_default(t->sk);
+		if (ret == -NLE_NOMEM)
+			complain("events were lost");
+	} while (!w->gone && (ret >= 0 || ret == -NLE_NOMEM || ret == -NLE_INTR));
+	complain("%s", w->gone ? "the module was unloaded" : nl_geterror(ret));
+}
+
+/* run until killed, or until the module is unloaded */
+int monitor(const struct options *opt, int argc, char **argv)
+{
+	struct watch w = { .opt = opt };
+	struct talk t;
+
+	if (argc)
+		return wrong_usage("'%s' is one word too many", argv[0]);
+	if (talk_open_tern(&t))
+		return FAILED;
+	if (join(&t, "nlctrl", "notify") >= 0 &&
+	    join(&t, TERN_FAMILY_NAME, TERN_MCGRP_EVENTS) >= 0) {
+		nl_socket_disable_seq_check(t.sk);
+		nl_socket_modify_cb(t.sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, &w);
+		if (!opt->json)
+			conn_print_head();
+		fflush(stdout);
+		watch(&t, &w);
+	}
+	talk_close(&t);
+	return FAILED;
+}

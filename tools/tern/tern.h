@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/* The commands of the tool tern, and what they share. */
+#ifndef TERN_TOOL_TERN_H
+#define TERN_TOOL_TERN_H
+
+#include <stdbool.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* exit status: done, refused or failed, wrong usage */
+enum { DONE, FAILED, USAGE };
+
+/**
+ * struct options - what the command line asks for beside the command
+ * @json: print JSON
+ * @pretty: in many lines
+ * @all: ended connections, too; every file of a link
+ * @timestamp: when each event was received
+ */
+struct options {
+	bool json;
+	bool pretty;
+	bool all;
+	bool timestamp;
+};
+
+/* the commands: words after the name of the command, and their number; an exit status */
+int show(const struct options *opt, int argc, char **argv);
+int set(const struct options *opt, int argc, char **argv);
+int monitor(const struct options *opt, int argc, char **argv);
+
+/* print "tern: " and a line on stderr */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* likewise, and refer to the help; Return: USAGE */
+int wrong_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * take_device() - the name of a device at the front of a command's words
+ * @argc: number of words, as @argv without those that were taken afterwards
+ * @argv: words; the word "dev" may be before the name
+ *
+ * Return: the name, NULL if there are no words.
+ */
+const char *take_device(int *argc, char ***argv);
+
+#endif /* TERN_TOOL_TERN_H */
