@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The tool tern as a program: help, options, abbreviations, exit status, JSON. (link.sh
-# and settings.sh test what its settings do, connections.sh what it says of connections.)
+# The tool tern as a program: help, options, abbreviations, exit status, JSON, completion
+# by bash, the spec for ynl. (link.sh and settings.sh test what its settings do,
+# connections.sh what it says of connections.)
 
 . ./lib.sh
 
@@ -154,11 +155,56 @@ json()
 	in_a tern -jp show | grep '^    "name":'
 }
 
-# each setting of the kernel's is in the tool's help
+# completes WORDS... = CANDIDATES...: what bash offers for the last word
+completes()
+{
+	local words=()
+	while [ "$1" != = ]; do words+=("$1"); shift; done
+	shift
+	# shellcheck disable=SC2016 # expanded inside
+	ip netns exec a bash -c '
+		. /usr/local/share/bash-completion/completions/tern
+		complete -p tern >/dev/null || exit
+		COMP_WORDS=(tern "$@") COMP_CWORD=$#
+		_tern tern "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+		printf "%s\n" "${COMPREPLY[@]}"' bash "${words[@]}" | sort >"$TMP/offered"
+	diff <(printf '%s\n' "$@" | sort) "$TMP/offered"
+}
+
+completion()
+{
+	completes mon = monitor
+	completes help mon = monitor
+	completes --js = --json
+	completes show tern_ = tern_a tern_b
+	completes show dev tern_a = tern_a
+	completes show con = connections
+	completes -j show connections tern_ = tern_a tern_b
+	completes set tern_a r = rtr rnic rtr-ms reply-ms request-ms
+	completes set dev tern_a early = early-octets
+	completes set tern_a crc o = on off
+	completes set tern_a mpa-rev '' = 1 2
+	completes set tern_a rnic '' = non-permissive permissive rdmac
+	completes set tern_a crc on features '' = none 7306 v2 long-fpdu
+	completes set tern_a extensions '' = off negotiate assume-7306
+	completes set tern_a close-ms '' = ''
+}
+
+# each setting of the kernel's is in the tool's help, and so in the completion
 each_setting()
 {
 	diff <(in_a tern -j show tern_a | jq -r '.[0].settings | keys_unsorted[]' | tr _ -) \
 		<(in_a tern set help | sed -nE 's/^    ([a-z0-9-]+) .*/\1/p')
+}
+
+# the kernel's ynl takes specs from there; the enumerations say what the kernel's words mean
+spec()
+{
+	python3 -c '
+import yaml
+spec = yaml.safe_load(open("/usr/share/ynl/specs/tern.yaml"))
+assert spec["name"] == "tern"
+print([op["name"] for op in spec["operations"]["list"]])'
 }
 
 topo_up
@@ -169,6 +215,8 @@ point "wrong usage: status 2, a line, nothing on standard output" wrong_usage
 point "refusals: status 1, a line" refusals
 point "output that cannot be written: status 1" output_that_fails
 point "JSON by -j, in lines by -p" json
+point "completion by bash" completion
 point "each setting of the kernel is in the help of set" each_setting
+point "the spec is where ynl looks" spec
 point "without the module: help, wrong usage, and a refusal" help_is_for_all
 finish

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Completion for tern(8). Commands, settings and their values are those of its help.
+
+# commands that begin a line of usage
+_tern_commands()
+{
+	tern help 2>/dev/null | sed -nE 's/^(Usage:|      ) tern ([a-z]+).*/\2/p' | sort -u
+}
+
+_tern_options()
+{
+	tern help 2>/dev/null | sed -nE 's/^    (-.), (--[a-z]+).*/\1 \2/p'
+}
+
+_tern_devices()
+{
+	tern show 2>/dev/null | sed -nE 's/^([^ ]+): netdev .*/\1/p'
+}
+
+_tern_settings()
+{
+	tern set help 2>/dev/null | sed -nE 's/^    ([a-z0-9-]+) .*/\1/p'
+}
+
+# _tern_values SETTING: the words of its line, if it has words
+_tern_values()
+{
+	tern set help 2>/dev/null | sed -nE "/ to [0-9]/d; s/^    $1 +(.*)/\\1/p" |
+		sed -E 's/a list of|each once|,|\bor\b|\band\b/ /g'
+}
+
+# _tern_words: what may come after the words of the command line, without options
+_tern_words()
+{
+	case $1 in
+	'')	_tern_commands ;;
+	help)	[ $# -gt 1 ] || _tern_commands ;;
+	show)
+		case $# in
+		1)	_tern_devices; echo connections dev help ;;
+		2)	case $2 in connections | dev) _tern_devices ;; esac ;;
+		esac
+		;;
+	set)
+		[ "${2-}" != dev ] || set -- set "${@:3}"
+		if [ $# = 1 ]; then
+			_tern_devices
+			echo dev help
+		elif [ $(($# % 2)) = 0 ]; then
+			_tern_settings
+		else
+			_tern_values "${!#}"
+		fi
+		;;
+	esac
+}
+
+_tern()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} words=() word
+
+	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+		[[ $word == -* ]] || words+=("$word")
+	done
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_tern_options)" -- "$cur")
+	else
+		[ ${#words[@]} -gt 0 ] || words=('')
+		mapfile -t COMPREPLY < <(compgen -W "$(_tern_words "${words[@]}")" -- "$cur")
+	fi
+}
+
+complete -F _tern tern
