@@ -187,10 +187,12 @@ err_mem:
 	return ret;
 }
 
+/* rdma-core's udev rule renames devices, but not those that a user has named */
 static int register_device(struct tern_device *dev, const char *name)
 {
 	int ret;
 
+	ib_mark_name_assigned_by_user(&dev->ibdev);
 	ret = ib_device_set_netdev(&dev->ibdev, dev->netdev, 1);
 	if (!ret)
 		ret = ib_register_device(&dev->ibdev, name, NULL);
