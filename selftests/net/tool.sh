@@ -188,6 +188,9 @@ completion()
 	completes set tern_a crc on features '' = none 7306 v2 long-fpdu
 	completes set tern_a extensions '' = off negotiate assume-7306
 	completes set tern_a close-ms '' = ''
+	completes showconf tern_ = tern_a tern_b
+	completes setconf tern_a /etc/hostn = /etc/hostname
+	completes up h = help
 }
 
 # each setting of the kernel's is in the tool's help, and so in the completion

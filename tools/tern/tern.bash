@@ -23,6 +23,15 @@ _tern_settings()
 	tern set help 2>/dev/null | sed -nE 's/^    ([a-z0-9-]+) .*/\1/p'
 }
 
+# links that have a file
+_tern_files()
+{
+	local file
+	for file in /etc/tern/links/*.conf; do
+		[ ! -f "$file" ] || basename "$file" .conf
+	done
+}
+
 # _tern_values SETTING: the words of its line, if it has words
 _tern_values()
 {
@@ -41,6 +50,12 @@ _tern_words()
 		1)	_tern_devices; echo connections dev help ;;
 		2)	case $2 in connections | dev) _tern_devices ;; esac ;;
 		esac
+		;;
+	up | down)
+		[ $# -gt 1 ] || { _tern_files; echo help; }
+		;;
+	save | showconf | setconf)
+		[ $# -gt 1 ] || { _tern_devices; echo help; }
 		;;
 	set)
 		[ "${2-}" != dev ] || set -- set "${@:3}"
@@ -63,7 +78,9 @@ _tern()
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		[[ $word == -* ]] || words+=("$word")
 	done
-	if [[ $cur == -* ]]; then
+	if [ "${#words[@]} ${words[0]-}" = '2 setconf' ]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	elif [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_tern_options)" -- "$cur")
 	else
 		[ ${#words[@]} -gt 0 ] || words=('')

@@ -47,6 +47,14 @@ static const struct command commands[] = {
 	  help_settings, set, "" },
 	{ "monitor", { "" }, "Print each connection that ends with an error.", NULL, monitor,
 	  "t" },
+	{ "up", { "LINK", "FILE", "--all" },
+	  "Add a link as its file says, or give it the settings of the file.", NULL, up, "a" },
+	{ "down", { "LINK", "FILE", "--all" }, "Delete a link that has a file.", NULL, down,
+	  "a" },
+	{ "save", { "LINK" }, "Write a link and its settings into its file.", NULL, save, "" },
+	{ "showconf", { "LINK" }, "Print a link and its settings as a file has them.", NULL,
+	  showconf, "" },
+	{ "setconf", { "LINK FILE" }, "Give a link the settings of a file.", NULL, setconf, "" },
 	{ "help", { "[COMMAND]" }, "Print help.", NULL, help, "" },
 };
 
@@ -65,7 +73,8 @@ static const char option_help[] =
 	"    -V, --version    version of the tool\n"
 	"    -j, --json       print JSON\n"
 	"    -p, --pretty     print JSON in lines\n"
-	"    -a, --all        show connections: those that have ended, too\n"
+	"    -a, --all        show connections: those that have ended, too;\n"
+	"                     up, down: all links that have a file\n"
 	"    -t, --timestamp  monitor: when each event was received\n";
 
 void complain(const char *format, ...)

@@ -15,7 +15,7 @@ enum { DONE, FAILED, USAGE };
  * struct options - what the command line asks for beside the command
  * @json: print JSON
  * @pretty: in many lines
- * @all: ended connections, too; every file of a link
+ * @all: ended connections, too; every link that has a file
  * @timestamp: when each event was received
  */
 struct options {
@@ -29,6 +29,11 @@ struct options {
 int show(const struct options *opt, int argc, char **argv);
 int set(const struct options *opt, int argc, char **argv);
 int monitor(const struct options *opt, int argc, char **argv);
+int up(const struct options *opt, int argc, char **argv);
+int down(const struct options *opt, int argc, char **argv);
+int save(const struct options *opt, int argc, char **argv);
+int showconf(const struct options *opt, int argc, char **argv);
+int setconf(const struct options *opt, int argc, char **argv);
 
 /* print "tern: " and a line on stderr */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/* Add and delete links, as rdma-link(8) does. */
+#ifndef TERN_TOOL_RDMA_H
+#define TERN_TOOL_RDMA_H
+
+#include <stdint.h>
+
+/* add a link of type tern; the kernel loads the module. Return: 0 or a negative errno */
+int rdma_link_add(const char *name, const char *netdev);
+
+/* @index: the RDMA core's number of the device. Return: 0 or a negative errno */
+int rdma_link_delete(uint32_t index);
+
+#endif /* TERN_TOOL_RDMA_H */
