@@ -246,8 +246,8 @@ point "features: an unknown one is refused" \
 	fails_with "features: '7306,v3' is not none, or a list of 7306, v2 and long-fpdu" \
 	in_a tern set tern_a features 7306,v3
 point "max-fpdu: mss" max_fpdu mss "'mss'"
-point "max-fpdu: the least octets" max_fpdu 1024 1024
-point "max-fpdu: the most octets" max_fpdu 64750 64750
+point "max-fpdu: the least bytes" max_fpdu 1024 1024
+point "max-fpdu: the most bytes" max_fpdu 64750 64750
 point "max-fpdu: less is refused" fails_with 'max-fpdu: .*(it takes mss, or 1024 to 64750)' \
 	in_a tern set tern_a max-fpdu 1023
 point "max-fpdu: more is refused" fails_with 'max-fpdu: .*(it takes mss, or 1024 to 64750)' \
