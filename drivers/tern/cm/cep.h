@@ -62,8 +62,7 @@ struct tern_listen_id;
  * @decided: @features is final
  * @features: enum tern_feature that both ends agreed on, kept likewise
  * @addr: addresses of both ends
- * @tos: type of service that the user asked for
- * @tos_set: the user asked for one
+ * @sock_options: active: TOS and VRF of @sock
  * @status: cause of the failure, negative, or 0
  * @retried: this is the plain attempt after an enhanced one
  * @plain: the peer showed by a Reply or a FIN that it takes no enhanced Request
@@ -108,8 +107,7 @@ struct tern_cep {
 	bool decided;
 	u16 features;
 	struct tern_sock_addr addr;
-	u8 tos;
-	bool tos_set;
+	struct tern_sock_options sock_options;
 	bool retried;
 	bool plain;
 	int status;

@@ -98,8 +98,7 @@ static void set_up_initiator(struct tern_cep *cep, struct iw_cm_id *id,
 	 * is remote_addr.
 	 */
 	cep->addr.remote = id->m_remote_addr;
-	cep->tos = id->tos;
-	cep->tos_set = id->tos_set;
+	tern_rdma_id_sock_options(id, &cep->sock_options);
 	cep->opt.ird = param->ird;
 	cep->opt.ord = param->ord;
 	cep->pd_len = param->private_data_len;

@@ -15,11 +15,13 @@
 #include <linux/inetdevice.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
+#include <net/l3mdev.h>
 #include <net/net_namespace.h>
 
 #include "device/device.h"
 #include "stream/charge.h"
 #include "stream/sock_listen.h"
+#include "stream/sock_open.h"
 #include "cep.h"
 #include "rdma_id.h"
 
@@ -34,6 +36,7 @@
  * @node: in listeners
  * @net: its netns, without a reference: the netns' exit closes the listener
  * @addr: local address
+ * @options: VRF and TOS of the socket; the TOS is that of its first id
  * @v6only: no IPv4 connections
  * @lock: guards @ids and @sock
  * @ids: struct tern_listen_id
@@ -44,6 +47,7 @@ struct tern_listener {
 	struct list_head node;
 	struct net *net;
 	struct sockaddr_storage addr;
+	struct tern_sock_options options;
 	bool v6only;
 	struct mutex lock;	/* see above */
 	struct list_head ids;
@@ -233,8 +237,6 @@ static void begin_endpoint(struct tern_listen_id *lid, struct tern_sock *sock,
 	cep->addr = *addr;
 	kref_get(&lid->ref);
 	cep->listen = lid;
-	if (lid->iw->tos_set)
-		tern_sock_set_tos(sock, lid->iw->tos);
 	tern_sock_set_keepalive(sock, cep->settings.keepalive_s);
 	spin_lock_bh(&lid->lock);
 	list_add_tail(&cep->listen_node, &lid->ceps);
@@ -248,13 +250,14 @@ static void begin_endpoint(struct tern_listen_id *lid, struct tern_sock *sock,
 }
 
 static struct tern_listen_id *find_id(struct tern_listener *l,
-				      const struct sockaddr_storage *local)
+				      const struct sockaddr_storage *local, int vrf)
 {
 	struct tern_listen_id *lid;
 
 	lockdep_assert_held(&l->lock);
 	list_for_each_entry(lid, &l->ids, node)
-		if (owns_sock(lid->dev, local))
+		if (l3mdev_master_ifindex(lid->dev->netdev) == vrf &&
+		    owns_sock(lid->dev, local))
 			return lid;
 	return NULL;
 }
@@ -266,7 +269,7 @@ static void hand_out(struct tern_listener *l, struct tern_sock *sock)
 
 	if (tern_sock_names(sock, &addr))
 		return turn_away(sock);
-	lid = find_id(l, &addr.local);
+	lid = find_id(l, &addr.local, tern_sock_vrf(sock));
 	if (!lid)
 		return turn_away(sock);
 	begin_endpoint(lid, sock, &addr);
@@ -332,16 +335,38 @@ static void listener_ready(void *arg)
 /* ---- listeners ---------------------------------------------------------- */
 
 static struct tern_listener *find_listener(const struct net *net,
-					   const struct iw_cm_id *iw)
+					   const struct iw_cm_id *iw, int vrf)
 {
 	struct tern_listener *l;
 
 	lockdep_assert_held(&listeners_lock);
 	list_for_each_entry(l, &listeners, node)
 		if (l->net == net && l->sock && l->v6only == iw->afonly &&
-		    same_addr(&l->addr, &iw->local_addr))
+		    l->options.vrf == vrf && same_addr(&l->addr, &iw->local_addr))
 			return l;
 	return NULL;
+}
+
+static bool spans_vrfs(const struct net *net)
+{
+#ifdef CONFIG_NET_L3_MASTER_DEV
+	return READ_ONCE(net->ipv4.sysctl_tcp_l3mdev_accept);
+#else
+	return false;
+#endif
+}
+
+/*
+ * A wildcard server gets a socket in each VRF that has devices, since a socket outside
+ * takes no connections from inside. With tcp_l3mdev_accept it does, and would leave the
+ * port to no other.
+ */
+static void choose_options(const struct net *net, const struct iw_cm_id *iw,
+			   struct tern_sock_options *options)
+{
+	tern_rdma_id_sock_options(iw, options);
+	if (tern_is_wildcard(&iw->local_addr) && spans_vrfs(net))
+		options->vrf = 0;
 }
 
 static void join_listener(struct tern_listener *l, struct tern_listen_id *lid)
@@ -354,6 +379,7 @@ static void join_listener(struct tern_listener *l, struct tern_listen_id *lid)
 /* @lid is its first id */
 static struct tern_listener *new_listener(struct net *net,
 					  struct tern_listen_id *lid,
+					  const struct tern_sock_options *options,
 					  int backlog)
 {
 	struct tern_listener *l = kzalloc_obj(*l, GFP_KERNEL_ACCOUNT);
@@ -365,13 +391,14 @@ static struct tern_listener *new_listener(struct net *net,
 		return ERR_PTR(-ENOMEM);
 	l->net = net;
 	l->addr = iw->local_addr;
+	l->options = *options;
 	l->v6only = iw->afonly;
 	mutex_init(&l->lock);
 	INIT_LIST_HEAD(&l->ids);
 	INIT_DELAYED_WORK(&l->accept_work, accept_work);
 	/* keep accept_work out until @lid is in the list */
 	mutex_lock(&l->lock);
-	sock = tern_listen_sock_open(net, &l->addr, l->v6only, backlog,
+	sock = tern_listen_sock_open(net, &l->addr, options, l->v6only, backlog,
 				     listener_ready, l);
 	if (!IS_ERR(sock)) {
 		l->sock = sock;
@@ -412,17 +439,19 @@ static void free_listener(struct tern_listener *l)
 
 static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 {
+	struct tern_sock_options options;
 	struct tern_listener *l;
 
+	choose_options(net, lid->iw, &options);
 	mutex_lock(&listeners_lock);
-	l = find_listener(net, lid->iw);
+	l = find_listener(net, lid->iw, options.vrf);
 	if (l) {
 		tern_listen_sock_backlog(l->sock, backlog);
 		mutex_lock(&l->lock);
 		join_listener(l, lid);
 		mutex_unlock(&l->lock);
 	} else {
-		l = new_listener(net, lid, backlog);
+		l = new_listener(net, lid, &options, backlog);
 	}
 	mutex_unlock(&listeners_lock);
 	return PTR_ERR_OR_ZERO(l);

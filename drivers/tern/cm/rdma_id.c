@@ -11,21 +11,27 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
+#include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm.h>
 
 #include "device/device.h"
+#include "stream/sock_open.h"
 #include "stream/stream.h"
 
 /* descriptors to check with the table's spinlock held */
 #define FDS_AT_ONCE	1024
 
-/* NULL if it is not rdma_cm's: both ids name the device while iw_cm calls us */
+/*
+ * rdma_cm gives a request to the device of the netdev that has the local address, as the
+ * first that it finds. If another netdev has the same address, in another VRF, that may be
+ * another device than the one that took the connection: NULL then.
+ */
 static const struct rdma_cm_id *rdma_id(const struct iw_cm_id *iw)
 {
 	const struct rdma_cm_id *id = iw->context;
 
-	return WARN_ON_ONCE(!id || id->device != iw->device) ? NULL : id;
+	return WARN_ON_ONCE(!id) || id->device != iw->device ? NULL : id;
 }
 
 /* ---- netns -------------------------------------------------------------- */
@@ -55,6 +61,30 @@ bool tern_rdma_id_is_local(const struct iw_cm_id *iw)
 	is_local = net && net_eq(net, dev_net(to_tern_dev(iw->device)->netdev));
 	rcu_read_unlock();
 	return is_local;
+}
+
+/*
+ * The netdev that rdma_cm found counts: for an address of a VLAN it may choose the device
+ * of the netdev below. It found none for the wildcard: then it is the device's.
+ */
+static int vrf_of(const struct iw_cm_id *iw, const struct rdma_cm_id *id)
+{
+	const struct rdma_dev_addr *addr = &id->route.addr.dev_addr;
+	int ifindex = addr->bound_dev_if ?: to_tern_dev(iw->device)->netdev->ifindex;
+
+	return l3mdev_master_ifindex_by_index(addr->net, ifindex);
+}
+
+void tern_rdma_id_sock_options(const struct iw_cm_id *iw,
+			       struct tern_sock_options *options)
+{
+	const struct rdma_cm_id *id = rdma_id(iw);
+
+	*options = (struct tern_sock_options) {
+		.vrf = id ? vrf_of(iw, id) : 0,
+		.tos = iw->tos,
+		.tos_set = iw->tos_set,
+	};
 }
 
 /* ---- QPs ---------------------------------------------------------------- */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* What rdma_cm's id tells about an iw_cm id: its netns, and its QPs. */
+/* What rdma_cm's id tells about an iw_cm id: its netns, its VRF, and its QPs. */
 #ifndef TERN_RDMA_ID_H
 #define TERN_RDMA_ID_H
 
 #include <rdma/iw_cm.h>
 
 struct net;
+struct tern_sock_options;
 struct tern_stream;
 
 /* the netns of the id, which holds it, or NULL; Context: any */
@@ -19,6 +20,10 @@ struct net *tern_rdma_id_net(const struct iw_cm_id *iw);
  * Context: any.
  */
 bool tern_rdma_id_is_local(const struct iw_cm_id *iw);
+
+/* TOS and VRF of the socket of an id that connects or listens; Context: any */
+void tern_rdma_id_sock_options(const struct iw_cm_id *iw,
+			       struct tern_sock_options *options);
 
 /**
  * tern_rdma_id_may_have() - whether a connection of the id may use a QP

@@ -274,8 +274,6 @@ static int open_socket(struct tern_cep *cep)
 		return PTR_ERR(sock);
 	cep->sock = sock;
 	cep->frame_len = 0;
-	if (cep->tos_set)
-		tern_sock_set_tos(sock, cep->tos);
 	tern_sock_set_keepalive(sock, cep->settings.keepalive_s);
 	return 0;
 }
@@ -287,7 +285,7 @@ int tern_startup_connect(struct tern_cep *cep)
 	rc = open_socket(cep);
 	if (rc)
 		return rc;
-	rc = tern_sock_connect(cep->sock, &cep->addr);
+	rc = tern_sock_connect(cep->sock, &cep->addr, &cep->sock_options);
 	/* a peer on this host refuses at once: make that an event as well */
 	if (rc == -ECONNREFUSED || rc == -ECONNRESET) {
 		cep->status = rc;

@@ -78,6 +78,7 @@ static int listen_start(struct tern_listen_sock *l,
 
 struct tern_listen_sock *tern_listen_sock_open(struct net *net,
 					       const struct sockaddr_storage *addr,
+					       const struct tern_sock_options *options,
 					       bool v6only, int backlog,
 					       void (*ready)(void *arg),
 					       void *arg)
@@ -94,7 +95,9 @@ struct tern_listen_sock *tern_listen_sock_open(struct net *net,
 			      &l->sock);
 	if (rc)
 		goto err_free;
-	rc = listen_start(l, addr, v6only, backlog);
+	rc = tern_sock_set_options(l->sock->sk, options);
+	if (!rc)
+		rc = listen_start(l, addr, v6only, backlog);
 	if (rc)
 		goto err_close;
 	return l;

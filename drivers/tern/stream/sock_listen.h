@@ -10,12 +10,14 @@ struct mem_cgroup;
 struct net;
 struct sockaddr_storage;
 struct tern_sock;
+struct tern_sock_options;
 struct tern_listen_sock;
 
 /**
  * tern_listen_sock_open() - listen on an address
  * @net: in this netns; no reference is held, see tern_sock_release()
  * @addr: local address and port
+ * @options: TOS and VRF of the socket, and of those that it accepts
  * @v6only: IPv6: take no IPv4 connections
  * @backlog: connections that may wait to be accepted
  * @ready: called from softirq when a connection waits
@@ -25,6 +27,7 @@ struct tern_listen_sock;
  */
 struct tern_listen_sock *tern_listen_sock_open(struct net *net,
 					       const struct sockaddr_storage *addr,
+					       const struct tern_sock_options *options,
 					       bool v6only, int backlog,
 					       void (*ready)(void *arg),
 					       void *arg);

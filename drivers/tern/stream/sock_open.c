@@ -8,9 +8,11 @@
 
 #include <linux/net.h>
 #include <linux/tcp.h>
+#include <net/inet_ecn.h>
 #include <net/inet_sock.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -28,6 +30,25 @@ static __be16 addr_port(const struct sockaddr_storage *addr)
 	return addr->ss_family == AF_INET ?
 	       ((const struct sockaddr_in *)addr)->sin_port :
 	       ((const struct sockaddr_in6 *)addr)->sin6_port;
+}
+
+/* TCP owns the two bits of ECN (RFC 3168), which ip_sock_set_tos() knows */
+static void set_tos(struct sock *sk, u8 tos)
+{
+	ip_sock_set_tos(sk, tos);
+#if IS_ENABLED(CONFIG_IPV6)
+	lock_sock(sk);
+	if (sk->sk_family == AF_INET6)
+		inet6_sk(sk)->tclass = tos & ~INET_ECN_MASK;
+	release_sock(sk);
+#endif
+}
+
+int tern_sock_set_options(struct sock *sk, const struct tern_sock_options *options)
+{
+	if (options->tos_set)
+		set_tos(sk, options->tos);
+	return options->vrf ? sock_bindtoindex(sk, options->vrf, true) : 0;
 }
 
 int tern_sock_bind(struct socket *sock, const struct sockaddr_storage *addr)
@@ -86,11 +107,15 @@ static int bind_local(struct tern_sock *s, const struct sockaddr_storage *local)
 	return tern_sock_bind(s->sock, &addr) ?: !!port;
 }
 
-int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr)
+int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr,
+		      const struct tern_sock_options *options)
 {
 	struct sockaddr_storage to = addr->remote;
 	int left, rc;
 
+	rc = tern_sock_set_options(s->sk, options);
+	if (rc)
+		return rc;
 	left = bind_local(s, &addr->local);
 	if (left < 0)
 		return left;
@@ -102,15 +127,11 @@ int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr)
 	return rc == -EINPROGRESS ? 0 : rc;
 }
 
-void tern_sock_set_tos(struct tern_sock *s, u8 tos)
+/* a socket of IPv6 link-local addresses is bound to the netdev, not to its VRF */
+int tern_sock_vrf(const struct tern_sock *s)
 {
-	ip_sock_set_tos(s->sk, tos);
-#if IS_ENABLED(CONFIG_IPV6)
-	lock_sock(s->sk);
-	if (s->sk->sk_family == AF_INET6)
-		inet6_sk(s->sk)->tclass = tos;
-	release_sock(s->sk);
-#endif
+	return l3mdev_master_ifindex_by_index(sock_net(s->sk),
+					      READ_ONCE(s->sk->sk_bound_dev_if));
 }
 
 void tern_sock_set_keepalive(struct tern_sock *s, unsigned int seconds)

@@ -17,22 +17,37 @@ struct tern_sock_addr {
 	struct sockaddr_storage remote;
 };
 
-/* bind a fresh socket, also one that will listen */
+/**
+ * struct tern_sock_options - what a user asked of a socket
+ * @vrf: ifindex of the VRF that it belongs to, or 0
+ * @tos: IPv4 TOS or IPv6 traffic class of all that it sends
+ * @tos_set: the user asked for @tos
+ */
+struct tern_sock_options {
+	int vrf;
+	u8 tos;
+	bool tos_set;
+};
+
+/* both for a fresh socket that will listen: those that it accepts inherit the options */
+int tern_sock_set_options(struct sock *sk, const struct tern_sock_options *options);
 int tern_sock_bind(struct socket *sock, const struct sockaddr_storage *addr);
 
 /**
  * tern_sock_connect() - bind and begin to connect; never waits
  * @s: fresh socket
  * @addr: from and to; a local port of 0 is chosen by TCP
+ * @options: set before the route is looked up
  *
  * Return: 0 when the connection is under way or established; -EADDRINUSE when
  * another socket has the local port, unless only connections to other peers
  * have it, all by connect(); or another error.
  */
-int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr);
+int tern_sock_connect(struct tern_sock *s, const struct tern_sock_addr *addr,
+		      const struct tern_sock_options *options);
 
-/* IPv4 TOS or IPv6 traffic class of all that is sent from now on */
-void tern_sock_set_tos(struct tern_sock *s, u8 tos);
+/* ifindex of the VRF that the socket belongs to, or 0; Context: any */
+int tern_sock_vrf(const struct tern_sock *s);
 
 /* an idle connection whose peer is gone ends after 4 * @seconds; 0: never */
 void tern_sock_set_keepalive(struct tern_sock *s, unsigned int seconds);
