@@ -249,6 +249,10 @@ static void begin_endpoint(struct tern_listen_id *lid, struct tern_sock *sock,
 	crowd_out(other);
 }
 
+/*
+ * rdma_cm chose the device for a certain address; it may be that of another netdev, below
+ * a VLAN.
+ */
 static struct tern_listen_id *find_id(struct tern_listener *l,
 				      const struct sockaddr_storage *local, int vrf)
 {
@@ -256,8 +260,9 @@ static struct tern_listen_id *find_id(struct tern_listener *l,
 
 	lockdep_assert_held(&l->lock);
 	list_for_each_entry(lid, &l->ids, node)
-		if (l3mdev_master_ifindex(lid->dev->netdev) == vrf &&
-		    owns_sock(lid->dev, local))
+		if (!tern_is_wildcard(&l->addr) ||
+		    (l3mdev_master_ifindex(lid->dev->netdev) == vrf &&
+		     owns_sock(lid->dev, local)))
 			return lid;
 	return NULL;
 }
