@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -41,6 +42,20 @@ int enter_netns(const char *name)
 	return ret;
 }
 
+/* a link-local address may have its netdev after a % */
+static bool parse_ipv6(const char *ip, struct sockaddr_in6 *in6)
+{
+	char text[INET6_ADDRSTRLEN];
+	size_t len = strcspn(ip, "%");
+
+	if (len >= sizeof(text))
+		return false;
+	memcpy(text, ip, len);
+	text[len] = '\0';
+	in6->sin6_scope_id = ip[len] ? if_nametoindex(ip + len + 1) : 0;
+	return inet_pton(AF_INET6, text, &in6->sin6_addr) == 1;
+}
+
 static socklen_t parse(const char *ip, int port, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in *in = (void *)ss;
@@ -52,7 +67,7 @@ static socklen_t parse(const char *ip, int port, struct sockaddr_storage *ss)
 		in->sin_port = htons(port);
 		return sizeof(*in);
 	}
-	if (inet_pton(AF_INET6, ip, &in6->sin6_addr) == 1) {
+	if (parse_ipv6(ip, in6)) {
 		in6->sin6_family = AF_INET6;
 		in6->sin6_port = htons(port);
 		return sizeof(*in6);
@@ -164,15 +179,25 @@ int end_resolve(struct end *e, const char *ip, int port, const char *from)
 	return end_resolve_from(e, ip, port, from, 0);
 }
 
-int end_listen(struct end *e, const char *ip, int port)
+int end_bind(struct end *e, const char *ip, int port)
 {
 	struct sockaddr_storage at;
 
 	if (!parse(ip, port, &at) || make_id(e))
 		return -1;
-	if (rdma_bind_addr(e->id, (struct sockaddr *)&at))
+	return rdma_bind_addr(e->id, (struct sockaddr *)&at);
+}
+
+int end_listen(struct end *e, const char *ip, int port)
+{
+	if (end_bind(e, ip, port))
 		return -1;
 	return rdma_listen(e->id, 16);
+}
+
+int end_set_tos(struct end *e, uint8_t tos)
+{
+	return rdma_set_option(e->id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos));
 }
 
 static struct rdma_conn_param conn_param(const struct want *want)

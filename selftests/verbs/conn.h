@@ -89,7 +89,11 @@ int end_resolve(struct end *e, const char *ip, int port, const char *from);
 /* the same from port @from_port */
 int end_resolve_from(struct end *e, const char *ip, int port, const char *from,
 		     int from_port);
+/* end_listen() less rdma_listen() */
+int end_bind(struct end *e, const char *ip, int port);
 int end_listen(struct end *e, const char *ip, int port);
+/* before it connects or listens */
+int end_set_tos(struct end *e, uint8_t tos);
 
 /* create PD, CQs, buffer and QP for @e->id */
 int end_build(struct end *e, const struct want *want);

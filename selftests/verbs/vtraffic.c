@@ -3,9 +3,11 @@
 /*
  * Traffic between two hosts, each byte verified:
  *
- *	vtraffic server [-b ADDR] [-p PORT] [-S] [-A] [-L] [-e WAIT] [-k CONNECTIONS]
- *	vtraffic client -a ADDR [-p PORT] [-m MODE] [-n COUNT | -t SECONDS]
- *			[-s SEED] [-x MAX] [-d DEPTH] [-l SGES] [-e WAIT] [-c] [-D] [-v]
+ *	vtraffic server [-b ADDR] [-p PORT] [-T TOS] [-S] [-A] [-L] [-e WAIT]
+ *			[-k CONNECTIONS]
+ *	vtraffic client -a ADDR [-f ADDR] [-p PORT] [-T TOS] [-m MODE]
+ *			[-n COUNT | -t SECONDS] [-s SEED] [-x MAX] [-d DEPTH] [-l SGES]
+ *			[-e WAIT] [-c] [-D] [-v]
  *	vtraffic hold DEVICE
  *
  * MODE is send, write, read or mixed; lengths are random up to MAX bytes.
@@ -13,12 +15,12 @@
  * inline, Writes and half of the Sends are unsignalled, some Sends are fenced.
  * The server answers each Send with the checksum of what it received, and compares
  * written data with the checksum that the client sends. WAIT is poll, event or
- * solicited. -S: the server receives from an SRQ. -c: connect, report it and wait
- * for the end. -D: destroy the id while it connects. -A: the server reports the
- * connect request and never answers. -L: the server destroys its listening id after
- * the first connect request, so it serves one connection. -k: the number of
- * connections to serve (0: no limit). hold opens a device, creates one object of
- * each kind, reports that, and waits.
+ * solicited. -f: the client's own address. -T: rdma_cm's type of service. -S: the
+ * server receives from an SRQ. -c: connect, report it and wait for the end. -D: destroy
+ * the id while it connects. -A: the server reports the connect request and never answers.
+ * -L: the server destroys its listening id after the first connect request, so it serves
+ * one connection. -k: the number of connections to serve (0: no limit). hold opens a
+ * device, creates one object of each kind, reports that, and waits.
  *
  * One line is printed at the end. The exit status is 0 on success, 2 if the
  * connection or the device ended before the work was done.
@@ -34,7 +36,7 @@ static const char * const mode_names[] = { "send", "write", "read", "mixed" };
 static const char * const wait_names[] = { "poll", "event", "solicited" };
 
 struct options opt = {
-	.addr = "0.0.0.0", .port = 7999, .mode = MODE_MIXED, .wait = WAIT_EVENT,
+	.addr = "0.0.0.0", .port = 7999, .tos = -1, .mode = MODE_MIXED, .wait = WAIT_EVENT,
 	.count = 1000, .seed = 1, .max = 8 << 20, .depth = 4, .sges = 4,
 	.connections = 1,
 };
@@ -241,7 +243,9 @@ static void client_connect(void)
 	};
 	uint32_t i;
 
-	must(!end_resolve(&e, opt.addr, opt.port, NULL), "resolving: %m");
+	must(!end_resolve(&e, opt.addr, opt.port, opt.from), "resolving: %m");
+	if (opt.tos >= 0)
+		must(!end_set_tos(&e, opt.tos), "setting the TOS: %m");
 	limits_of_lists(&want);
 	must(!end_build(&e, &want), "building the QP: %m");
 	/* operations use slots 0..depth-1, receives the others */
@@ -369,9 +373,11 @@ static int run_hold(const char *name)
 static void __attribute__((noreturn)) usage(void)
 {
 	fprintf(stderr,
-		"usage: vtraffic server [-b ADDR] [-p PORT] [-S] [-A] [-L] [-e WAIT] [-k CONNECTIONS]\n"
-		"       vtraffic client -a ADDR [-p PORT] [-m MODE] [-n COUNT | -t SECONDS] [-s SEED]\n"
-		"                       [-x MAX] [-d DEPTH] [-l SGES] [-e WAIT] [-c] [-D] [-v]\n"
+		"usage: vtraffic server [-b ADDR] [-p PORT] [-T TOS] [-S] [-A] [-L] [-e WAIT]\n"
+		"                       [-k CONNECTIONS]\n"
+		"       vtraffic client -a ADDR [-f ADDR] [-p PORT] [-T TOS] [-m MODE]\n"
+		"                       [-n COUNT | -t SECONDS] [-s SEED] [-x MAX] [-d DEPTH] [-l SGES]\n"
+		"                       [-e WAIT] [-c] [-D] [-v]\n"
 		"       vtraffic hold DEVICE\n"
 		"WAIT is poll, event or solicited, MODE is send, write, read or mixed.\n");
 	exit(64);
@@ -420,11 +426,17 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "a:b:p:m:n:t:s:x:d:l:e:k:SALDcv")) != -1) {
+	while ((c = getopt(argc, argv, "a:b:f:p:T:m:n:t:s:x:d:l:e:k:SALDcv")) != -1) {
 		switch (c) {
 		case 'a':
 		case 'b':
 			opt.addr = optarg;
+			break;
+		case 'f':
+			opt.from = optarg;
+			break;
+		case 'T':
+			opt.tos = strtoul(optarg, NULL, 0) & 0xff;
 			break;
 		case 'p':
 			opt.port = atoi(optarg);

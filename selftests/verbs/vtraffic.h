@@ -15,7 +15,9 @@ enum wait_for { WAIT_POLL, WAIT_EVENT, WAIT_SOLICITED, WAIT_COUNT };
 
 struct options {
 	const char *addr;
+	const char *from;
 	int port;
+	int tos;		/* -1: not set */
 	enum mode mode;
 	enum wait_for wait;
 	long count;

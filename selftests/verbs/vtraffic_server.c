@@ -114,7 +114,10 @@ int run_server(void)
 	long total = 0;
 	int i;
 
-	must(!end_listen(&listener, opt.addr, opt.port), "listening: %m");
+	must(!end_bind(&listener, opt.addr, opt.port), "binding: %m");
+	if (opt.tos >= 0)
+		must(!end_set_tos(&listener, opt.tos), "setting the TOS: %m");
+	must(!rdma_listen(listener.id, 16), "listening: %m");
 	printf("vtraffic: listening\n");
 	fflush(stdout);
 	for (i = 0; !opt.connections || i < opt.connections; i++)
