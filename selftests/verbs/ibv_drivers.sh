@@ -13,8 +13,7 @@ copy=$TMP/copy/$(basename "$installed")
 uninstalled=(env "IBV_DRIVERS=${copy%-rdmav*}")
 # shellcheck disable=SC2016 # expanded by the bash that is called
 hidden=(unshare -m bash -ec '
-	for file in /etc/libibverbs.d/tern.driver /usr/lib/*/libibverbs/libtern-rdmav*.so \
-			/usr/lib/*/libtern.so*; do
+	for file in /etc/libibverbs.d/tern.driver /usr/lib/*/libibverbs/libtern-rdmav*.so; do
 		mount --bind /dev/null "$(realpath "$file")"
 	done
 	exec "$@"' hidden)
