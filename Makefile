@@ -34,7 +34,7 @@ HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-static check-storm check-ulp check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
-	guard lab-shell module install uninstall packages clean
+	guard lab-shell module install uninstall clean
 help:
 	@sed -n 's/^#\t//p' Makefile
 
@@ -81,20 +81,13 @@ module:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 # With DESTDIR only files are laid out: DKMS is for the machine itself.
-install: packages
-	$(MAKE) uninstall
-	userspace-provider/build --destdir "$(or $(DESTDIR),/)"
-	$(MAKE) -C tools install OUTPUT=$(TERN_CACHE)/tools
-	mkdir -p $(DKMS_SRC)
-	tar -c --owner=0 --group=0 --mode=u=rwX,go=rX --exclude-from=.gitignore \
-		dkms.conf drivers | tar -x -C $(DKMS_SRC)
-ifeq ($(DESTDIR),)
-	dkms install tern/$(VERSION) -k $(KVER)
-	@echo "Installed for $(KVER). Next: rdma link add tern0 type tern netdev NETDEV"
-endif
+install:
+	@tools/install-checkout $(if $(DESTDIR),--destdir "$(DESTDIR)","$(KVER)") \
+		$(PACKAGES) $(if $(DESTDIR),,$(HEADERS))
 
 uninstall:
 ifeq ($(DESTDIR),)
+	@tools/packages-absent
 	for d in /var/lib/dkms/tern/[0-9]*; do \
 		[ ! -d $$d ] || dkms remove tern/$${d##*/} --all || exit; \
 	done
@@ -104,9 +97,6 @@ endif
 	rm -rf $(DKMS_SRC)
 	userspace-provider/build --uninstall --destdir "$(or $(DESTDIR),/)"
 	$(MAKE) -C tools uninstall
-
-packages:
-	@tools/need-packages $(PACKAGES) $(if $(DESTDIR),,$(HEADERS))
 
 clean:
 	for d in core model fuzz; do $(MAKE) -C selftests/$$d clean; done
