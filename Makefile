@@ -19,6 +19,7 @@
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
 #	make install KVER=...	the same for another kernel than the running one
+#	make deb OUT=DIR	the Debian packages, into DIR
 #	make module		just the module, for the running kernel
 
 LAB := selftests/lab
@@ -34,7 +35,7 @@ HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-static check-storm check-ulp check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
-	guard lab-shell module install uninstall clean
+	guard lab-shell module install uninstall deb clean
 help:
 	@sed -n 's/^#\t//p' Makefile
 
@@ -97,6 +98,9 @@ endif
 	rm -rf $(DKMS_SRC)
 	userspace-provider/build --uninstall --destdir "$(or $(DESTDIR),/)"
 	$(MAKE) -C tools uninstall
+
+deb:
+	@$(LAB)/deb-build $(or $(OUT),$(TERN_CACHE)/deb)
 
 clean:
 	for d in core model fuzz; do $(MAKE) -C selftests/$$d clean; done
