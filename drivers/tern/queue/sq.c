@@ -534,10 +534,16 @@ static bool sq_wants_cqe(const struct tern_sq *sq,
 	       slot->status != IB_WC_SUCCESS;
 }
 
-/* write completions of the entries before @end, one batch at most; true: maybe more are due */
+/*
+ * Write completions of the entries before @end, one batch at most; true: maybe more are
+ * due. Interrupts are off, so entries without a completion have a bound too: one Read may
+ * have 64 Ki of them behind it.
+ */
 static bool sq_retire(struct tern_sq *sq, u32 end, struct tern_cq_batch *b)
 {
-	while (sq->tail != end) {
+	u32 last = sq->tail + min_t(u32, end - sq->tail, TERN_FLUSH_ENTRIES);
+
+	while (sq->tail != last) {
 		struct tern_sq_slot *slot = slot_of(sq, sq->tail);
 
 		if (!slot->done)
@@ -549,7 +555,7 @@ static bool sq_retire(struct tern_sq *sq, u32 end, struct tern_cq_batch *b)
 		slot->done = false;
 		sq->tail++;
 	}
-	return false;
+	return sq->tail != end;
 }
 
 static void sq_complete_to(struct tern_sq *sq, u32 end)
