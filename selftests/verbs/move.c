@@ -111,10 +111,12 @@ static void compare(const struct end *e, const uint8_t *model, bool by_reads)
 		return;
 	for (off = 0; e->buf[off] == model[off]; off++)
 		;
-	for (i = 0; i < num_posted; i++)
-		if ((posted[i].op == IBV_WR_RDMA_READ) == by_reads &&
-		    writes_at(&posted[i], off))
+	for (i = 0; i < num_posted; i++) {
+		bool is_read = posted[i].op == IBV_WR_RDMA_READ;
+
+		if (is_read == by_reads && writes_at(&posted[i], off))
 			print_move(&posted[i]);
+	}
 	must(false, "%s: byte %zu of the buffer is %#x, not %#x (no move above: written "
 	     "by none)", by_reads ? "a" : "b", off, e->buf[off], model[off]);
 }

@@ -60,8 +60,7 @@ struct tern_ring_hdr {
 
 /**
  * enum tern_ring_flags - what the kernel tells the producer of an SQ or RQ
- * @TERN_RING_BUSY: SQ: a drain is running and reads @prod again before it ends,
- *	so no doorbell is needed
+ * @TERN_RING_BUSY: SQ: no doorbell: a drain runs and reads @prod again before it ends
  * @TERN_RING_KICK: RQ: the QP is flushed; ring the doorbell after each post
  *
  * The producer stores @prod, executes a full barrier, then reads @flags; the
@@ -102,8 +101,7 @@ enum tern_cq_arm {
  * @TERN_WR_READ_WITH_INV: RDMA Read, then make the STag of its sink invalid
  * @TERN_WR_SEND_WITH_IMM: Send with Immediate (RDMAP version 2)
  * @TERN_WR_SEND_WITH_INV_IMM: Send with Invalidate and Immediate (likewise)
- * @TERN_WR_WRITE_WITH_IMM: RDMA Write, then Immediate Data (RFC 7306 6): one
- *	completion
+ * @TERN_WR_WRITE_WITH_IMM: Write, then Immediate Data (RFC 7306 6): one completion
  * @TERN_WR_FETCH_ADD: atomic FetchAdd (RFC 7306 5.1.1); its result is 8 bytes
  * @TERN_WR_CMP_SWAP: atomic CmpSwap (RFC 7306 5.1.2); likewise, in host byte order
  * @TERN_WR_RECV: completions only: an entry of an RQ or SRQ
@@ -184,8 +182,7 @@ struct tern_atomic_args {
  *	BIND_MW: the new key; its upper 24 bits name the window
  * @ex: SEND_WITH_INV, SEND_WITH_INV_IMM: the STag to invalidate at the peer.
  *	LOCAL_INV and REG_MR: the key of the object. BIND_MW: the key of the region
- * @imm: SEND_WITH_IMM, SEND_WITH_INV_IMM, WRITE_WITH_IMM: 8 bytes of immediate data
- *	in wire order
+ * @imm: SEND_WITH_IMM, SEND_WITH_INV_IMM, WRITE_WITH_IMM: 8 bytes, in wire order
  * @length: BIND_MW: bytes of the window; 0 unbinds one of type 1
  * @inline_len: payload bytes in the entry, with TERN_WR_INLINE
  * @access: REG_MR, BIND_MW: enum ib_access_flags
@@ -248,8 +245,7 @@ enum tern_cqe_flags {
  * @flags: enum tern_cqe_flags
  * @qpn: QP number
  * @byte_len: bytes received or read
- * @vendor_err: Terminate triplet of the failure, layer << 12 | etype << 8 |
- *	code, or 0
+ * @vendor_err: Terminate of the failure, layer << 12 | etype << 8 | code, or 0
  * @imm: 8 bytes of immediate data in wire order
  * @inv_stag: STag that the peer's Send invalidated
  * @reserved0: zero
@@ -435,24 +431,20 @@ enum tern_option {
 #define TERN_OPTION_FPDU_MAX	64750	/* with headers 64768, the longest ULPDU */
 
 /**
- * struct tern_qp_options - options of a QP's next connection, which override the
- *	device's settings
- * @mask: enum tern_option: the valid fields; the device's settings hold for the
- *	others
+ * struct tern_qp_options - options of a QP's next connection
+ * @mask: enum tern_option: the valid fields; the device's settings hold for the others
  * @markers: 1: ask for markers in what we receive
  * @crc: 1: we ask for CRC; it is on when either end asks
  * @version: of DDP and RDMAP: 0 (RDMAC) or 1 (IETF); the other is refused
  * @mpa_rev: highest MPA revision: 1 or 2; only with version 1
  * @enhanced: 1: initiator: enhanced setup (RFC 6581), implies revision 2
- * @p2p: 1: initiator: the peer-to-peer model, implies @enhanced; without it the
- *	connection fails
+ * @p2p: 1: initiator: peer-to-peer, implies @enhanced; the connection fails without
  * @rtr: enum tern_abi_rtr by preference, each at most once, at least one
  * @extensions: enum tern_extensions; zero without its bit, as @features and @max_fpdu
  * @features: enum tern_feature: what a hello offers, or an answer grants
  * @rtr_ms: responder: time to wait for the RTR, 1..TERN_OPTION_MAX_MS
- * @max_fpdu: where both ends agreed on long FPDUs: payload of a Send in one that we send,
- *	TERN_OPTION_FPDU_MIN..TERN_OPTION_FPDU_MAX, or as much as a TCP segment takes, if
- *	that is more; 0: as much as a segment takes
+ * @max_fpdu: payload of a Send in a long FPDU, TERN_OPTION_FPDU_MIN..TERN_OPTION_FPDU_MAX;
+ *	0: what fits into a TCP segment, as to a peer that did not agree on long FPDUs
  * @reserved1: zero
  */
 struct tern_qp_options {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/*
+ * The send queue, from the start of an entry to its completion or its flush (RFC 5040
+ * 5.5).
+ */
+#include "sq.h"
+
+#include "core/ring.h"
+#include "observe/trace.h"
+
+/* ---- progress and completion --------------------------------------------- */
+
+static struct tern_sq_slot *slot_of(struct tern_sq *sq, u32 index)
+{
+	return &sq->slots[index & (sq->q.size - 1)];
+}
+
+void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe)
+{
+	*slot_of(sq, wqe->index) = (struct tern_sq_slot) {
+		.wr_id = wqe->wr_id,
+		.opcode = wqe->opcode,
+		.flags = wqe->flags,
+		.len = wqe->len,
+	};
+	sq->head = wqe->index + 1;
+}
+
+void tern_sq_done(struct tern_sq *sq, u32 index, enum ib_wc_status status)
+{
+	struct tern_sq_slot *slot = slot_of(sq, index);
+
+	if (!slot->done && (s32)(index - sq->tail) >= 0) {
+		slot->status = status;
+		slot->done = true;
+	}
+}
+
+void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status)
+{
+	if (sq->tail != sq->head)
+		tern_sq_done(sq, sq->tail, status);
+}
+
+static bool awaits_response(const struct tern_sq_slot *slot)
+{
+	return slot->opcode == TERN_WR_RDMA_READ ||
+	       slot->opcode == TERN_WR_READ_WITH_INV ||
+	       slot->opcode == TERN_WR_FETCH_ADD ||
+	       slot->opcode == TERN_WR_CMP_SWAP;
+}
+
+void tern_sq_sent(struct tern_sq *sq, u32 head)
+{
+	if ((s32)(head - sq->sent) <= 0)
+		return;
+	for (; sq->sent != head; sq->sent++) {
+		struct tern_sq_slot *slot = slot_of(sq, sq->sent);
+
+		if (!awaits_response(slot))
+			tern_sq_done(sq, sq->sent, IB_WC_SUCCESS);
+	}
+	tern_sq_complete(sq);
+}
+
+static void sq_write_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
+			 struct tern_cq_batch *b)
+{
+	struct tern_cqe *cqe = tern_cq_next(b, 0, slot->status);
+	u32 byte_len = awaits_response(slot) ? slot->len : 0;
+
+	if (!cqe)
+		return;
+	*cqe = (struct tern_cqe) {
+		.wr_id = slot->wr_id,
+		.opcode = slot->opcode,
+		.status = slot->status,
+		.qpn = sq->qpn,
+		.byte_len = byte_len,
+		.vendor_err = slot->status == IB_WC_SUCCESS ? 0 : sq->vendor_err,
+		.timestamp = b->now,
+	};
+	trace_tern_cqe(b->cq->cqn, sq->qpn, slot->opcode, slot->status, byte_len);
+}
+
+static bool sq_wants_cqe(const struct tern_sq *sq,
+			 const struct tern_sq_slot *slot)
+{
+	return sq->sig_all || slot->flags & TERN_WR_SIGNALED ||
+	       slot->status != IB_WC_SUCCESS;
+}
+
+/*
+ * Write completions of the entries before @end, one batch at most; true: maybe more are
+ * due. Interrupts are off, so entries without a completion have a bound too: one Read may
+ * be followed by 64 Ki of them.
+ */
+static bool sq_retire(struct tern_sq *sq, u32 end, struct tern_cq_batch *b)
+{
+	u32 last = sq->tail + min_t(u32, end - sq->tail, TERN_FLUSH_ENTRIES);
+
+	while (sq->tail != last) {
+		struct tern_sq_slot *slot = slot_of(sq, sq->tail);
+
+		if (!slot->done)
+			return false;
+		if (b->n == TERN_CQE_BATCH)
+			return true;
+		if (sq_wants_cqe(sq, slot))
+			sq_write_cqe(sq, slot, b);
+		slot->done = false;
+		sq->tail++;
+	}
+	return sq->tail != end;
+}
+
+static void sq_complete_to(struct tern_sq *sq, u32 end)
+{
+	struct tern_cq_batch b;
+	bool more;
+
+	if (sq->tail == end || !slot_of(sq, sq->tail)->done)
+		return;
+	do {
+		tern_cq_begin(sq->cq, &b);
+		more = sq_retire(sq, end, &b);
+		/* who sees a completion finds room in the queue */
+		tern_ring_publish(&sq->q.hdr->cons, sq->tail);
+		tern_cq_end(&b);
+	} while (more);
+}
+
+void tern_sq_complete(struct tern_sq *sq)
+{
+	sq_complete_to(sq, sq->head);
+}
+
+/* ---- flush --------------------------------------------------------------- */
+
+/*
+ * Up to @n entries in progress get the flush status. After the first one that
+ * failed, so do entries that TCP took (IBTA 10.3.1). Return: how many.
+ */
+static u32 flush_started(struct tern_sq *sq, u32 n)
+{
+	u32 i, end = sq->tail + min(n, sq->head - sq->tail);
+
+	for (i = sq->tail; i != end; i++) {
+		struct tern_sq_slot *slot = slot_of(sq, i);
+
+		/* a later Read that a Terminate named keeps its own status */
+		if (!slot->done || (sq->failed && slot->status == IB_WC_SUCCESS))
+			slot->status = IB_WC_WR_FLUSH_ERR;
+		slot->done = true;
+		sq->failed |= slot->status != IB_WC_SUCCESS;
+	}
+	n = end - sq->tail;
+	sq_complete_to(sq, end);
+	return n;
+}
+
+/* flush the next entry that was posted, not started; false: there is none */
+static bool flush_posted(struct tern_sq *sq)
+{
+	const struct tern_sqe *sqe;
+	struct tern_wqe wqe = {};
+
+	if (tern_ring_avail(&sq->q.hdr->prod, sq->head, sq->q.size) <= 0)
+		return false;
+	sqe = tern_queue_entry(&sq->q, sq->head);
+	wqe.index = sq->head;
+	wqe.wr_id = READ_ONCE(sqe->wr_id);
+	wqe.opcode = READ_ONCE(sqe->opcode);
+	tern_sq_started(sq, &wqe);
+	sq->sent = sq->head;
+	tern_sq_done(sq, wqe.index, IB_WC_WR_FLUSH_ERR);
+	tern_sq_complete(sq);
+	return true;
+}
+
+bool tern_sq_flush(struct tern_sq *sq, bool rung)
+{
+	u32 n = TERN_FLUSH_ENTRIES;
+
+	/* bounded, as a program may post for ever; later posts ring */
+	if (rung)
+		sq->flush_left = sq->q.size;
+	tern_sq_clear_busy(sq);
+	sq->sent = sq->head;
+	n -= flush_started(sq, n);
+	if (!n && sq->tail != sq->head)
+		return true;
+	while (n && sq->flush_left) {
+		if (!flush_posted(sq))
+			sq->flush_left = 1;
+		sq->flush_left--;
+		n--;
+	}
+	return sq->flush_left;
+}
