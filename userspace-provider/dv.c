@@ -78,7 +78,8 @@ static void options_from_kernel(const struct tern_qp_options *from,
 				struct terndv_qp_init_attr *to)
 {
 	*to = (struct terndv_qp_init_attr){
-		.comp_mask = from->mask,
+		/* a newer kernel may have options that we cannot set */
+		.comp_mask = from->mask & TERN_OPTION_ALL,
 		.markers = from->markers,
 		.crc = from->crc,
 		.version = from->version,
