@@ -63,8 +63,14 @@ static void keep(struct nlmsghdr *hdr, void *arg)
 int dev_get(struct talk *t, const char *name, struct device *dev)
 {
 	struct nl_msg *msg = about(t, TERN_CMD_DEV_GET, name);
+	int ret;
 
-	return msg ? talk_ask(t, msg, keep, dev) : -ENOMEM;
+	if (!msg)
+		return -ENOMEM;
+	dev->name[0] = '\0';
+	ret = talk_ask(t, msg, keep, dev);
+	/* an answer that cannot be read is no device with the number 0 */
+	return ret || dev->name[0] ? ret : -EPROTO;
 }
 
 /**

@@ -66,7 +66,7 @@ static int add(const struct conf *conf)
 		return FAILED;
 	ret = dev_get(&t, conf->name, &dev);
 	if (ret)
-		complain("%s: the link is not seen in this network namespace: see rdma-system(8)",
+		complain("%s: added, but not seen in this network namespace: see rdma-system(8)",
 			 conf->name);
 	ret = ret ? FAILED : configure(&t, conf, &dev, true);
 	talk_close(&t);

@@ -71,6 +71,9 @@ _tern_words()
 	esac
 }
 
+# compgen expands its words: a device may have any name, as $(command)
+_tern_plain() { _tern_words "$@" | grep -oE '[[:alnum:]_.,:-]+'; }
+
 _tern()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} words=() word
@@ -84,7 +87,7 @@ _tern()
 		mapfile -t COMPREPLY < <(compgen -W "$(_tern_options)" -- "$cur")
 	else
 		[ ${#words[@]} -gt 0 ] || words=('')
-		mapfile -t COMPREPLY < <(compgen -W "$(_tern_words "${words[@]}")" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "$(_tern_plain "${words[@]}")" -- "$cur")
 	fi
 }
 
