@@ -49,7 +49,7 @@ check-vm check-static check-storm check-conform-faults check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 
 check-debug:
-	@selftests/check checkers debug-net debug-verbs debug-ulp
+	@selftests/check checkers debug-net debug-verbs debug-nth debug-ulp
 
 check-debug-short:
 	@selftests/check checkers debug-short
