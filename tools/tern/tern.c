@@ -77,14 +77,19 @@ static const char option_help[] =
 	"                     up, down: all links that have a file\n"
 	"    -t, --timestamp  monitor: when each event was received\n";
 
+static void say(const char *format, va_list args, const char *end)
+{
+	fputs("tern: ", stderr);
+	vfprintf(stderr, format, args);
+	fputs(end, stderr);
+}
+
 void complain(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	fputs("tern: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	say(format, args, "\n");
 	va_end(args);
 }
 
@@ -93,9 +98,7 @@ int wrong_usage(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	fputs("tern: ", stderr);
-	vfprintf(stderr, format, args);
-	fputs(" (see: tern help)\n", stderr);
+	say(format, args, " (see: tern help)\n");
 	va_end(args);
 	return USAGE;
 }
