@@ -101,6 +101,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	cep->user.ops = &user_ops;
 	cep->dev = dev;
 	cep->net = net;
+	cep->began = ktime_get_boottime();
 	mutex_init(&cep->lock);
 	spin_lock_init(&cep->event_lock);
 	INIT_LIST_HEAD(&cep->listen_node);
@@ -257,6 +258,7 @@ static void put_stream(struct tern_cep *cep)
 {
 	cep->rtr = READ_ONCE(cep->stream->rx.rtr);
 	cep->decided = tern_stream_features(cep->stream, &cep->features);
+	cep->messages = tern_stream_messages(cep->stream);
 	tern_stream_put(cep->stream);
 	cep->stream = NULL;
 }

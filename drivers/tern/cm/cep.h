@@ -61,6 +61,8 @@ struct tern_listen_id;
  * @rtr: passive: the received RTR, kept after the QP is gone
  * @decided: @features is final
  * @features: enum tern_feature that both ends agreed on, kept likewise
+ * @messages: how many went each way, kept likewise
+ * @began: when it was created, of the boot clock
  * @addr: addresses of both ends
  * @sock_options: active: TOS and VRF of @sock
  * @status: cause of the failure, negative, or 0
@@ -106,6 +108,8 @@ struct tern_cep {
 	u8 rtr;
 	bool decided;
 	u16 features;
+	struct tern_stream_messages messages;
+	ktime_t began;
 	struct tern_sock_addr addr;
 	struct tern_sock_options sock_options;
 	bool retried;

@@ -68,6 +68,17 @@ static u32 mulpdu_of(const struct tern_conn *conn, u32 max_fpdu)
 		       tern_fpdu_mulpdu(conn->mss, markers);
 }
 
+static void copy_flow(struct tern_cep *cep, struct tern_conn *conn)
+{
+	conn->messages = cep->stream ? tern_stream_messages(cep->stream) : cep->messages;
+	if (!cep->sock)
+		return;
+	conn->mss = tern_sock_mss(cep->sock);
+	tern_sock_lock(cep->sock);
+	tern_sock_flow_locked(cep->sock, &conn->flow);
+	tern_sock_unlock(cep->sock);
+}
+
 static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 {
 	lockdep_assert_held(&cep->lock);
@@ -80,13 +91,14 @@ static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
 		.addr = cep->addr,
 		.agreed = cep->agreed,
 		.params = cep->params,
-		.mss = cep->sock ? tern_sock_mss(cep->sock) : 0,
 		.terms = tern_cep_terms(cep),
 		.error = cep->status,
+		.began = cep->began,
 	};
 	conn->params.rtr = rtr_of(cep);
 	copy_frames(cep, conn);
 	copy_features(cep, conn);
+	copy_flow(cep, conn);
 	if (conn->mss)
 		conn->mulpdu = mulpdu_of(conn, cep->settings.max_fpdu);
 }
@@ -99,6 +111,7 @@ void tern_conn_remember(struct tern_cep *cep)
 	struct tern_conn conn;
 
 	copy_values(cep, &conn);
+	conn.over = ktime_get_boottime();
 	spin_lock(&ring->lock);
 	ring->conns[ring->count++ % TERN_CONN_ENDED] = conn;
 	spin_unlock(&ring->lock);

@@ -10,7 +10,9 @@
 #include <linux/types.h>
 
 #include "core/mpa.h"
+#include "stream/sock.h"
 #include "stream/sock_open.h"
+#include "stream/stream.h"
 #include "stream/user.h"
 #include "uapi/rdma/tern-abi.h"
 
@@ -39,6 +41,10 @@ struct tern_device;
  * @mulpdu: MULPDU, 0 without TCP
  * @terms: its errors
  * @error: cause of the failure, negative, or 0
+ * @began: when it began, of the boot clock
+ * @over: when it ended, with @ended
+ * @messages: how many went each way
+ * @flow: what TCP knew when the copy was made, with @mss
  */
 struct tern_conn {
 	u32 nr;
@@ -57,6 +63,10 @@ struct tern_conn {
 	u32 mulpdu;
 	struct tern_stream_terms terms;
 	int error;
+	ktime_t began;
+	ktime_t over;
+	struct tern_stream_messages messages;
+	struct tern_sock_flow flow;
 };
 
 /**

@@ -100,6 +100,41 @@ static int put_outcome(struct sk_buff *skb, const struct tern_conn *conn)
 	       put_term(skb, TERN_A_CONN_TERM_FOUND, conn->terms.found);
 }
 
+static int put_flow(struct sk_buff *skb, const struct tern_conn *conn)
+{
+	const struct tern_sock_flow *flow = &conn->flow;
+	struct nlattr *nest;
+
+	if (!conn->mss)
+		return 0;
+	nest = nla_nest_start(skb, TERN_A_CONN_FLOW);
+	if (!nest ||
+	    nla_put_uint(skb, TERN_A_FLOW_TX_BYTES, flow->tx_bytes) ||
+	    nla_put_uint(skb, TERN_A_FLOW_RX_BYTES, flow->rx_bytes) ||
+	    nla_put_uint(skb, TERN_A_FLOW_TX_MESSAGES, conn->messages.sent) ||
+	    nla_put_uint(skb, TERN_A_FLOW_RX_MESSAGES, conn->messages.received) ||
+	    nla_put_u32(skb, TERN_A_FLOW_RETRANSMITS, flow->retransmits) ||
+	    nla_put_u32(skb, TERN_A_FLOW_RTT_US, flow->rtt_us) ||
+	    nla_put_u32(skb, TERN_A_FLOW_RTTVAR_US, flow->rttvar_us) ||
+	    nla_put_u32(skb, TERN_A_FLOW_CWND, flow->cwnd) ||
+	    (flow->path_error &&
+	     nla_put_u32(skb, TERN_A_FLOW_PATH_ERROR, flow->path_error)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_times(struct sk_buff *skb, const struct tern_conn *conn)
+{
+	ktime_t now = ktime_get_boottime();
+
+	if (nla_put_uint(skb, TERN_A_CONN_BEGAN_MS, ktime_ms_delta(now, conn->began)))
+		return -EMSGSIZE;
+	if (!conn->over)
+		return 0;
+	return nla_put_uint(skb, TERN_A_CONN_ENDED_MS, ktime_ms_delta(now, conn->over));
+}
+
 static int put_who(struct sk_buff *skb, struct tern_device *dev,
 		   const struct tern_conn *conn)
 {
@@ -130,7 +165,7 @@ static int put_conn(struct sk_buff *skb, void *hdr, struct tern_device *dev,
 	    put_frame(skb, TERN_A_CONN_OWN, &conn->own) ||
 	    put_frame(skb, TERN_A_CONN_PEER, &conn->peer) ||
 	    put_agreed(skb, conn) || put_outcome(skb, conn) ||
-	    put_extensions(skb, conn)) {
+	    put_extensions(skb, conn) || put_times(skb, conn) || put_flow(skb, conn)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

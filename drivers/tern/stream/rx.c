@@ -174,6 +174,7 @@ static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 	whole = seg->last && !rx->ddp.tagged_open;
 	count_write(rx, seg);
 	tern_ddp_advance(&rx->ddp, seg);
+	rx->messages += seg->last;
 	if (s->agree.hello.state != TERN_HELLO_OVER)
 		take_hello(s, seg, whole);
 	return TERN_TERM_NONE;

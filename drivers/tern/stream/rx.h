@@ -33,6 +33,7 @@ struct tern_stream;
  * @sgl: where the next byte of the Send under reassembly goes
  * @slot: the STag that payload was last placed in
  * @eof: the peer's FIN was handled
+ * @messages: RDMAP messages that were delivered
  * @reply: a Read Request was queued or a Read completed: run the send engine
  */
 struct tern_rx {
@@ -51,6 +52,7 @@ struct tern_rx {
 	u8 rtr;
 	struct tern_sgl sgl;
 	struct tern_mem_slot slot;
+	u64 messages;
 	bool eof;
 	bool reply;
 };

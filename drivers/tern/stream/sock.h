@@ -200,6 +200,29 @@ u32 tern_sock_mss_locked(struct tern_sock *s);
 /* the same without the lock, also of a connection that is gone */
 u32 tern_sock_mss(const struct tern_sock *s);
 
+/**
+ * struct tern_sock_flow - what TCP knows of a connection
+ * @tx_bytes: bytes sent, each counted once
+ * @rx_bytes: bytes that came in order
+ * @retransmits: segments that were sent again
+ * @rtt_us: smoothed round trip time (RFC 6298), 0 before it was measured
+ * @rttvar_us: its variation
+ * @cwnd: congestion window, segments
+ * @path_error: what the network last reported and TCP survived, an errno, or 0
+ */
+struct tern_sock_flow {
+	u64 tx_bytes;
+	u64 rx_bytes;
+	u32 retransmits;
+	u32 rtt_us;
+	u32 rttvar_us;
+	u32 cwnd;
+	int path_error;
+};
+
+/* as of now, or when the connection ended, until tern_sock_release() */
+void tern_sock_flow_locked(struct tern_sock *s, struct tern_sock_flow *flow);
+
 /* bytes received and not consumed */
 u32 tern_sock_pending_locked(struct tern_sock *s);
 

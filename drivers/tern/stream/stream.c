@@ -200,3 +200,14 @@ bool tern_stream_features(const struct tern_stream *s, u16 *features)
 	*features = data_race(tern_hello_agreed(hello));
 	return decided;
 }
+
+struct tern_stream_messages tern_stream_messages(struct tern_stream *s)
+{
+	struct tern_stream_messages messages;
+
+	tern_stream_lock(s);
+	messages.sent = s->tx.messages;
+	messages.received = s->rx.messages;
+	tern_stream_unlock(s);
+	return messages;
+}

@@ -158,4 +158,18 @@ void tern_stream_detach(struct tern_stream *s);
  */
 bool tern_stream_features(const struct tern_stream *s, u16 *features);
 
+/**
+ * struct tern_stream_messages - RDMAP messages of a stream, the RTR, hellos and
+ * Terminates included
+ * @sent: those that the send engine has built
+ * @received: those that were delivered
+ */
+struct tern_stream_messages {
+	u64 sent;
+	u64 received;
+};
+
+/* Context: process, the stream lock not held */
+struct tern_stream_messages tern_stream_messages(struct tern_stream *s);
+
 #endif /* TERN_STREAM_H */

@@ -201,6 +201,7 @@ static void message_done(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
 
+	tx->messages++;
 	switch (tx->source) {
 	case TERN_TX_WQE:
 		if (!tx->imm_follows)

@@ -55,6 +55,7 @@ enum tern_tx_source {
  * @term_hdr: its headers
  * @term_sent: the one Terminate was built; it is in the burst, or sent
  * @rtr: RTR to be sent first
+ * @messages: RDMAP messages whose last FPDU was built
  */
 struct tern_tx {
 	struct tern_fpdu_tx fpdu;
@@ -82,6 +83,7 @@ struct tern_tx {
 	u8 term_hdr[TERN_HDR_MAX + 2];
 	bool term_sent;
 	u8 rtr;
+	u64 messages;
 };
 
 void tern_tx_init(struct tern_stream *s, u32 mss);
