@@ -92,6 +92,7 @@ wrong_usage()
 	show -x
 	show tern_a tern_b
 	show --all
+	show -i
 	show -t
 	show connections tern_a tern_b
 	set
@@ -179,6 +180,7 @@ completion()
 	completes show tern_ = tern_a tern_b
 	completes show dev tern_a = tern_a
 	completes show con = connections
+	completes show connections --in = --info
 	completes -j show connections tern_ = tern_a tern_b
 	completes set tern_a r = rtr rnic rtr-ms reply-ms request-ms
 	completes set dev tern_a early = early-octets

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <netlink/genl/genl.h>
 
+#include "details.h"
 #include "out.h"
 #include "settings.h"
 #include "talk.h"
@@ -21,6 +22,10 @@ static const struct nla_policy frame_policy[TERN_A_FRAME_MAX + 1] = {
 
 static const struct nla_policy agreed_policy[TERN_A_AGREED_MAX + 1] = {
 	[1 ... TERN_A_AGREED_MAX] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy flow_policy[TERN_A_FLOW_MAX + 1] = {
+	[1 ... TERN_A_FLOW_MAX] = { .minlen = 4, .maxlen = 8 },
 };
 
 static const struct nla_policy conn_policy[CONN_ATTRS] = {
@@ -46,6 +51,9 @@ static const struct nla_policy conn_policy[CONN_ATTRS] = {
 	[TERN_A_CONN_ERROR] = { .type = NLA_U32 },
 	[TERN_A_CONN_FEATURES] = { .type = NLA_U32 },
 	[TERN_A_CONN_DECIDED] = { .type = NLA_FLAG },
+	[TERN_A_CONN_BEGAN_MS] = { .minlen = 4, .maxlen = 8 },
+	[TERN_A_CONN_ENDED_MS] = { .minlen = 4, .maxlen = 8 },
+	[TERN_A_CONN_FLOW] = { .type = NLA_NESTED },
 };
 
 static const struct nest {
@@ -56,6 +64,7 @@ static const struct nest {
 	[OWN] = { TERN_A_CONN_OWN, TERN_A_FRAME_MAX, frame_policy },
 	[PEER] = { TERN_A_CONN_PEER, TERN_A_FRAME_MAX, frame_policy },
 	[AGREED] = { TERN_A_CONN_AGREED, TERN_A_AGREED_MAX, agreed_policy },
+	[FLOW] = { TERN_A_CONN_FLOW, TERN_A_FLOW_MAX, flow_policy },
 };
 
 bool conn_read(struct nlmsghdr *hdr, struct conn *c)
@@ -88,6 +97,14 @@ uint32_t conn_number(const struct conn *c, int nest, int attr)
 	struct nlattr *a = c->tb[nest][attr];
 
 	return a ? nla_get_u32(a) : 0;
+}
+
+uint64_t conn_count(const struct conn *c, int nest, int attr)
+{
+	struct nlattr *a = c->tb[nest][attr];
+
+	return a && nla_len(a) == sizeof(uint64_t) ? nla_get_u64(a) :
+						     conn_number(c, nest, attr);
 }
 
 const char *conn_role(const struct conn *c)
@@ -210,30 +227,37 @@ void conn_print(const struct conn *c)
 
 /**
  * struct listing - of connections
- * @all: ended ones, too
+ * @opt: options
  * @list: JSON, NULL for text
  */
 struct listing {
-	bool all;
+	const struct options *opt;
 	struct json_object *list;
 };
 
 static void add(struct nlmsghdr *hdr, void *arg)
 {
 	struct listing *l = arg;
+	struct json_object *o;
 	struct conn c;
 
-	if (!conn_read(hdr, &c) || (c.tb[CONN][TERN_A_CONN_ENDED] && !l->all))
+	if (!conn_read(hdr, &c) || (c.tb[CONN][TERN_A_CONN_ENDED] && !l->opt->all))
 		return;
-	if (l->list)
-		json_object_array_add(l->list, conn_json(&c));
-	else
+	if (l->list) {
+		o = conn_json(&c);
+		if (l->opt->info)
+			details_json(&c, o);
+		json_object_array_add(l->list, o);
+	} else {
 		conn_print(&c);
+		if (l->opt->info)
+			details_print(&c);
+	}
 }
 
 int show_connections(const struct options *opt, struct talk *t, const char *device)
 {
-	struct listing l = { opt->all, opt->json ? json_object_new_array() : NULL };
+	struct listing l = { opt, opt->json ? json_object_new_array() : NULL };
 	struct nl_msg *msg = talk_new(t, TERN_CMD_CONN_GET, NLM_F_DUMP);
 	int ret;
 

@@ -14,7 +14,7 @@ struct options;
 struct talk;
 
 /* nests of attributes of a connection; a frame's are all NULL without it */
-enum { CONN, OWN, PEER, AGREED, NESTS };
+enum { CONN, OWN, PEER, AGREED, FLOW, NESTS };
 
 #define CONN_ATTRS	(TERN_A_CONN_MAX + 1)
 
@@ -37,6 +37,9 @@ struct json_object *conn_json(const struct conn *c);
 
 /* value of an attribute, 0 without it */
 uint32_t conn_number(const struct conn *c, int nest, int attr);
+
+/* likewise of a "uint" of the spec: 4 bytes, or 8 where the kernel needs them */
+uint64_t conn_count(const struct conn *c, int nest, int attr);
 
 const char *conn_role(const struct conn *c);
 const char *conn_address(struct nlattr *attr, char *buf);

@@ -214,8 +214,8 @@ int show(const struct options *opt, int argc, char **argv)
 	name = take_device(&argc, &argv);
 	if (argc)
 		return wrong_usage("'%s' is one word too many", argv[0]);
-	if (opt->all && !connections)
-		return wrong_usage("--all is for tern show connections");
+	if ((opt->all || opt->info) && !connections)
+		return wrong_usage("--all and --info are for tern show connections");
 	if (talk_open_tern(&t))
 		return FAILED;
 	if (connections)

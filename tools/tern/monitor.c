@@ -3,8 +3,6 @@
 /* tern monitor */
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
-#include <time.h>
 #include <linux/genetlink.h>
 #include <netlink/errno.h>
 #include <netlink/genl/ctrl.h>
@@ -41,21 +39,6 @@ static bool family_unregistered(struct nlmsghdr *hdr)
 	       !strcmp(nla_data(attrs[CTRL_ATTR_FAMILY_NAME]), TERN_FAMILY_NAME);
 }
 
-/* local time to the microsecond, with its distance from UTC */
-static const char *now(char *buf, size_t size)
-{
-	char date[32], zone[8];
-	struct timeval tv;
-	struct tm tm;
-
-	gettimeofday(&tv, NULL);
-	localtime_r(&tv.tv_sec, &tm);
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
-	strftime(zone, sizeof(zone), "%z", &tm);
-	snprintf(buf, size, "%s.%06ld%s", date, (long)tv.tv_usec, zone);
-	return buf;
-}
-
 static int on_event(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *hdr = nlmsg_hdr(msg);
@@ -70,7 +53,7 @@ static int on_event(struct nl_msg *msg, void *arg)
 	}
 	if (!conn_read(hdr, &c))
 		return NL_OK;
-	now(time, sizeof(time));
+	out_time(0, time, sizeof(time));
 	if (w->opt->json) {
 		o = conn_json(&c);
 		if (w->opt->timestamp)

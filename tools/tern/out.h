@@ -6,6 +6,9 @@
 
 #include <json-c/json.h>
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct options;
 
 /* print @value and a newline, and release it */
@@ -13,5 +16,15 @@ void out_json(const struct options *opt, struct json_object *value);
 
 /* NULL for NULL, which is JSON's null */
 struct json_object *out_string(const char *s);
+
+/**
+ * out_time() - a moment in local time to the microsecond, with its distance from UTC
+ * @ago_ms: how long ago it was
+ * @buf: result
+ * @size: its size
+ *
+ * Return: @buf.
+ */
+const char *out_time(uint64_t ago_ms, char *buf, size_t size);
 
 #endif /* TERN_TOOL_OUT_H */

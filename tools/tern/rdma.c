@@ -12,8 +12,9 @@
 
 #define TYPE(cmd)	RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_##cmd)
 
-/* send @msg if it is @whole, and release it */
-static int ask(struct nl_msg *msg, bool whole)
+/* send @msg if it is @whole, and release it; @each is as for talk_ask() */
+static int ask_each(struct nl_msg *msg, bool whole,
+		    void (*each)(struct nlmsghdr *hdr, void *arg), void *arg)
 {
 	struct talk t;
 	int ret;
@@ -22,9 +23,14 @@ static int ask(struct nl_msg *msg, bool whole)
 		nlmsg_free(msg);
 		return whole ? -EOPNOTSUPP : -EMSGSIZE;
 	}
-	ret = talk_ask(&t, msg, NULL, NULL);
+	ret = talk_ask(&t, msg, each, arg);
 	talk_close(&t);
 	return ret;
+}
+
+static int ask(struct nl_msg *msg, bool whole)
+{
+	return ask_each(msg, whole, NULL, NULL);
 }
 
 int rdma_link_add(const char *name, const char *netdev)
@@ -45,4 +51,64 @@ int rdma_link_delete(uint32_t index)
 	if (!msg)
 		return -ENOMEM;
 	return ask(msg, nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0);
+}
+
+/* ---- owners ------------------------------------------------------------------------ */
+
+static const struct nla_policy qp_policy[RDMA_NLDEV_ATTR_MAX] = {
+	[RDMA_NLDEV_ATTR_RES_QP] = { .type = NLA_NESTED },
+	[RDMA_NLDEV_ATTR_RES_LQPN] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_PID] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_KERN_NAME] = { .type = NLA_STRING },
+};
+
+/**
+ * struct listing - of QPs
+ * @each: what to call
+ * @arg: its second argument
+ */
+struct listing {
+	void (*each)(const struct rdma_owner *owner, void *arg);
+	void *arg;
+};
+
+static void read_owner(struct nlattr *entry, const struct listing *l)
+{
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct rdma_owner owner = {};
+
+	if (nla_parse_nested(tb, RDMA_NLDEV_ATTR_MAX - 1, entry, qp_policy) < 0 ||
+	    !tb[RDMA_NLDEV_ATTR_RES_LQPN])
+		return;
+	owner.qpn = nla_get_u32(tb[RDMA_NLDEV_ATTR_RES_LQPN]);
+	if (tb[RDMA_NLDEV_ATTR_RES_PID])
+		owner.pid = nla_get_u32(tb[RDMA_NLDEV_ATTR_RES_PID]);
+	if (tb[RDMA_NLDEV_ATTR_RES_KERN_NAME])
+		nla_strlcpy(owner.user, tb[RDMA_NLDEV_ATTR_RES_KERN_NAME], sizeof(owner.user));
+	l->each(&owner, l->arg);
+}
+
+static void read_qps(struct nlmsghdr *hdr, void *arg)
+{
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct nlattr *entry;
+	int rem;
+
+	if (nlmsg_parse(hdr, 0, tb, RDMA_NLDEV_ATTR_MAX - 1, qp_policy) < 0 ||
+	    !tb[RDMA_NLDEV_ATTR_RES_QP])
+		return;
+	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_RES_QP], rem)
+		read_owner(entry, arg);
+}
+
+int rdma_qp_owners(uint32_t index, void (*each)(const struct rdma_owner *owner, void *arg),
+		   void *arg)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(TYPE(RES_QP_GET), NLM_F_DUMP);
+	struct listing l = { each, arg };
+
+	if (!msg)
+		return -ENOMEM;
+	return ask_each(msg, nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0, read_qps,
+			&l);
 }

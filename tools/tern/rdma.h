@@ -12,4 +12,20 @@ int rdma_link_add(const char *name, const char *netdev);
 /* @index: the RDMA core's number of the device. Return: 0 or a negative errno */
 int rdma_link_delete(uint32_t index);
 
+/**
+ * struct rdma_owner - of a QP
+ * @qpn: its number
+ * @pid: of its program, 0 for one that the caller cannot see, or the kernel
+ * @user: name of the kernel's user, else ""
+ */
+struct rdma_owner {
+	uint32_t qpn;
+	uint32_t pid;
+	char user[64];
+};
+
+/* call @each for each QP of a device; Return: 0 or a negative errno */
+int rdma_qp_owners(uint32_t index, void (*each)(const struct rdma_owner *owner, void *arg),
+		   void *arg);
+
 #endif /* TERN_TOOL_RDMA_H */

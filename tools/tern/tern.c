@@ -41,7 +41,8 @@ static void help_settings(FILE *to)
 /* of two commands that begin alike, the first is meant */
 static const struct command commands[] = {
 	{ "show", { "[[dev] DEV]", "connections [[dev] DEV]" },
-	  "Print settings of devices, or their connections.", NULL, show, "a" },
+	  "Print settings of devices, or their connections.", NULL, show,
+	  "ai" },
 	{ "set", { "[dev] DEV NAME VALUE [NAME VALUE]..." },
 	  "Change settings of a device: all of them, or none when one is wrong.",
 	  help_settings, set, "" },
@@ -64,6 +65,7 @@ static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "pretty", no_argument, NULL, 'p' },
 	{ "all", no_argument, NULL, 'a' },
+	{ "info", no_argument, NULL, 'i' },
 	{ "timestamp", no_argument, NULL, 't' },
 	{}
 };
@@ -75,6 +77,7 @@ static const char option_help[] =
 	"    -p, --pretty     print JSON in lines\n"
 	"    -a, --all        show connections: those that have ended, too;\n"
 	"                     up, down: all links that have a file\n"
+	"    -i, --info       show connections: who, since when, how much, and the path\n"
 	"    -t, --timestamp  monitor: when each event was received\n";
 
 static void say(const char *format, va_list args, const char *end)
@@ -178,12 +181,13 @@ static const char *take_options(int argc, char **argv, struct options *opt)
 
 	/* the library's message begins with this */
 	argv[0] = "tern";
-	while ((letter = getopt_long_only(argc, argv, "hVjpat", long_options, NULL)) != -1) {
+	while ((letter = getopt_long_only(argc, argv, "hVjpait", long_options, NULL)) != -1) {
 		if (letter == '?')
 			return NULL;
 		opt->json |= letter == 'j';
 		opt->pretty |= letter == 'p';
 		opt->all |= letter == 'a';
+		opt->info |= letter == 'i';
 		opt->timestamp |= letter == 't';
 		if (!strchr(given, letter))
 			given[n++] = letter;

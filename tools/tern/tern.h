@@ -15,12 +15,14 @@ enum { DONE, FAILED, USAGE };
  * struct options - what the command line asks for beside the command
  * @json: print JSON
  * @pretty: in many lines
+ * @info: details of connections
  * @all: ended connections, too; every link that has a file
  * @timestamp: when each event was received
  */
 struct options {
 	bool json;
 	bool pretty;
+	bool info;
 	bool all;
 	bool timestamp;
 };

@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What an administrator watches: tern show connections --info.
+
+. ./lib.sh
+. ./scene.sh
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: checks its tool"
+
+# info COMMAND EXPRESSION: it is true for the newest connection c of in_a or in_b
+info()
+{
+	"$1" tern -j show connections -i -a "tern_${1#in_}" | python3 -c '
+import datetime, json, sys, time
+c = max(json.load(sys.stdin), key=lambda c: c["nr"])
+print(c)
+def age(key):
+    then = datetime.datetime.strptime(c[key], "%Y-%m-%dT%H:%M:%S.%f%z")
+    return (datetime.datetime.now(datetime.timezone.utc) - then).total_seconds()
+sys.exit(not eval("(" + sys.argv[1] + ")"))' "$2"
+}
+
+# agree bytes|messages: what each end sent is what the other end got, and more than 0
+agree()
+{
+	in_a tern -j show connections -i -a tern_a >"$TMP/info-a"
+	in_b tern -j show connections -i -a tern_b >"$TMP/info-b"
+	jq -s 'map(max_by(.nr))' "$TMP"/info-[ab] | tee "$TMP/info"
+	jq -e --arg what "$1" '.[0]["tx_" + $what] > 0 and
+		.[0]["tx_" + $what] == .[1]["rx_" + $what] and
+		.[1]["tx_" + $what] == .[0]["rx_" + $what]' "$TMP/info"
+}
+
+quiet()
+{
+	kill -9 $client_pid $server_pid 2>/dev/null || true
+	ends $client_pid $server_pid
+}
+
+while_open()
+{
+	local t0=$EPOCHREALTIME
+	server
+	client -c
+	info in_a "c['program'] == 'vtraffic' and c['pid'] == $client_pid and
+		0 <= age('since') <= time.time() - $t0 and c['until'] is None and
+		c['rtt_us'] > 0 and c['cwnd'] > 1 and c['path_error'] is None"
+	info in_b "c['program'] == 'vtraffic' and c['pid'] == $server_pid"
+	# what one end sent is what the other end got
+	soon agree bytes
+	soon agree messages
+	in_a tern show connections --info tern_a >"$TMP/text"
+	cat "$TMP/text"
+	grep -Eq '^    since:[0-9T:.+-]+ program:vtraffic pid:[0-9]+ tx-bytes:[0-9]+ tx-messages:[0-9]+ rx-bytes:[0-9]+ .* rtt-us:[1-9]' "$TMP/text"
+	in_a tern show connections tern_a | not has since:
+	quiet
+}
+
+# messages are counted, not their FPDUs, of which the longest here have seven
+after_the_end()
+{
+	local mode
+	for mode in send read; do
+		pair 30 $vtraffic server -b 0.0.0.0 -p @PORT@ -- \
+			$vtraffic client -a $IP_B -p @PORT@ -m $mode -n 40 -x 200000
+		soon info in_b 'c["ended"]'
+		soon info in_a 'c["ended"] and 0 <= age("until") <= age("since") < 60 and
+			c["program"] is None and c["pid"] is None and c["rtt_us"] > 0 and
+			40 <= c["tx_messages"] < 400 and 40 <= c["rx_messages"] < 400'
+		agree messages
+	done
+}
+
+lost_segments()
+{
+	traffic -m send -x 20000
+	info in_a 'c["retransmits"] == 0'
+	drop_once input "tcp dport $port meta length > 1000"
+	soon info in_a 'c["retransmits"] >= 1'
+	undrop
+	kill -STOP $client_pid
+	soon agree bytes
+	quiet
+}
+
+# the name of a program cannot write on the terminal, nor break JSON
+hostile_name()
+{
+	local name=$'v\e[2J\n\\ "\xff'
+	server
+	cp $vtraffic "$TMP/$name"
+	ip netns exec a "$TMP/$name" client -a $IP_B -p $port -c >"$TMP/client" 2>&1 &
+	client_pid=$!
+	eventually grep -q connected "$TMP/client"
+	info in_a 'c["program"] == "v\\x1b[2J\\x0a\\x5c\\x20\"\\xff"'
+	in_a tern show connections --info tern_a | has -F 'program:v\x1b[2J\x0a\x5c\x20"\xff pid:'
+	quiet
+}
+
+# a caller in another PID namespace sees the connection, and no program
+other_pids()
+{
+	server
+	client -c
+	ip netns exec a unshare -p -f --mount-proc tern -j show connections -i tern_a |
+		tee "$TMP/other" | jq -e '.[0] | .program == null and .pid == null and .tx_bytes > 0'
+	cat "$TMP/other"
+	# an unprivileged caller of the same namespace sees both
+	ip netns exec a setpriv --reuid 65534 --clear-groups tern -j show connections -i tern_a |
+		jq -e ".[0].pid == $client_pid"
+	quiet
+}
+
+wanted=("$@")
+# proves NAME FUNCTION: a point, unless the arguments name others
+proves()
+{
+	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $2 "* ]] || return 0
+	point "$@"
+}
+
+topo_up
+proves "--info: times, program, bytes, messages and the path of an open connection" while_open
+proves "--info: both ends counted the same messages when it had ended" after_the_end
+proves "--info: segments that TCP sends again are counted" lost_segments
+proves "--info: the name of a program is escaped" hostile_name
+proves "--info: no program of another PID namespace" other_pids
+finish
