@@ -110,7 +110,6 @@ wrong_usage()
 	set tern_a rnic rdma
 	set --all tern_a crc on
 	monitor tern_a
-	monitor --all
 	EOF
 	[ "$(in_a tern 2>&1 >/dev/null | head -n 1)" != '' ]
 	not in_a tern 2>/dev/null

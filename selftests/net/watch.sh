@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What an administrator watches: tern show connections --info.
+# What an administrator watches: tern show connections --info, tern monitor --all.
 
 . ./lib.sh
 . ./scene.sh
@@ -111,6 +111,37 @@ other_pids()
 	quiet
 }
 
+# a connection starts and ends at both ends; a listener in b hears of none of a's
+monitored()
+{
+	local text json
+	ip netns exec a tern monitor -a >"$TMP/text" 2>&1 &
+	text=$!
+	ip netns exec a tern -j monitor --all -i -t >"$TMP/news" 2>&1 &
+	json=$!
+	eventually grep -q '^Event State' "$TMP/text"
+	eventually two_in_group a
+	server
+	client -c
+	# the program has to be there when the monitor asks whose QP it is
+	eventually grep -q '"event": "start"' "$TMP/news"
+	quiet
+	eventually grep -q '^end ' "$TMP/text"
+	not limit 20 in_a rping -c -a $IP_B -p 9 -C 1
+	eventually grep -q '^end .*error:' "$TMP/text"
+	eventually grep -q ECONNREFUSED "$TMP/news" || has ECONNRESET "$TMP/news"
+	kill $text $json
+	wait $text $json || true
+	cat "$TMP/text" "$TMP/news"
+	[ "$(awk 'NR > 1 { print $1 }' "$TMP/text" | tr '\n' ' ')" = "start end end " ]
+	jq -es 'map(.event) == ["start", "end", "end"] and .[0].nr == .[1].nr and
+		.[0].state == "OPEN" and .[0].error == null and .[1].tx_messages > 0 and
+		.[0].program == "vtraffic" and .[2].error != null and
+		.[0].time <= .[1].time and all(.local == "10.7.0.1" or .tx_messages == 0)' "$TMP/news"
+}
+# shellcheck disable=SC2016 # awk's
+two_in_group() { [ "$(ip netns exec "$1" awk '$2 == 16 && $4 != "00000000"' /proc/net/netlink | wc -l)" -ge 2 ]; }
+
 wanted=("$@")
 # proves NAME FUNCTION: a point, unless the arguments name others
 proves()
@@ -125,4 +156,5 @@ proves "--info: both ends counted the same messages when it had ended" after_the
 proves "--info: segments that TCP sends again are counted" lost_segments
 proves "--info: the name of a program is escaped" hostile_name
 proves "--info: no program of another PID namespace" other_pids
+proves "monitor --all: the start and the end of each connection, and an attempt that fails" monitored
 finish

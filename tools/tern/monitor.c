@@ -10,7 +10,9 @@
 #include <netlink/netlink.h>
 
 #include "conn.h"
+#include "details.h"
 #include "out.h"
+#include "program.h"
 #include "talk.h"
 #include "tern.h"
 
@@ -39,11 +41,51 @@ static bool family_unregistered(struct nlmsghdr *hdr)
 	       !strcmp(nla_data(attrs[CTRL_ATTR_FAMILY_NAME]), TERN_FAMILY_NAME);
 }
 
+/* what happened; NULL of errors, the only news without --all */
+static const char *news_of(struct nlmsghdr *hdr)
+{
+	const struct genlmsghdr *genl = nlmsg_data(hdr);
+
+	switch (genl->cmd) {
+	case TERN_CMD_CONN_START_NTF:
+		return "start";
+	case TERN_CMD_CONN_END_NTF:
+		return "end";
+	default:
+		return NULL;
+	}
+}
+
+static void print_json(const struct options *opt, const struct conn *c, const char *news,
+		       const char *time)
+{
+	struct json_object *o = conn_json(c);
+
+	if (opt->info)
+		details_json(c, o);
+	if (opt->timestamp)
+		json_object_object_add(o, "time", json_object_new_string(time));
+	if (news)
+		json_object_object_add(o, "event", json_object_new_string(news));
+	out_json(opt, o);
+}
+
+static void print_text(const struct options *opt, const struct conn *c, const char *news,
+		       const char *time)
+{
+	if (opt->timestamp)
+		printf("%s ", time);
+	if (news)
+		printf("%-5s ", news);
+	conn_print(c);
+	if (opt->info)
+		details_print(c);
+}
+
 static int on_event(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *hdr = nlmsg_hdr(msg);
 	struct watch *w = arg;
-	struct json_object *o;
 	struct conn c;
 	char time[64];
 
@@ -54,16 +96,9 @@ static int on_event(struct nl_msg *msg, void *arg)
 	if (!conn_read(hdr, &c))
 		return NL_OK;
 	out_time(0, time, sizeof(time));
-	if (w->opt->json) {
-		o = conn_json(&c);
-		if (w->opt->timestamp)
-			json_object_object_add(o, "time", json_object_new_string(time));
-		out_json(w->opt, o);
-	} else {
-		if (w->opt->timestamp)
-			printf("%s ", time);
-		conn_print(&c);
-	}
+	if (w->opt->info)
+		program_forget();
+	(w->opt->json ? print_json : print_text)(w->opt, &c, news_of(hdr), time);
 	fflush(stdout);
 	return NL_OK;
 }
@@ -102,9 +137,12 @@ int monitor(const struct options *opt, int argc, char **argv)
 	if (talk_open_tern(&t))
 		return FAILED;
 	if (join(&t, "nlctrl", "notify") >= 0 &&
-	    join(&t, TERN_FAMILY_NAME, TERN_MCGRP_EVENTS) >= 0) {
+	    join(&t, TERN_FAMILY_NAME,
+		 opt->all ? TERN_MCGRP_CONNECTIONS : TERN_MCGRP_EVENTS) >= 0) {
 		nl_socket_disable_seq_check(t.sk);
 		nl_socket_modify_cb(t.sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, &w);
+		if (!opt->json && opt->all)
+			printf("%-5s ", "Event");
 		if (!opt->json)
 			conn_print_head();
 		fflush(stdout);

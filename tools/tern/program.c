@@ -37,10 +37,17 @@ static void add_owner(const struct rdma_owner *owner, void *arg)
 	o->owner[o->count++] = *owner;
 }
 
+static struct owners *known;
+static size_t count;
+
+void program_forget(void)
+{
+	while (count)
+		free(known[--count].owner);
+}
+
 static const struct owners *owners_of(uint32_t index)
 {
-	static struct owners *known;
-	static size_t count;
 	struct owners *more;
 	size_t i;
 

@@ -22,4 +22,7 @@ struct program {
 /* the owner of QP @qpn of the device with the number @index */
 struct program program_of(uint32_t index, uint32_t qpn);
 
+/* owners may have changed: ask the kernel again */
+void program_forget(void);
+
 #endif /* TERN_TOOL_PROGRAM_H */

@@ -46,8 +46,9 @@ static const struct command commands[] = {
 	{ "set", { "[dev] DEV NAME VALUE [NAME VALUE]..." },
 	  "Change settings of a device: all of them, or none when one is wrong.",
 	  help_settings, set, "" },
-	{ "monitor", { "" }, "Print each connection that ends with an error.", NULL, monitor,
-	  "t" },
+	{ "monitor", { "" },
+	  "Print each connection that ends with an error; with --all, each that starts or ends.",
+	  NULL, monitor, "ait" },
 	{ "up", { "LINK", "FILE", "--all" },
 	  "Add a link as its file says, or give it the settings of the file.", NULL, up, "a" },
 	{ "down", { "LINK", "FILE", "--all" }, "Delete a link that has a file.", NULL, down,
@@ -76,8 +77,9 @@ static const char option_help[] =
 	"    -j, --json       print JSON\n"
 	"    -p, --pretty     print JSON in lines\n"
 	"    -a, --all        show connections: those that have ended, too;\n"
+	"                     monitor: each connection that starts or ends;\n"
 	"                     up, down: all links that have a file\n"
-	"    -i, --info       show connections: who, since when, how much, and the path\n"
+	"    -i, --info       show connections, monitor: who, since when, how much, and the path\n"
 	"    -t, --timestamp  monitor: when each event was received\n";
 
 static void say(const char *format, va_list args, const char *end)

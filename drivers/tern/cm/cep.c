@@ -395,6 +395,17 @@ static bool ends_connection(enum tern_cm_state from, enum tern_cm_state to)
 	return from != CM_LINGER && (to == CM_LINGER || to == CM_CLOSED);
 }
 
+static void tell_users(struct tern_cep *cep, enum tern_cm_state from)
+{
+	if (cep->state == CM_OPEN && from != CM_OPEN)
+		tern_conn_tell(cep, TERN_CONN_START);
+	if (!ends_connection(from, cep->state))
+		return;
+	tern_conn_tell(cep, TERN_CONN_END);
+	if (cep->status)
+		tern_conn_tell(cep, TERN_CONN_ERROR);
+}
+
 static bool is_passive_startup(enum tern_cm_state state)
 {
 	return state == CM_REQUEST_WAIT || state == CM_ULP_WAIT;
@@ -443,8 +454,7 @@ void tern_cep_step(struct tern_cep *cep, enum tern_cm_event event)
 		count_crowded(cep);
 	note_status(cep, event);
 	WRITE_ONCE(cep->state, step.next);
-	if (cep->status && ends_connection(from, step.next))
-		tern_conn_tell(cep);
+	tell_users(cep, from);
 	tern_cep_set_timer(cep, step.timer);
 	if (from == CM_ULP_WAIT)
 		tern_event_forget(cep);

@@ -26,8 +26,7 @@ struct tern_conn_ring {
 	struct tern_conn conns[TERN_CONN_ENDED];
 };
 
-static void (*listener)(struct tern_device *dev, struct net *net,
-			const struct tern_conn *conn);
+static void (*listener)(struct tern_cep *cep, enum tern_conn_news news);
 
 /* ---- copy the values ---------------------------------------------------- */
 
@@ -79,7 +78,7 @@ static void copy_flow(struct tern_cep *cep, struct tern_conn *conn)
 	tern_sock_unlock(cep->sock);
 }
 
-static void copy_values(struct tern_cep *cep, struct tern_conn *conn)
+void tern_conn_copy(struct tern_cep *cep, struct tern_conn *conn)
 {
 	lockdep_assert_held(&cep->lock);
 	*conn = (struct tern_conn) {
@@ -110,7 +109,7 @@ void tern_conn_remember(struct tern_cep *cep)
 	struct tern_conn_ring *ring = cep->dev->ended;
 	struct tern_conn conn;
 
-	copy_values(cep, &conn);
+	tern_conn_copy(cep, &conn);
 	conn.over = ktime_get_boottime();
 	spin_lock(&ring->lock);
 	ring->conns[ring->count++ % TERN_CONN_ENDED] = conn;
@@ -160,28 +159,24 @@ bool tern_conn_next(struct tern_device *dev, unsigned long from,
 		return ended;
 	if (!ended || cep->nr < conn->nr) {
 		mutex_lock(&cep->lock);
-		copy_values(cep, conn);
+		tern_conn_copy(cep, conn);
 		mutex_unlock(&cep->lock);
 	}
 	tern_cep_put(cep);
 	return true;
 }
 
-/* ---- errors ------------------------------------------------------------- */
+/* ---- news --------------------------------------------------------------- */
 
-void tern_conn_tell(struct tern_cep *cep)
+void tern_conn_tell(struct tern_cep *cep, enum tern_conn_news news)
 {
-	struct tern_conn conn;
-
-	if (!listener)
-		return;
-	copy_values(cep, &conn);
-	listener(cep->dev, cep->net, &conn);
+	lockdep_assert_held(&cep->lock);
+	if (listener)
+		listener(cep, news);
 }
 
-void tern_conn_set_listener(void (*notify)(struct tern_device *dev,
-					   struct net *net,
-					   const struct tern_conn *conn))
+void tern_conn_set_listener(void (*notify)(struct tern_cep *cep,
+					   enum tern_conn_news news))
 {
 	listener = notify;
 }

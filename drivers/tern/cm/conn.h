@@ -16,7 +16,6 @@
 #include "stream/user.h"
 #include "uapi/rdma/tern-abi.h"
 
-struct net;
 struct tern_cep;
 struct tern_device;
 
@@ -84,13 +83,21 @@ bool tern_conn_next(struct tern_device *dev, unsigned long from,
 /* @cep ends: keep a copy; Context: process, its lock is held */
 void tern_conn_remember(struct tern_cep *cep);
 
-/* @cep ended with an error: tell the listener; Context: as above */
-void tern_conn_tell(struct tern_cep *cep);
+enum tern_conn_news {
+	TERN_CONN_START,	/* it was established */
+	TERN_CONN_END,		/* it ended, with an error or without */
+	TERN_CONN_ERROR,	/* it ended with an error */
+};
 
-/* set the listener for errors, while there is no device */
-void tern_conn_set_listener(void (*notify)(struct tern_device *dev,
-					   struct net *net,
-					   const struct tern_conn *conn));
+/* tell the listener; Context: as above */
+void tern_conn_tell(struct tern_cep *cep, enum tern_conn_news news);
+
+/* @cep's values now; Context: as above */
+void tern_conn_copy(struct tern_cep *cep, struct tern_conn *conn);
+
+/* set the listener, while there is no device */
+void tern_conn_set_listener(void (*notify)(struct tern_cep *cep,
+					   enum tern_conn_news news));
 
 /* a device's ring of ended connections; Return: 0 or -ENOMEM */
 int tern_conn_init(struct tern_device *dev);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* The generic netlink family "tern": dump connections, and multicast errors. */
+/* The generic netlink family "tern": dump connections, and multicast their news. */
 #include "nl_gen.h"
 
 #include <linux/in.h>
@@ -8,6 +8,7 @@
 #include <net/genetlink.h>
 #include <net/netlink.h>
 
+#include "cm/cep.h"
 #include "cm/conn.h"
 #include "device/device.h"
 #include "device/devices.h"
@@ -273,40 +274,50 @@ int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return ret && !skb->len ? ret : skb->len;
 }
 
-/* ---- errors --------------------------------------------------------------------- */
+/* ---- news ------------------------------------------------------------------------ */
 
-static void notify_conn(struct tern_device *dev, struct net *net,
-			const struct tern_conn *conn)
+static const struct {
+	u8 cmd;
+	u8 group;
+} news_rows[] = {
+	[TERN_CONN_START] = { TERN_CMD_CONN_START_NTF, TERN_NLGRP_CONNECTIONS },
+	[TERN_CONN_END] = { TERN_CMD_CONN_END_NTF, TERN_NLGRP_CONNECTIONS },
+	[TERN_CONN_ERROR] = { TERN_CMD_CONN_NTF, TERN_NLGRP_EVENTS },
+};
+
+/* without a listener it costs no copy */
+static void notify_net(struct tern_cep *cep, struct net *net, enum tern_conn_news news)
 {
+	u8 group = news_rows[news].group;
+	struct tern_conn conn;
 	struct sk_buff *skb;
 	void *hdr;
 
-	if (!genl_has_listeners(&tern_nl_family, net, TERN_NLGRP_EVENTS))
+	if (!genl_has_listeners(&tern_nl_family, net, group))
 		return;
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_NOWAIT);
 	if (!skb)
 		return;
-	hdr = genlmsg_put(skb, 0, 0, &tern_nl_family, 0, TERN_CMD_CONN_NTF);
-	if (put_conn(skb, hdr, dev, conn))
+	tern_conn_copy(cep, &conn);
+	hdr = genlmsg_put(skb, 0, 0, &tern_nl_family, 0, news_rows[news].cmd);
+	if (put_conn(skb, hdr, cep->dev, &conn))
 		nlmsg_free(skb);
 	else
-		genlmsg_multicast_netns(&tern_nl_family, net, skb, 0,
-					TERN_NLGRP_EVENTS, GFP_NOWAIT);
+		genlmsg_multicast_netns(&tern_nl_family, net, skb, 0, group, GFP_NOWAIT);
 }
 
 /* notify the connection's netns, and init_net if the device is visible there */
-static void notify_error(struct tern_device *dev, struct net *net,
-			 const struct tern_conn *conn)
+static void notify(struct tern_cep *cep, enum tern_conn_news news)
 {
-	notify_conn(dev, net, conn);
-	if (!net_eq(net, &init_net) &&
-	    rdma_dev_access_netns(&dev->ibdev, &init_net))
-		notify_conn(dev, &init_net, conn);
+	notify_net(cep, cep->net, news);
+	if (!net_eq(cep->net, &init_net) &&
+	    rdma_dev_access_netns(&cep->dev->ibdev, &init_net))
+		notify_net(cep, &init_net, news);
 }
 
 void tern_nl_conn_init(void)
 {
-	tern_conn_set_listener(notify_error);
+	tern_conn_set_listener(notify);
 }
 
 void tern_nl_conn_exit(void)

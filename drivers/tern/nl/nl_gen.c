@@ -110,6 +110,7 @@ static const struct genl_split_ops tern_nl_ops[] = {
 
 static const struct genl_multicast_group tern_nl_mcgrps[] = {
 	[TERN_NLGRP_EVENTS] = { "events", },
+	[TERN_NLGRP_CONNECTIONS] = { "connections", },
 };
 
 struct genl_family tern_nl_family __ro_after_init = {

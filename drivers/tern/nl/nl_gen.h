@@ -22,6 +22,7 @@ int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
 enum {
 	TERN_NLGRP_EVENTS,
+	TERN_NLGRP_CONNECTIONS,
 };
 
 extern struct genl_family tern_nl_family;
