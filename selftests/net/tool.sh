@@ -110,6 +110,8 @@ wrong_usage()
 	set tern_a rnic rdma
 	set --all tern_a crc on
 	monitor tern_a
+	monitor -o
+	metrics one two
 	EOF
 	[ "$(in_a tern 2>&1 >/dev/null | head -n 1)" != '' ]
 	not in_a tern 2>/dev/null
@@ -192,6 +194,7 @@ completion()
 	completes showconf tern_ = tern_a tern_b
 	completes setconf tern_a /etc/hostn = /etc/hostname
 	completes up h = help
+	completes metrics /etc/hostn = /etc/hostname
 }
 
 # each setting of the kernel's is in the tool's help, and so in the completion

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What an administrator watches: tern show connections --info, tern monitor --all.
+# What an administrator watches: tern show connections --info, tern monitor --all,
+# tern metrics.
 
 . ./lib.sh
 . ./scene.sh
@@ -142,6 +143,65 @@ monitored()
 # shellcheck disable=SC2016 # awk's
 two_in_group() { [ "$(ip netns exec "$1" awk '$2 == 16 && $4 != "00000000"' /proc/net/netlink | wc -l)" -ge 2 ]; }
 
+# sample NAME FORMAT [OPTION]: a sample of the page of a, which is checked
+sample()
+{
+	in_a tern metrics "${@:3}" >"$TMP/page"
+	./metrics.py "$2" <"$TMP/page" | jq --arg name "$1" '.[$name]'
+}
+
+# the counters are those of rdma statistic, the connections those of tern show connections
+measured()
+{
+	server
+	client -c
+	[ "$(sample 'tern_connections{device="tern_a",state="OPEN"}' prometheus)" = 1 ]
+	[ "$(sample 'tern_device_info{device="tern_a",netdev="v0a"}' prometheus)" = 1 ]
+	[ "$(sample 'tern_loaded{}' openmetrics -o)" = 1 ]
+	quiet
+	soon idle
+	./metrics.py prometheus <"$TMP/page" >"$TMP/samples"
+	diff <(jq -r 'to_entries[] | .key + " " + (.value | tostring)' "$TMP/samples" |
+			sed -n 's/^tern_\(.*\)_total{device="tern_a"}/\1/p') \
+		<(rdma statistic show link tern_a/1 | grep -oE '[a-z_]+ [0-9]+')
+	# each has a row of the driver's list
+	not grep 'of the driver' "$TMP/page"
+}
+idle() { [ "$(sample 'tern_connections{device="tern_a",state="OPEN"}' prometheus)" = 0 ]; }
+
+# the service of systemd, without systemd: the file is replaced, and a reader never sees a
+# part of it
+by_the_timer()
+{
+	local unit=/usr/local/lib/systemd/system/tern-metrics.service dir=$TMP/collector
+	local command reader
+	mkdir "$dir"
+	command=$(sed -n 's/^ExecStart=//p' "$unit")
+	TERN_METRICS=$dir/tern.prom in_a bash -c "$command"
+	( while ./metrics.py prometheus <"$dir/tern.prom" >/dev/null; do :; done ) &
+	reader=$!
+	for _ in {1..20}; do
+		TERN_METRICS=$dir/tern.prom in_a bash -c "$command"
+	done
+	kill $reader
+	[ "$(ls "$dir")" = tern.prom ]
+	[ "$(stat -c %a "$dir/tern.prom")" = 644 ]
+	not in_a tern metrics "$TMP/nowhere/tern.prom"
+	not in_a tern metrics "$dir"
+	[ "$(ls "$dir")" = tern.prom ]
+	grep -qx OnUnitActiveSec=15s "${unit%.service}.timer"
+}
+
+without_the_module()
+{
+	rmmod tern
+	[ "$(sample 'tern_loaded{}' prometheus)" = 0 ]
+	[ "$(sample 'tern_loaded{}' openmetrics -o)" = 0 ]
+	modprobe tern
+	dev_add a tern_a tern v0a
+	dev_add b tern_b tern v0b
+}
+
 wanted=("$@")
 # proves NAME FUNCTION: a point, unless the arguments name others
 proves()
@@ -157,4 +217,7 @@ proves "--info: segments that TCP sends again are counted" lost_segments
 proves "--info: the name of a program is escaped" hostile_name
 proves "--info: no program of another PID namespace" other_pids
 proves "monitor --all: the start and the end of each connection, and an attempt that fails" monitored
+proves "metrics: counters, devices and connections, in both formats" measured
+proves "metrics FILE: replaced at once, as the timer does it" by_the_timer
+proves "metrics without the module: a page that says so" without_the_module
 finish

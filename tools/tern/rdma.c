@@ -112,3 +112,62 @@ int rdma_qp_owners(uint32_t index, void (*each)(const struct rdma_owner *owner, 
 	return ask_each(msg, nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0, read_qps,
 			&l);
 }
+
+/* ---- counters ---------------------------------------------------------------------- */
+
+static const struct nla_policy counter_policy[RDMA_NLDEV_ATTR_MAX] = {
+	[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS] = { .type = NLA_NESTED },
+	[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME] = { .type = NLA_STRING },
+	[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE] = { .type = NLA_U64 },
+};
+
+/**
+ * struct tally - of counters
+ * @each: what to call
+ * @arg: its second argument
+ */
+struct tally {
+	void (*each)(const struct rdma_counter *counter, void *arg);
+	void *arg;
+};
+
+static void read_counter(struct nlattr *entry, const struct tally *tally)
+{
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct rdma_counter counter;
+
+	if (nla_parse_nested(tb, RDMA_NLDEV_ATTR_MAX - 1, entry, counter_policy) < 0 ||
+	    !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME] ||
+	    !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE])
+		return;
+	nla_strlcpy(counter.name, tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME],
+		    sizeof(counter.name));
+	counter.value = nla_get_u64(tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE]);
+	tally->each(&counter, tally->arg);
+}
+
+static void read_counters(struct nlmsghdr *hdr, void *arg)
+{
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct nlattr *entry;
+	int rem;
+
+	if (nlmsg_parse(hdr, 0, tb, RDMA_NLDEV_ATTR_MAX - 1, counter_policy) < 0 ||
+	    !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
+		return;
+	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], rem)
+		read_counter(entry, arg);
+}
+
+int rdma_port_counters(uint32_t index,
+		       void (*each)(const struct rdma_counter *counter, void *arg), void *arg)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(TYPE(STAT_GET), NLM_F_ACK);
+	struct tally tally = { each, arg };
+
+	if (!msg)
+		return -ENOMEM;
+	return ask_each(msg, nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0 &&
+			     nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, 1) >= 0,
+			read_counters, &tally);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* Add and delete links, as rdma-link(8) does. */
+/* The RDMA core's netlink: links, owners of QPs, counters. */
 #ifndef TERN_TOOL_RDMA_H
 #define TERN_TOOL_RDMA_H
 
@@ -27,5 +27,19 @@ struct rdma_owner {
 /* call @each for each QP of a device; Return: 0 or a negative errno */
 int rdma_qp_owners(uint32_t index, void (*each)(const struct rdma_owner *owner, void *arg),
 		   void *arg);
+
+/**
+ * struct rdma_counter - of a port
+ * @name: as rdma-statistic(8) shows it
+ * @value: so far
+ */
+struct rdma_counter {
+	char name[48];
+	uint64_t value;
+};
+
+/* call @each for each counter of a device's port; Return: 0 or a negative errno */
+int rdma_port_counters(uint32_t index,
+		       void (*each)(const struct rdma_counter *counter, void *arg), void *arg);
 
 #endif /* TERN_TOOL_RDMA_H */

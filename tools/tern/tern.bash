@@ -81,7 +81,7 @@ _tern()
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		[[ $word == -* ]] || words+=("$word")
 	done
-	if [ "${#words[@]} ${words[0]-}" = '2 setconf' ]; then
+	if [[ "${#words[@]} ${words[0]-}" == @('2 setconf'|'1 metrics') ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 	elif [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_tern_options)" -- "$cur")

@@ -49,6 +49,9 @@ static const struct command commands[] = {
 	{ "monitor", { "" },
 	  "Print each connection that ends with an error; with --all, each that starts or ends.",
 	  NULL, monitor, "ait" },
+	{ "metrics", { "[FILE]" },
+	  "Print counters and connections for Prometheus, or replace a file by them.", NULL,
+	  metrics, "o" },
 	{ "up", { "LINK", "FILE", "--all" },
 	  "Add a link as its file says, or give it the settings of the file.", NULL, up, "a" },
 	{ "down", { "LINK", "FILE", "--all" }, "Delete a link that has a file.", NULL, down,
@@ -67,6 +70,7 @@ static const struct option long_options[] = {
 	{ "pretty", no_argument, NULL, 'p' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "info", no_argument, NULL, 'i' },
+	{ "openmetrics", no_argument, NULL, 'o' },
 	{ "timestamp", no_argument, NULL, 't' },
 	{}
 };
@@ -80,6 +84,7 @@ static const char option_help[] =
 	"                     monitor: each connection that starts or ends;\n"
 	"                     up, down: all links that have a file\n"
 	"    -i, --info       show connections, monitor: who, since when, how much, and the path\n"
+	"    -o, --openmetrics  metrics: in OpenMetrics 1.0\n"
 	"    -t, --timestamp  monitor: when each event was received\n";
 
 static void say(const char *format, va_list args, const char *end)
@@ -183,13 +188,14 @@ static const char *take_options(int argc, char **argv, struct options *opt)
 
 	/* the library's message begins with this */
 	argv[0] = "tern";
-	while ((letter = getopt_long_only(argc, argv, "hVjpait", long_options, NULL)) != -1) {
+	while ((letter = getopt_long_only(argc, argv, "hVjpaiot", long_options, NULL)) != -1) {
 		if (letter == '?')
 			return NULL;
 		opt->json |= letter == 'j';
 		opt->pretty |= letter == 'p';
 		opt->all |= letter == 'a';
 		opt->info |= letter == 'i';
+		opt->openmetrics |= letter == 'o';
 		opt->timestamp |= letter == 't';
 		if (!strchr(given, letter))
 			given[n++] = letter;

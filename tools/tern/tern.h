@@ -18,6 +18,7 @@ enum { DONE, FAILED, USAGE };
  * @info: details of connections
  * @all: ended connections, too; every link that has a file
  * @timestamp: when each event was received
+ * @openmetrics: metrics in this format
  */
 struct options {
 	bool json;
@@ -25,12 +26,14 @@ struct options {
 	bool info;
 	bool all;
 	bool timestamp;
+	bool openmetrics;
 };
 
 /* the commands: words after the name of the command, and their number; an exit status */
 int show(const struct options *opt, int argc, char **argv);
 int set(const struct options *opt, int argc, char **argv);
 int monitor(const struct options *opt, int argc, char **argv);
+int metrics(const struct options *opt, int argc, char **argv);
 int up(const struct options *opt, int argc, char **argv);
 int down(const struct options *opt, int argc, char **argv);
 int save(const struct options *opt, int argc, char **argv);
