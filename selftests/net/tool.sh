@@ -112,6 +112,8 @@ wrong_usage()
 	monitor tern_a
 	monitor -o
 	metrics one two
+	diagnose 10.7.0.2 7174 three
+	diagnose -a
 	EOF
 	[ "$(in_a tern 2>&1 >/dev/null | head -n 1)" != '' ]
 	not in_a tern 2>/dev/null

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # What an administrator watches: tern show connections --info, tern monitor --all,
-# tern metrics.
+# tern metrics, tern diagnose.
 
 . ./lib.sh
 . ./scene.sh
@@ -202,6 +202,104 @@ without_the_module()
 	dev_add b tern_b tern v0b
 }
 
+# finds STATUS RESULT CHECK REGEX [COMMAND]... -- [WORD]...: tern diagnose WORD... exits with
+# STATUS and has this result of CHECK, with a text that matches, and something to do unless
+# it is ok; COMMAND comes in front
+finds()
+{
+	local want=$1 result=$2 check=$3 regex=$4 status=0 front=()
+	shift 4
+	while [ "$1" != -- ]; do front+=("$1"); shift; done
+	shift
+	in_a "${front[@]}" tern -j diagnose "$@" >"$TMP/found" 2>"$TMP/stderr" || status=$?
+	cat "$TMP/found" "$TMP/stderr"
+	[ $status = "$want" ] || { echo "status $status"; return 1; }
+	jq -e --arg result "$result" --arg check "$check" --arg regex "$regex" '
+		map(select(.check == $check and .result == $result and (.text | test($regex)) and
+			(.todo == null) == (.result == "ok"))) | length > 0' "$TMP/found"
+}
+
+nothing_wrong()
+{
+	in_a tern diagnose >"$TMP/text"
+	cat "$TMP/text"
+	finds 0 ok provider 'tern_a: libibverbs opens it' --
+	jq -e 'map(.result) | unique | . == ["ok"] or . == ["ok", "warn"]' "$TMP/found"
+	# the text says the same
+	diff <(awk '$1 != "=>" { print $1, $2 }' "$TMP/text") \
+		<(jq -r '.[] | .result + " " + .check' "$TMP/found")
+	[ "$(awk '$1 == "=>"' "$TMP/text" | wc -l)" = "$(jq 'map(select(.todo)) | length' "$TMP/found")" ]
+}
+
+# rping_server: in b, PID in $server_pid
+rping_server()
+{
+	port=$(new_port)
+	ip netns exec b rping -s -a $IP_B -p "$port" >"$TMP/server" 2>&1 &
+	server_pid=$!
+	wait_for_listen "$port"
+}
+
+with_a_peer()
+{
+	rping_server
+	finds 0 ok peer "$IP_B port $port: data moved both ways, by tern_a from $IP_A" -- $IP_B "$port"
+	jq -e 'map(select(.check == "crc" or .check == "rtr") | .result) == ["ok", "ok"]' "$TMP/found"
+	ends $server_pid
+	in_a tern set tern_a crc off
+	rping_server
+	finds 0 warn crc 'the peer asks for it' -- $IP_B "$port"
+	ends $server_pid
+	in_a tern set tern_a crc on
+	finds 1 fail peer "$IP_B port $port: Connection re(set|fused)" -- $IP_B "$port"
+	finds 1 fail peer unreachable -- 203.0.113.1
+	finds 1 fail peer nowhere.invalid -- nowhere.invalid
+	# a firewall of the peer
+	in_a tern set tern_a reply-ms 500
+	drop_in_b "tcp dport $port drop"
+	finds 1 fail peer 'timed out' -- $IP_B "$port"
+	undrop
+	in_a tern set tern_a reply-ms 30000
+}
+
+wrong_here()
+{
+	local libs=/usr/lib/x86_64-linux-gnu/libibverbs cover
+	# shellcheck disable=SC2016 # expanded inside
+	cover='mount -t tmpfs none "$0" && exec "$@"'
+	finds 1 fail provider 'tern.driver is missing; installed: libtern-rdmav[0-9]+.so' \
+		unshare -m sh -c "$cover" /etc/libibverbs.d --
+	finds 1 fail provider 'wants libtern-rdmav[0-9]+.so; no provider' \
+		unshare -m sh -c "$cover" $libs --
+	finds 1 fail rdma_cm 'No such file' unshare -m sh -c "$cover" /dev/infiniband --
+	in_a nft 'add table inet t; add chain inet t c { type filter hook input priority 0; policy drop; }'
+	finds 0 warn firewall 'chain c of table inet t drops' --
+	in_a nft delete table inet t
+	finds 0 warn memlock '^64 KiB' sh -c 'ulimit -l 64; exec setpriv --reuid 65534 --clear-groups "$@"' sh --
+	in_a ip link set v0a mtu 1000
+	finds 0 warn mtu '1000 bytes' --
+	in_a ip link set v0a mtu 1500
+	in_a ip addr flush dev v0a
+	finds 1 fail address 'no address' --
+	in_a ip link set v0a down
+	finds 1 fail netdev 'v0a is down' --
+	in_a ip link set v0a up
+	in_a ip addr add "$IP_A/24" dev v0a
+	in_a ip addr add "$IP6_A/64" dev v0a nodad
+}
+
+no_link()
+{
+	rdma link delete tern_a
+	rdma link delete tern_b
+	finds 1 fail link 'no link' --
+	rmmod tern
+	finds 1 fail module 'not loaded' -- $IP_B
+	modprobe tern
+	dev_add a tern_a tern v0a
+	dev_add b tern_b tern v0b
+}
+
 wanted=("$@")
 # proves NAME FUNCTION: a point, unless the arguments name others
 proves()
@@ -220,4 +318,8 @@ proves "monitor --all: the start and the end of each connection, and an attempt 
 proves "metrics: counters, devices and connections, in both formats" measured
 proves "metrics FILE: replaced at once, as the timer does it" by_the_timer
 proves "metrics without the module: a page that says so" without_the_module
+proves "diagnose: nothing is wrong, as text and as JSON" nothing_wrong
+proves "diagnose PEER: a test connection, its settings, and why there is none" with_a_peer
+proves "diagnose: provider, devices, limits, firewall, netdev" wrong_here
+proves "diagnose: no link, no module" no_link
 finish

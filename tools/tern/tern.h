@@ -33,6 +33,7 @@ struct options {
 int show(const struct options *opt, int argc, char **argv);
 int set(const struct options *opt, int argc, char **argv);
 int monitor(const struct options *opt, int argc, char **argv);
+int diagnose(const struct options *opt, int argc, char **argv);
 int metrics(const struct options *opt, int argc, char **argv);
 int up(const struct options *opt, int argc, char **argv);
 int down(const struct options *opt, int argc, char **argv);
