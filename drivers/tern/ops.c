@@ -12,6 +12,7 @@
 #include "cm/conn.h"
 #include "cm/crowd.h"
 #include "device/device.h"
+#include "device/perf.h"
 #include "mem/stags.h"
 #include "queue/cq.h"
 #include "queue/srq.h"
@@ -116,6 +117,7 @@ static const struct ib_device_ops device_ops = {
 	.post_recv = tern_post_recv,
 	.post_send = tern_post_send,
 	.post_srq_recv = tern_post_srq_recv,
+	.process_mad = tern_process_mad,
 	.query_qp = tern_query_qp,
 	.query_srq = tern_query_srq,
 	.reg_user_mr = tern_reg_user_mr,

@@ -88,6 +88,24 @@ details()
 	ends $server_pid $client_pid
 }
 
+# the files that programs read of any RDMA port: in units of 4 bytes, and of FPDUs
+port_counters()
+{
+	local dir=/sys/class/infiniband/tern_a/ports/1 name
+	verified
+	is "$(($(cat $dir/hw_counters/tx_bytes) / 4))" "$(cat $dir/counters/port_xmit_data)"
+	is "$(($(cat $dir/hw_counters/rx_bytes) / 4))" "$(cat $dir/counters/port_rcv_data)"
+	is "$(cat $dir/hw_counters/tx_fpdu)" "$(cat $dir/counters/port_xmit_packets)"
+	is "$(cat $dir/hw_counters/rx_fpdu)" "$(cat $dir/counters/port_rcv_packets)"
+	for name in port_rcv_errors symbol_error link_downed port_xmit_wait VL15_dropped; do
+		is "$(cat $dir/counters/$name)" 0
+	done
+	[ "$(cat $dir/counters/port_rcv_data)" -gt 0 ]
+	# iWARP has no multicast; and no management agent, so no umad, came with them
+	not test -e $dir/counters/multicast_rcv_packets
+	not grep -l tern /sys/class/infiniband_mad/umad*/ibdev
+}
+
 tracepoints()
 {
 	local event missing=0
@@ -117,6 +135,7 @@ no_firmware()
 topo_up
 point "DDP-114, RDMAP-149: nothing loads a firmware" no_firmware
 point "counters count, and agree with the peer's" counters
+point "sysfs has the counters of any RDMA port" port_counters
 point "rdma resource show has the driver's details" details on
 point "the six tracepoints fire" tracepoints
 point "settings are kept, shown and followed" settings_hold
