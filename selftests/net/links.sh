@@ -216,11 +216,11 @@ units()
 {
 	local systemd=/usr/local/lib/systemd out=$TMP/units device
 
-	mkdir -p "$out" "$TMP/etc/multi-user.target.wants"
+	mkdir -p "$out" "$TMP/etc/tern-links.target.wants"
 	lines "$TMP/t-1.conf" '[Link]' 'Netdev = br-0 # bridge'
 	lines "$TMP/t2.conf" '[Link]'
 	ln -s $systemd/system/tern-link@.service \
-		"$TMP/etc/multi-user.target.wants/tern-link@t-1.service"
+		"$TMP/etc/tern-links.target.wants/tern-link@t-1.service"
 	TERN_LINKS=$TMP TERN_UNITS=$TMP/etc \
 		$systemd/system-generators/tern-link-generator "$out" "$out" "$out"
 	find "$out"
@@ -233,6 +233,8 @@ units()
 	[ -L "$out/$device.wants/tern-link@t-1.service" ]
 	[ ! -e "$out/tern-link@t2.service.d" ]
 	grep -x 'ExecStart=/usr/local/sbin/tern up %i' $systemd/system/tern-link@.service
+	# else the boot waits for a netdev that is absent
+	grep -x 'WantedBy=tern-links.target' $systemd/system/tern-link@.service
 	SYSTEMD_UNIT_PATH=$out: systemd-analyze verify --man=no \
 		$systemd/system/tern-link@.service
 }
