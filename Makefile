@@ -10,6 +10,7 @@
 #	make check-ulp		NFS, iSER, NVMe-oF, MPI and the like, at length
 #	make check-static	static analysis: coccinelle, gcc's analyzer, clang-tidy
 #	make check-storm	a million atomics of each of eight QPs on one word
+#	make check-deb		the Debian packages: built, installed, upgraded, purged
 #	make check-vm		those of the selftests that the part vm has
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
@@ -33,7 +34,8 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 	ibverbs-providers rdmacm-utils
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
-.PHONY: help demo check check-vm check-static check-storm check-ulp check-debug check-debug-short \
+.PHONY: help demo check check-vm check-deb check-static check-storm check-ulp \
+	check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard lab-shell module install uninstall deb clean
 help:
@@ -45,7 +47,8 @@ demo:
 check:
 	@selftests/check $(PARTS)
 
-check-vm check-static check-storm check-conform-faults check-verbs-faults:
+check-vm check-deb check-static check-storm check-conform-faults \
+	check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 
 check-debug:
