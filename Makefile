@@ -11,6 +11,7 @@
 #	make check-static	static analysis: coccinelle, gcc's analyzer, clang-tidy
 #	make check-storm	a million atomics of each of eight QPs on one word
 #	make check-deb		the Debian packages: built, installed, upgraded, purged
+#	make check-reboot	a machine with them, rebooted: links and mounts are back
 #	make check-vm		those of the selftests that the part vm has
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
@@ -34,7 +35,7 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 	ibverbs-providers rdmacm-utils
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
-.PHONY: help demo check check-vm check-deb check-static check-storm check-ulp \
+.PHONY: help demo check check-vm check-deb check-reboot check-static check-storm check-ulp \
 	check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard lab-shell module install uninstall deb clean
@@ -47,7 +48,7 @@ demo:
 check:
 	@selftests/check $(PARTS)
 
-check-vm check-deb check-static check-storm check-conform-faults \
+check-vm check-deb check-reboot check-static check-storm check-conform-faults \
 	check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 
