@@ -114,7 +114,7 @@ int run_server(void)
 	long total = 0;
 	int i;
 
-	must(!end_bind(&listener, opt.addr, opt.port), "binding: %m");
+	must(!end_bind(&listener, opt.addr, opt.port), "listening: %m");
 	if (opt.tos >= 0)
 		must(!end_set_tos(&listener, opt.tos), "setting the TOS: %m");
 	must(!rdma_listen(listener.id, 16), "listening: %m");
