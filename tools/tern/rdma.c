@@ -53,6 +53,37 @@ int rdma_link_delete(uint32_t index)
 	return ask(msg, nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0);
 }
 
+/* ---- tables ------------------------------------------------------------------------ */
+
+/**
+ * struct table - a nest of entries in each message of an answer
+ * @attr: the nest
+ * @policy: of the message, and of an entry
+ * @read: reads the attributes of an entry
+ * @arg: what it needs
+ */
+struct table {
+	int attr;
+	const struct nla_policy *policy;
+	void (*read)(struct nlattr **tb, const void *arg);
+	const void *arg;
+};
+
+/* @arg: struct table */
+static void read_table(struct nlmsghdr *hdr, void *arg)
+{
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX], *nest, *entry;
+	const struct table *t = arg;
+	int rem;
+
+	if (nlmsg_parse(hdr, 0, tb, RDMA_NLDEV_ATTR_MAX - 1, t->policy) < 0 || !tb[t->attr])
+		return;
+	nest = tb[t->attr];
+	nla_for_each_nested(entry, nest, rem)
+		if (nla_parse_nested(tb, RDMA_NLDEV_ATTR_MAX - 1, entry, t->policy) >= 0)
+			t->read(tb, t->arg);
+}
+
 /* ---- owners ------------------------------------------------------------------------ */
 
 static const struct nla_policy qp_policy[RDMA_NLDEV_ATTR_MAX] = {
@@ -72,13 +103,13 @@ struct listing {
 	void *arg;
 };
 
-static void read_owner(struct nlattr *entry, const struct listing *l)
+/* @arg: struct listing */
+static void read_owner(struct nlattr **tb, const void *arg)
 {
-	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	const struct listing *l = arg;
 	struct rdma_owner owner = {};
 
-	if (nla_parse_nested(tb, RDMA_NLDEV_ATTR_MAX - 1, entry, qp_policy) < 0 ||
-	    !tb[RDMA_NLDEV_ATTR_RES_LQPN])
+	if (!tb[RDMA_NLDEV_ATTR_RES_LQPN])
 		return;
 	owner.qpn = nla_get_u32(tb[RDMA_NLDEV_ATTR_RES_LQPN]);
 	if (tb[RDMA_NLDEV_ATTR_RES_PID])
@@ -88,29 +119,17 @@ static void read_owner(struct nlattr *entry, const struct listing *l)
 	l->each(&owner, l->arg);
 }
 
-static void read_qps(struct nlmsghdr *hdr, void *arg)
-{
-	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
-	struct nlattr *entry;
-	int rem;
-
-	if (nlmsg_parse(hdr, 0, tb, RDMA_NLDEV_ATTR_MAX - 1, qp_policy) < 0 ||
-	    !tb[RDMA_NLDEV_ATTR_RES_QP])
-		return;
-	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_RES_QP], rem)
-		read_owner(entry, arg);
-}
-
 int rdma_qp_owners(uint32_t index, void (*each)(const struct rdma_owner *owner, void *arg),
 		   void *arg)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(TYPE(RES_QP_GET), NLM_F_DUMP);
-	struct listing l = { each, arg };
+	const struct listing l = { each, arg };
+	struct table t = { RDMA_NLDEV_ATTR_RES_QP, qp_policy, read_owner, &l };
 
 	if (!msg)
 		return -ENOMEM;
-	return ask_each(msg, nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0, read_qps,
-			&l);
+	return ask_each(msg, nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0, read_table,
+			&t);
 }
 
 /* ---- counters ---------------------------------------------------------------------- */
@@ -131,13 +150,13 @@ struct tally {
 	void *arg;
 };
 
-static void read_counter(struct nlattr *entry, const struct tally *tally)
+/* @arg: struct tally */
+static void read_counter(struct nlattr **tb, const void *arg)
 {
-	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	const struct tally *tally = arg;
 	struct rdma_counter counter;
 
-	if (nla_parse_nested(tb, RDMA_NLDEV_ATTR_MAX - 1, entry, counter_policy) < 0 ||
-	    !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME] ||
+	if (!tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME] ||
 	    !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE])
 		return;
 	nla_strlcpy(counter.name, tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME],
@@ -146,28 +165,16 @@ static void read_counter(struct nlattr *entry, const struct tally *tally)
 	tally->each(&counter, tally->arg);
 }
 
-static void read_counters(struct nlmsghdr *hdr, void *arg)
-{
-	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
-	struct nlattr *entry;
-	int rem;
-
-	if (nlmsg_parse(hdr, 0, tb, RDMA_NLDEV_ATTR_MAX - 1, counter_policy) < 0 ||
-	    !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
-		return;
-	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], rem)
-		read_counter(entry, arg);
-}
-
 int rdma_port_counters(uint32_t index,
 		       void (*each)(const struct rdma_counter *counter, void *arg), void *arg)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(TYPE(STAT_GET), NLM_F_ACK);
-	struct tally tally = { each, arg };
+	const struct tally tally = { each, arg };
+	struct table t = { RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, counter_policy, read_counter, &tally };
 
 	if (!msg)
 		return -ENOMEM;
 	return ask_each(msg, nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0 &&
 			     nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, 1) >= 0,
-			read_counters, &tally);
+			read_table, &t);
 }
