@@ -186,6 +186,21 @@ max_fpdu()
 	longest write 0 4114
 }
 
+# the longest FPDUs, Read Responses among them
+longest_without_crc()
+{
+	local mode
+	set_both max-fpdu 64750 crc off
+	for mode in send write read; do
+		pair 30 $vtraffic server -b $IP_B -p @PORT@ -- \
+			$vtraffic client -a $IP_B -p @PORT@ -m $mode -n 20 -x 1000000
+	done
+	traced read
+	# the responses alone are long there, whichever their opcode is (version 2 has its own)
+	[ "$(sed -n 's/.* ulpdu_len=\([0-9]*\) .*/\1/p' "$TMP/fpdus" | sort -n |
+		tail -n 1)" -gt 1442 ]
+}
+
 # ---- timers --------------------------------------------------------------------
 
 # closed_after MS: the TCP connection in fd 3, opened after $t0, ends after about MS, at
@@ -398,6 +413,8 @@ point "rtr read,write: the RTR is a Read" opens_with read,write 1 send 1
 point "rtr send: the RTR is a Send" opens_with send 3 read 1
 defaults
 point "max-fpdu: FPDUs have the length that is set" max_fpdu
+defaults
+point "max-fpdu 64750 without CRC: Sends, Writes and Reads of up to 1 MB arrive" longest_without_crc
 defaults
 point "request-ms ends a silent client" request_timer
 defaults
