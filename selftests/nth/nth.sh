@@ -124,24 +124,20 @@ survives=(tcp_sendmsg_locked alloc_pages)
 
 # ---- refusals ----------------------------------------------------------------------
 
-# needs_devices SCENE: the first two are about devices and the module
-needs_devices() { [[ $1 != @(module|device) ]]; }
-
 # prepare SCENE: from whatever a refusal left
 prepare()
 {
-	if [ "$1" = module ]; then
+	[ "$1" = module ] || [ -d /sys/module/tern ] || load
+	case $1 in
+	module | device)
 		rdma link delete "$DEV_A" 2>/dev/null || true
 		rdma link delete "$DEV_B" 2>/dev/null || true
-		return
-	fi
-	[ -d /sys/module/tern ] || load
-	if needs_devices "$1"; then
+		;;
+	*)
 		[ -d "/sys/class/infiniband/$DEV_A" ] || dev_add a "$DEV_A" tern v0a
 		[ -d "/sys/class/infiniband/$DEV_B" ] || dev_add b "$DEV_B" tern v0b
-	else
-		rdma link delete "$DEV_A" 2>/dev/null || true
-	fi
+		;;
+	esac
 }
 
 # calls: "POINT@CALLS" of each point
@@ -237,15 +233,6 @@ every_point()
 	return $status
 }
 
-# nothing_left: no object of the scenes
-nothing_left()
-{
-	local left
-	left=$(rdma resource show | grep -E "$DEV_A|$DEV_B" |
-		grep -Ev ' pd 0 cq 0 qp 0 cm_id 0 mr 0 .* srq 0 ' || true)
-	[ -z "$left" ] || { echo "$left"; return 1; }
-}
-
 restore()
 {
 	local status=$?
@@ -274,5 +261,5 @@ done
 if [ $# = 0 ]; then
 	point "each point was refused, or has a reason" every_point
 fi
-point "no object is left" nothing_left
+point "no object is left" objects_gone
 finish
