@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Sourced after again.sh by `check`: run the parts, one after the other or in the
-# background, run failed points again, and add up. A part is a function part_NAME [UNIT]
+# Sourced after again.sh by `check`: run the parts, as many at a time as $jobs says, run
+# failed points again, and add up. A part is a function part_NAME [UNIT]
 # that writes TAP; with a UNIT (see results) it runs only that, narrowed by $narrow. Its
 # log is $logs/NAME.log, the consoles of its guests are in $logs/NAME.
 
-# needs: as in again.sh; the parts to run in the background; parts that may not skip
-: "${runner:?}" "${logs:?}" "${flaky_list:?}" "${beside?}" "${all_of_it?}"
-passed=0 failed=0 skipped=0 flaky=0 costs='' broken=() begun=''
+# needs: as in again.sh; how many parts run at a time; parts that may not skip
+: "${runner:?}" "${logs:?}" "${flaky_list:?}" "${jobs:?}" "${all_of_it?}"
+passed=0 failed=0 skipped=0 flaky=0 costs='' broken=() workers=()
 
 # point NAME COMMAND...: one line of TAP from a command's status.
 point()
@@ -45,18 +45,71 @@ one_part()
 	TERN_RUN_LOGS=$logs/$1 "part_$1"
 }
 
-# begin PART...: run them one after the other in the background; run_part waits for them.
+# work PART...: run one after the other, but for those that another worker has taken
+work()
+{
+	local part t0 status
+
+	for part; do
+		mkdir "$logs/$part.taken" 2>/dev/null || continue
+		t0=$SECONDS status=0
+		: >"$logs/$part.times"
+		(
+			one_part "$part" && ended=0 || ended=1
+			builtin times >"$logs/$part.times"
+			exit $ended
+		) >"$logs/$part.log" 2>&1 || status=1
+		echo "$status $((SECONDS - t0)) $(cpu_seconds <"$logs/$part.times")" >"$logs/$part.end"
+	done
+}
+
+# cpu_seconds: of the output of `times`, whose second line is of the children
+cpu_seconds()
+{
+	tr 'ms' '  ' | awk 'NR == 2 { s = 60 * $1 + $2 + 60 * $3 + $4 } END { printf "%d", s }'
+}
+
+# begin PART...: run them in the background; run_part waits for each
 begin()
 {
-	begun=" $* "
-	(cd "$logs" && rm -f "${@/%/.end}")
-	for part; do
-		local t0=$SECONDS status=0
-		(one_part "$part") >"$logs/$part.log" 2>&1 || status=1
-		echo "$status $((SECONDS - t0))" >"$logs/$part.end"
-	done </dev/null &
-	begun_pid=$!
-	trap 'end_tree $begun_pid' EXIT
+	(
+		cd "$logs" || exit
+		rm -rf "${@/%/.taken}"
+		rm -f "${@/%/.end}" "${@/%/.log}"
+	)
+	while [ ${#workers[@]} -lt "$jobs" ] && [ ${#workers[@]} -lt $# ]; do
+		work "$@" </dev/null &
+		workers+=($!)
+	done
+	trap end_workers EXIT
+}
+
+end_workers()
+{
+	local pid
+
+	for pid in "${workers[@]}"; do
+		end_tree "$pid"
+	done
+}
+
+# show PART: print its log as it grows, until the part has ended
+show()
+{
+	local log=$logs/$1.log at=0 size ended=''
+
+	while [ -z "$ended" ]; do
+		if [ -s "$logs/$1.end" ]; then
+			ended=1
+		elif ! kill -0 "${workers[@]}" 2>/dev/null && [ ! -s "$logs/$1.end" ]; then
+			die "nobody runs part $1 any more"
+		else
+			sleep 0.3
+		fi
+		size=$(stat -c %s "$log" 2>/dev/null || echo 0)
+		[ "$size" = $at ] || tail -c +$((at + 1)) "$log" | head -c $((size - at))
+		at=$size
+	done
 }
 
 # end_tree PID: end its children, then the process
@@ -90,22 +143,11 @@ faults_of_part()
 
 run_part()
 {
-	local log=$logs/$1.log status=0 t0=$SECONDS seconds p f s rows
+	local log=$logs/$1.log status seconds cpu p f s rows
 
 	say "part $1"
-	if [[ $begun == *" $1 "* ]]; then
-		[ -s "$logs/$1.end" ] || say "waiting for $1"
-		until [ -s "$logs/$1.end" ]; do
-			sleep 1
-			kill -0 "$begun_pid" 2>/dev/null || [ -s "$logs/$1.end" ] ||
-				die "nobody runs part $1 any more"
-		done
-		read -r status seconds <"$logs/$1.end"
-		cat "$log"
-	else
-		one_part "$1" 2>&1 | tee "$log" || status=1
-		seconds=$((SECONDS - t0))
-	fi
+	show "$1"
+	read -r status seconds cpu <"$logs/$1.end"
 	read -r p f s < <(count "$log" $status)
 	faults_of_part "$1" $status >"$log.more"
 	tee -a "$log" <"$log.more"
@@ -115,14 +157,14 @@ run_part()
 	[ "$rows" -le "$f" ] || f=$rows
 	[ "$f" = 0 ] || broken+=("$1")
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	costs+=$(printf '\n  %-12s %5d s  %5d passed %4d failed %4d skipped' \
-		"$1" "$seconds" "$p" "$f" "$s")
+	costs+=$(printf '\n  %-20s %5d s %5d of a CPU  %5d passed %4d failed %4d skipped' \
+		"$1" "$seconds" "$cpu" "$p" "$f" "$s")
 }
 
 # run_parts PART...: run them all; the last line and the status are the verdict
 run_parts()
 {
-	local part t0 aside=() more=''
+	local part t0 more=''
 
 	mkdir -p "$logs"
 	for part; do
@@ -131,15 +173,9 @@ run_parts()
 	if [ -n "$(flaky_without_cause "$flaky_list")" ]; then
 		die "not a name, a tab and its cause in $flaky_list: $(flaky_without_cause "$flaky_list")"
 	fi
-	if [ -z "${TERN_FLAKY:-}" ]; then
-		TERN_FLAKY=$logs/flaky.names
-		: >"$TERN_FLAKY"
-	fi
-	for part in $beside; do
-		[[ " $* " != *" $part "* ]] || aside+=("$part")
-	done
-	# a single part runs in the foreground
-	if [ ${#aside[@]} -gt 0 ] && [ $# -gt ${#aside[@]} ]; then begin "${aside[@]}"; fi
+	export TERN_FLAKY=$logs/flaky.names
+	: >"$TERN_FLAKY"
+	begin "$@"
 	for part; do
 		run_part "$part"
 	done
@@ -151,10 +187,12 @@ run_parts()
 	if [ ${#broken[@]} -gt 0 ]; then
 		t0=$SECONDS
 		second_runs "${broken[@]}"
-		costs+=$(printf '\n  %-12s %5d s' 'second runs' $((SECONDS - t0)))
+		costs+=$(printf '\n  %-20s %5d s' 'second runs' $((SECONDS - t0)))
 	fi
+	too_flaky
 	printf 'Cost of each part:%s\n' "$costs"
 	[ $flaky = 0 ] || more=", $flaky FLAKY"
+	sed 's/^/FLAKY: /' "$TERN_FLAKY"
 	echo "$passed passed, $failed failed, $skipped skipped$more"
 	[ $failed = 0 ]
 }
