@@ -35,6 +35,8 @@ static void free_cep(struct kref *ref)
 	struct tern_cep *cep = container_of(ref, struct tern_cep, ref);
 
 	mutex_destroy(&cep->lock);
+	kfree(cep->pd);
+	kfree(cep->frame);
 	kfree(cep);
 }
 
@@ -97,6 +99,11 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 
 	if (!cep)
 		return NULL;
+	cep->frame = kmalloc(TERN_MPA_FRAME_MAX, GFP_KERNEL_ACCOUNT);
+	if (!cep->frame) {
+		kfree(cep);
+		return NULL;
+	}
 	kref_init(&cep->ref);
 	cep->user.ops = &user_ops;
 	cep->dev = dev;
@@ -275,10 +282,22 @@ static void abort_stream(struct tern_cep *cep)
 	tern_stream_close(cep->stream, true);
 }
 
+/* the startup is over, and the program has the peer's private data */
+static void free_frames(struct tern_cep *cep)
+{
+	cep->request.pd = NULL;
+	cep->reply.pd = NULL;
+	kfree(cep->pd);
+	cep->pd = NULL;
+	kfree(cep->frame);
+	cep->frame = NULL;
+}
+
 static void reply_ok(struct tern_cep *cep)
 {
 	tern_stat_inc(cep->dev->stats, CM_ESTABLISHED);
 	tern_event_reply(cep, 0);
+	free_frames(cep);
 }
 
 static void reply_err(struct tern_cep *cep)
@@ -290,6 +309,7 @@ static void established_ok(struct tern_cep *cep)
 {
 	tern_stat_inc(cep->dev->stats, CM_ESTABLISHED);
 	tern_event_established(cep, 0);
+	free_frames(cep);
 }
 
 static void established_err(struct tern_cep *cep)

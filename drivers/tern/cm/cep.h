@@ -68,9 +68,10 @@ struct tern_listen_id;
  * @status: cause of the failure, negative, or 0
  * @retried: this is the plain attempt after an enhanced one
  * @plain: the peer showed by a Reply or a FIN that it takes no enhanced Request
- * @pd: active: the ULP's private data
+ * @pd: active: the ULP's private data; freed, as @frame is, when the program was told
+ *	that it is connected
  * @pd_len: bytes at @pd
- * @frame: what came of the peer's frame
+ * @frame: what came of the peer's frame, room for TERN_MPA_FRAME_MAX bytes
  * @frame_len: bytes at @frame
  * @event_lock: guards @events and @terms; BH-safe, the innermost lock
  * @events: BIT(enum tern_cm_event) that @work will step
@@ -116,9 +117,9 @@ struct tern_cep {
 	bool plain;
 	int status;
 	u16 pd_len;
-	u8 pd[TERN_MPA_MAX_PD];
+	u8 *pd;
 	u32 frame_len;
-	u8 frame[TERN_MPA_FRAME_MAX];
+	u8 *frame;
 
 	spinlock_t event_lock;	/* see above */
 	u32 events;

@@ -8,6 +8,8 @@
  */
 #include "cm.h"
 
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <net/net_namespace.h>
 
 #include "device/device.h"
@@ -101,12 +103,20 @@ static void set_up_initiator(struct tern_cep *cep, struct iw_cm_id *id,
 	tern_rdma_id_sock_options(id, &cep->sock_options);
 	cep->opt.ird = param->ird;
 	cep->opt.ord = param->ord;
-	cep->pd_len = param->private_data_len;
-	if (cep->pd_len)
-		memcpy(cep->pd, param->private_data, cep->pd_len);
 	if (!tern_options_p2p(&cep->stream->setup.options) &&
 	    tern_peer_is_plain(cep->net, &cep->addr.remote))
 		tern_mpa_fall_back(&cep->opt);
+}
+
+static int take_private_data(struct tern_cep *cep, const struct iw_cm_conn_param *param)
+{
+	if (!param->private_data_len)
+		return 0;
+	cep->pd = kmemdup(param->private_data, param->private_data_len, GFP_KERNEL_ACCOUNT);
+	if (!cep->pd)
+		return -ENOMEM;
+	cep->pd_len = param->private_data_len;
+	return 0;
 }
 
 static int start_connect(struct tern_cep *cep, struct iw_cm_id *id,
@@ -114,6 +124,9 @@ static int start_connect(struct tern_cep *cep, struct iw_cm_id *id,
 {
 	int rc;
 
+	rc = take_private_data(cep, param);
+	if (rc)
+		return rc;
 	rc = bind_stream(cep, id, param->qpn);
 	if (rc)
 		return rc;
