@@ -195,13 +195,28 @@ int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek)
 	return kernel_recvmsg(s->sock, &msg, &vec, 1, len, flags);
 }
 
+/* TCP copied the frame into a fragment of 32 KiB, and keeps it for the next copy: none comes */
+static void drop_frag_locked(struct sock *sk)
+{
+	struct page_frag *frag = &sk->sk_frag;
+
+	sock_owned_by_me(sk);
+	if (frag->page)
+		put_page(frag->page);
+	frag->page = NULL;
+}
+
 int tern_sock_send(struct tern_sock *s, const void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	int rc;
 
-	rc = kernel_sendmsg(s->sock, &msg, &vec, 1, len);
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
+	lock_sock(s->sk);
+	rc = tcp_sendmsg_locked(s->sk, &msg, len);
+	drop_frag_locked(s->sk);
+	release_sock(s->sk);
 	if (rc < 0)
 		return rc;
 	/* the send buffer of a starting connection holds any frame */
