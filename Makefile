@@ -53,7 +53,7 @@ check-vm check-deb check-reboot check-static check-storm check-conform-faults \
 	@selftests/check $(@:check-%=%)
 
 check-debug:
-	@selftests/check checkers debug-net debug-verbs debug-nth debug-ulp
+	@selftests/check checkers debug-net debug-verbs debug-nth debug-matrix debug-ulp
 
 check-debug-short:
 	@selftests/check checkers debug-short

@@ -26,7 +26,7 @@ run_checkpatch()
 
 kernel_code()
 {
-	files 'drivers/tern/*.[ch]' 'selftests/kernel/*.[ch]'
+	files 'drivers/tern/*.[ch]' 'selftests/kernel/*.[ch]' 'selftests/matrix/near_*.[ch]'
 }
 
 # EMBEDDED_FILENAME misfires on a file named sock.h that says "sock" in its text
@@ -67,7 +67,7 @@ checkpatch_programs()
 	local code=()
 
 	mapfile -t code < <(files '*.[ch]' |
-		grep -vE '^(drivers/tern|selftests/kernel)/')
+		grep -vE '^(drivers/tern/|selftests/(kernel/|matrix/near_))')
 	run_checkpatch "$program" "${code[@]}"
 }
 
