@@ -112,6 +112,16 @@ wrong_usage()
 	monitor tern_a
 	monitor -o
 	metrics one two
+	top tern_a tern_b
+	top -n 0
+	top -n 1x
+	top -n -- -1
+	top -d 0
+	top -d nan
+	top -d 1s
+	top -s speed
+	top --all
+	show -b
 	diagnose 10.7.0.2 7174 three
 	diagnose -a
 	EOF
@@ -123,6 +133,7 @@ refusals()
 {
 	exits 1 show nope
 	exits 1 show connections nope
+	exits 1 top nope
 	exits 1 set nope crc on
 	exits 1 set tern_a half-open 0
 	exits 1 set tern_a rtr read,read
@@ -196,6 +207,11 @@ completion()
 	completes showconf tern_ = tern_a tern_b
 	completes setconf tern_a /etc/hostn = /etc/hostname
 	completes up h = help
+	completes top tern_ = tern_a tern_b
+	completes top -n 3 tern_ = tern_a tern_b
+	completes top -n '' = ''
+	completes top --sort me = messages
+	completes top -s '' = bytes messages retransmits rtt nr
 	completes metrics /etc/hostn = /etc/hostname
 }
 

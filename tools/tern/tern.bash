@@ -39,12 +39,24 @@ _tern_values()
 		sed -E 's/a list of|each once|,|\bor\b|\band\b/ /g'
 }
 
+# the orders of tern top
+_tern_orders()
+{
+	tern help top 2>/dev/null | sed -n '/^Orders:/{n;p}'
+}
+
 # _tern_words: what may come after the words of the command line, without options
 _tern_words()
 {
 	case $1 in
 	'')	_tern_commands ;;
 	help)	[ $# -gt 1 ] || _tern_commands ;;
+	top)
+		case $# in
+		1)	_tern_devices; echo dev help ;;
+		2)	[ "$2" != dev ] || _tern_devices ;;
+		esac
+		;;
 	show)
 		case $# in
 		1)	_tern_devices; echo connections dev help ;;
@@ -76,12 +88,18 @@ _tern_plain() { _tern_words "$@" | grep -oE '[[:alnum:]_.,:-]+'; }
 
 _tern()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} words=() word
+	local cur=${COMP_WORDS[COMP_CWORD]} words=() word last=
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-		[[ $word == -* ]] || words+=("$word")
+		# an option, and the value of one that has a value
+		[[ $word == -* || $last == -@(n|d|s|-count|-delay|-sort) ]] || words+=("$word")
+		last=$word
 	done
-	if [[ "${#words[@]} ${words[0]-}" == @('2 setconf'|'1 metrics') ]]; then
+	if [[ $last == -@(s|-sort) ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_tern_orders)" -- "$cur")
+	elif [[ $last == -@(n|d|-count|-delay) ]]; then
+		COMPREPLY=()
+	elif [[ "${#words[@]} ${words[0]-}" == @('2 setconf'|'1 metrics') ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 	elif [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_tern_options)" -- "$cur")

@@ -49,6 +49,9 @@ static const struct command commands[] = {
 	{ "monitor", { "" },
 	  "Print each connection that ends with an error; with --all, each that starts or ends.",
 	  NULL, monitor, "ait" },
+	{ "top", { "[[dev] DEV]" },
+	  "Show what devices and connections move per second, again and again.", top_help, top,
+	  "bnds" },
 	{ "metrics", { "[FILE]" },
 	  "Print counters and connections for Prometheus, or replace a file by them.", NULL,
 	  metrics, "o" },
@@ -75,6 +78,10 @@ static const struct option long_options[] = {
 	{ "info", no_argument, NULL, 'i' },
 	{ "openmetrics", no_argument, NULL, 'o' },
 	{ "timestamp", no_argument, NULL, 't' },
+	{ "batch", no_argument, NULL, 'b' },
+	{ "count", required_argument, NULL, 'n' },
+	{ "delay", required_argument, NULL, 'd' },
+	{ "sort", required_argument, NULL, 's' },
 	{}
 };
 
@@ -88,7 +95,11 @@ static const char option_help[] =
 	"                     up, down: all links that have a file\n"
 	"    -i, --info       show connections, monitor: who, since when, how much, and the path\n"
 	"    -o, --openmetrics  metrics: in OpenMetrics 1.0\n"
-	"    -t, --timestamp  monitor: when each event was received\n";
+	"    -t, --timestamp  monitor: when each event was received\n"
+	"    -b, --batch      top: print report after report, as where there is no terminal\n"
+	"    -n, --count N    top: end after N reports\n"
+	"    -d, --delay S    top: seconds between reports (1)\n"
+	"    -s, --sort ORDER  top: of connections, see tern help top (bytes)\n";
 
 static void say(const char *format, va_list args, const char *end)
 {
@@ -191,7 +202,8 @@ static const char *take_options(int argc, char **argv, struct options *opt)
 
 	/* the library's message begins with this */
 	argv[0] = "tern";
-	while ((letter = getopt_long_only(argc, argv, "hVjpaiot", long_options, NULL)) != -1) {
+	while ((letter = getopt_long_only(argc, argv, "hVjpaiotbn:d:s:", long_options,
+					  NULL)) != -1) {
 		if (letter == '?')
 			return NULL;
 		opt->json |= letter == 'j';
@@ -200,6 +212,10 @@ static const char *take_options(int argc, char **argv, struct options *opt)
 		opt->info |= letter == 'i';
 		opt->openmetrics |= letter == 'o';
 		opt->timestamp |= letter == 't';
+		opt->batch |= letter == 'b';
+		opt->count = letter == 'n' ? optarg : opt->count;
+		opt->delay = letter == 'd' ? optarg : opt->delay;
+		opt->sort = letter == 's' ? optarg : opt->sort;
 		if (!strchr(given, letter))
 			given[n++] = letter;
 	}

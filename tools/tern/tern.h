@@ -5,6 +5,7 @@
 #define TERN_TOOL_TERN_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -19,6 +20,10 @@ enum { DONE, FAILED, USAGE };
  * @all: ended connections, too; every link that has a file
  * @timestamp: when each event was received
  * @openmetrics: metrics in this format
+ * @batch: reports without a screen
+ * @count: number of reports, NULL for no end
+ * @delay: seconds between reports, NULL for the usual one
+ * @sort: order of connections, NULL for the usual one
  */
 struct options {
 	bool json;
@@ -27,12 +32,17 @@ struct options {
 	bool all;
 	bool timestamp;
 	bool openmetrics;
+	bool batch;
+	const char *count;
+	const char *delay;
+	const char *sort;
 };
 
 /* the commands: words after the name of the command, and their number; an exit status */
 int show(const struct options *opt, int argc, char **argv);
 int set(const struct options *opt, int argc, char **argv);
 int monitor(const struct options *opt, int argc, char **argv);
+int top(const struct options *opt, int argc, char **argv);
 int diagnose(const struct options *opt, int argc, char **argv);
 int metrics(const struct options *opt, int argc, char **argv);
 int up(const struct options *opt, int argc, char **argv);
@@ -40,6 +50,9 @@ int down(const struct options *opt, int argc, char **argv);
 int save(const struct options *opt, int argc, char **argv);
 int showconf(const struct options *opt, int argc, char **argv);
 int setconf(const struct options *opt, int argc, char **argv);
+
+/* the orders of tern top */
+void top_help(FILE *to);
 
 /* print "tern: " and a line on stderr */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
