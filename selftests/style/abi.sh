@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The ABI grows and never changes: the list abi.list has the size of each struct, the place of
-# each member, each constant and each attribute of netlink that somebody may have compiled
+# each member, each constant and each attribute of netlink that may have been compiled
 # into a program, and the headers of this tree have all of it.
 #
 #	abi.sh --add	write what is new into the list
