@@ -12,6 +12,8 @@
 #	make check-storm	a million atomics of each of eight QPs on one word
 #	make check-deb		the Debian packages: built, installed, upgraded, purged
 #	make check-reboot	a machine with them, rebooted: links and mounts are back
+#	make upstream-patch OUT=DIR	a series that adds tern to the newest kernel
+#	make check-upstream	that series applies, builds, and passes checkpatch
 #	make check-vm		those of the selftests that the part vm has
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
@@ -36,6 +38,7 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-deb check-reboot check-static check-storm check-ulp \
+	check-upstream upstream-patch \
 	check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard lab-shell module install uninstall deb clean
@@ -48,8 +51,8 @@ demo:
 check:
 	@selftests/check $(PARTS)
 
-check-vm check-deb check-reboot check-static check-storm check-conform-faults \
-	check-verbs-faults:
+check-vm check-deb check-reboot check-static check-storm check-upstream \
+	check-conform-faults check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 
 check-debug:
@@ -105,6 +108,9 @@ endif
 
 deb:
 	@$(LAB)/deb-build $(or $(OUT),$(TERN_CACHE)/deb)
+
+upstream-patch:
+	@tools/upstream/series $(or $(OUT),$(TERN_CACHE)/upstream)
 
 clean:
 	for d in core model fuzz; do $(MAKE) -C selftests/$$d clean; done

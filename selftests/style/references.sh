@@ -47,6 +47,8 @@ unknown()
 
 # functions of the kernel and of others that no file here calls, and files of theirs
 foreign='begin_cpu_access|call_rcu|cm_disconnect_handler|dma_buf_vmap|end_cpu_access'
+foreign+='|kernel_sock_shutdown|mem_cgroup_sk_alloc|tcp_cleanup_rbuf|tcp_get_info'
+foreign+='|tcp_set_window_clamp'
 foreign+='|ib_umem_dmabuf_get|ibv_import_device|pidfd_getfd|cma\.c|infiniband/terndv\.h'
 
 # ``function()`` and ``folder/file.c`` of a document that the tree does not have
