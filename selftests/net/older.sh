@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # tern talks to an older tern, which has no extensions, in both roles, while it asks for
 # them. The older one is the module of commit f1ff537bb41d, built under the name ternold
-# (lab/build-module), so that one kernel can have both.
+# (lab/build-module), so that one kernel can have both. Today's provider serves it; at last the
+# older provider serves today's module.
 
 . ./lib.sh
 . ./scene.sh
@@ -39,9 +40,19 @@ older_down()
 	not has '^ternold ' </proc/modules
 }
 
+# the older provider, in the place of today's, until it is unmounted
+older_serves()
+{
+	not cmp -s "$variant/libtern.so" "$provider"
+	mount --bind "$variant/libtern.so" "$provider"
+	in_a ibv_devinfo -d tern_a | has PORT_ACTIVE
+}
+newer_serves() { umount "$provider"; }
+
 clean_up()
 {
 	local status=$?
+	umount "$provider" 2>/dev/null || true
 	rdma link delete "$DEV_A" 2>/dev/null || true
 	rdma link delete "$DEV_B" 2>/dev/null || true
 	rmmod ternold 2>/dev/null || true
@@ -160,4 +171,10 @@ hosts ternold tern
 plain "$from_older"
 point "$from_older: tshark finds no offer" offers none
 point "the older module is unloaded" older_down
+hosts tern tern
+both="the older provider on today's module"
+point "$both: it opens the device" older_serves
+point "$both: rping, verified" ping
+point "$both: Sends, Writes and Reads, verified" verified mixed
+point "today's provider is back" newer_serves
 finish
