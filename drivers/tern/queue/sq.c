@@ -419,9 +419,10 @@ int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe)
 
 /* ---- doorbells -------------------------------------------------------------- */
 
-bool tern_sq_go_idle(struct tern_sq *sq)
+bool tern_sq_go_idle(struct tern_sq *sq, bool lazy)
 {
-	tern_sq_clear_busy(sq);
+	tern_sq_show(sq, lazy ? TERN_RING_LAZY : 0);
+	smp_mb(); /* flags before prod */
 	if (!tern_sq_pending(sq))
 		return true;
 	tern_sq_set_busy(sq);

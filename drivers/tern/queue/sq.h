@@ -50,6 +50,7 @@ struct tern_sq_slot {
  * @sig_all: every entry is signalled
  * @extended: kernel users may post what needs extensions
  * @failed: the flush found an entry that failed: none after it succeeds
+ * @shown: enum tern_ring_flags, as last written into the ring, which the program can change
  * @vendor_err: the peer's Terminate, for entries that fail; 0 means none
  * @flush_left: entries never started that the flush may still find
  *
@@ -73,6 +74,7 @@ struct tern_sq {
 	bool sig_all;
 	bool extended;
 	bool failed;
+	u8 shown;
 	u32 vendor_err;
 	u32 flush_left;
 };
@@ -133,6 +135,12 @@ int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
 /* undo tern_sq_init(); Context: process, may sleep */
 void tern_sq_exit(struct tern_sq *sq);
 
+static inline void tern_sq_show(struct tern_sq *sq, u8 flags)
+{
+	WRITE_ONCE(sq->shown, flags);
+	WRITE_ONCE(sq->q.hdr->flags, flags);
+}
+
 /*
  * TERN_RING_BUSY (enum tern_ring_flags): the engine runs, or will run, and
  * reads the queue before it ends. Posts need no doorbell until
@@ -140,25 +148,32 @@ void tern_sq_exit(struct tern_sq *sq);
  */
 static inline void tern_sq_set_busy(struct tern_sq *sq)
 {
-	WRITE_ONCE(sq->q.hdr->flags, TERN_RING_BUSY);
+	tern_sq_show(sq, TERN_RING_BUSY);
 }
 
 /* from here on each post rings; the caller reads the queue again after this */
 static inline void tern_sq_clear_busy(struct tern_sq *sq)
 {
-	WRITE_ONCE(sq->q.hdr->flags, 0);
+	tern_sq_show(sq, 0);
 	smp_mb(); /* flags before prod */
+}
+
+/* may the program leave posts for a later doorbell? Without the stream lock a hint */
+static inline bool tern_sq_is_lazy(const struct tern_sq *sq)
+{
+	return READ_ONCE(sq->shown) == TERN_RING_LAZY;
 }
 
 /**
  * tern_sq_go_idle() - the engine has nothing to send: make the next post ring
  * @sq: the queue
+ * @lazy: posts may ring later, TERN_RING_LAZY: the caller starts a timer after this
  *
  * Context: the stream lock is held. Return: true when the queue is idle; false
  * when an entry was posted before that: the queue stays busy and the engine
  * runs on.
  */
-bool tern_sq_go_idle(struct tern_sq *sq);
+bool tern_sq_go_idle(struct tern_sq *sq, bool lazy);
 
 /**
  * tern_sq_must_ring() - does a kernel user's post need a doorbell?

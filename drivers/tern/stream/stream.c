@@ -151,6 +151,20 @@ int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
 
 /* the one that waited when the error was found, and that of the Terminate */
 #define LAST_BURSTS	2
+/* the most that a program leaves for a later doorbell, 256 KiB, and one that waited */
+#define LEFT_BURSTS	5
+
+/*
+ * An owner may abort at the async event, before a Terminate goes out; and a program that
+ * ends, by SIGKILL too, does not ring for the posts that it left for a later doorbell.
+ */
+static void send_last(struct tern_stream *s)
+{
+	if (s->state == QP_TERMINATE)
+		tern_tx_run(s, LAST_BURSTS);
+	else if (s->state == QP_RTS && s->ctx && tern_sq_pending(&s->sq) > 0)
+		tern_tx_run(s, LEFT_BURSTS);
+}
 
 void tern_stream_close(struct tern_stream *s, bool abrupt)
 {
@@ -158,9 +172,8 @@ void tern_stream_close(struct tern_stream *s, bool abrupt)
 
 	tern_stream_lock(s);
 	idle = !s->sock;
-	/* an owner may abort at the async event, before a Terminate goes out */
-	if (abrupt && s->state == QP_TERMINATE)
-		tern_tx_run(s, LAST_BURSTS);
+	if (abrupt)
+		send_last(s);
 	tern_stream_step(s, abrupt ? QP_EV_ABORT : QP_EV_LOCAL_CLOSE);
 	tern_stream_unlock(s);
 	/* a process can wait: finish the flush of a deep queue here */

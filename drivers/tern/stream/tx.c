@@ -319,7 +319,7 @@ static bool go_idle(struct tern_stream *s)
 	/* reading the clock costs: skip it unless batching may begin */
 	if (READ_ONCE(s->sched.doorbells))
 		WRITE_ONCE(tx->idle_at, tern_tx_now());
-	return tern_sq_go_idle(&s->sq);
+	return tern_tx_go_idle(s);
 }
 
 /* FIN_WAIT and ERROR send nothing; IDLE has no connection */

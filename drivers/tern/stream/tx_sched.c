@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The tern authors
 /*
  * When and where the send engine runs: in the process that rings, in softirq or
- * in a worker; and while a program batches, a few microseconds after the
- * doorbell.
+ * in a worker; while a program batches, a few microseconds after the doorbell; and
+ * when a program that may ring later does not.
  */
 #include "tx_sched.h"
 
@@ -73,18 +73,27 @@ void tern_tx_sched_at(struct tern_stream *s, unsigned long when)
 	queue_delayed_work(wq, &s->sched.late, max_t(long, when - jiffies, 1));
 }
 
-static void run_bh(struct tern_stream *s, bool rung)
+/* Return: the socket, locked; or NULL: a worker runs the engine */
+static struct tern_sock *lock_bh(struct tern_stream *s)
 {
 	/* pairs with the release in switch_lock() */
 	struct tern_sock *sock = smp_load_acquire(&s->sock);
 
-	if (sock && tern_sock_trylock_bh(sock)) {
-		tern_tx_sched(s, run_locked(s, rung));
-		tern_sock_unlock_bh(sock);
-		return;
-	}
+	if (sock && tern_sock_trylock_bh(sock))
+		return sock;
 	/* a process owns the socket, or there is none: let a worker wait */
 	queue_delayed_work(wq, &s->sched.work, 0);
+	return NULL;
+}
+
+static void run_bh(struct tern_stream *s, bool rung)
+{
+	struct tern_sock *sock = lock_bh(s);
+
+	if (!sock)
+		return;
+	tern_tx_sched(s, run_locked(s, rung));
+	tern_sock_unlock_bh(sock);
 }
 
 static void bh_work_fn(struct work_struct *work)
@@ -143,13 +152,98 @@ static void run_later(struct tern_stream *s)
 	preempt_enable();
 }
 
-void tern_tx_doorbell(struct tern_stream *s)
+/* ---- posts without a doorbell ----------------------------------------------- */
+
+static void start_backstop(struct tern_stream *s)
 {
-	if (may_linger(s) && is_batching(s))
-		run_later(s);
-	else
-		tern_tx_run_here(s);
+	hrtimer_start(&s->sched.backstop, tern_lazy_span(&s->sched.lazy), HRTIMER_MODE_REL_SOFT);
 }
+
+/* The program has stopped: it spins on memory, or waits elsewhere. Send what it left. */
+static void end_lazy(struct tern_stream *s)
+{
+	struct tern_sock *sock = lock_bh(s);
+	bool left;
+
+	if (!sock)
+		return;
+	/* else the engine has run since, and asked for doorbells or started the timer */
+	if (tern_sq_is_lazy(&s->sq) && !hrtimer_is_queued(&s->sched.backstop)) {
+		left = s->state == QP_RTS && tern_sq_pending(&s->sq) > 0;
+		if (left)
+			tern_stat_inc(s->stats, DOORBELL_MISSED);
+		spin_lock(&s->sched.lazy_lock);
+		tern_lazy_stop(&s->sched.lazy, left);
+		spin_unlock(&s->sched.lazy_lock);
+		tern_tx_sched(s, run_locked(s, true));
+	}
+	tern_sock_unlock_bh(sock);
+}
+
+static enum hrtimer_restart backstop_fn(struct hrtimer *timer)
+{
+	struct tern_stream *s = container_of(timer, struct tern_stream, sched.backstop);
+	bool lazy, goes_on;
+
+	spin_lock_bh(&s->sched.lazy_lock);
+	/* else posts ring, or the engine runs and starts this timer again */
+	lazy = tern_sq_is_lazy(&s->sq);
+	goes_on = lazy && tern_lazy_look(&s->sched.lazy, READ_ONCE(s->sq.q.hdr->prod));
+	if (goes_on)
+		start_backstop(s);
+	spin_unlock_bh(&s->sched.lazy_lock);
+	if (lazy && !goes_on)
+		end_lazy(s);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * TERN_RING_LAZY is shown before the timer starts, so a look follows each post that saw
+ * the flag. A timer that runs already does so too, as backstop_fn() holds the lock: it
+ * serves those runs of the engine that took nothing, of which received data causes many.
+ */
+bool tern_tx_go_idle(struct tern_stream *s)
+{
+	struct tern_lazy *lazy = &s->sched.lazy;
+	bool idle;
+
+	if (!READ_ONCE(lazy->on))
+		return tern_sq_go_idle(&s->sq, false);
+	spin_lock_bh(&s->sched.lazy_lock);
+	idle = tern_sq_go_idle(&s->sq, lazy->on);
+	if (idle && lazy->on &&
+	    (tern_lazy_idle(lazy, s->sq.head) || !hrtimer_is_queued(&s->sched.backstop)))
+		start_backstop(s);
+	spin_unlock_bh(&s->sched.lazy_lock);
+	return idle;
+}
+
+/* May the posts after this doorbell ring later? A coarse timer comes too late. */
+static bool may_be_lazy(struct tern_stream *s, bool more, bool in_time)
+{
+	u32 turn = tern_tx_now() - READ_ONCE(s->sched.served_at);
+	bool may;
+
+	more = more && hrtimer_resolution <= TERN_LAZY_SPAN_MIN;
+	spin_lock_bh(&s->sched.lazy_lock);
+	may = tern_lazy_doorbell(&s->sched.lazy, more, in_time, turn);
+	spin_unlock_bh(&s->sched.lazy_lock);
+	return may;
+}
+
+/* A program that was to ring later has waited already: do not batch what it left. */
+void tern_tx_doorbell(struct tern_stream *s, bool more)
+{
+	bool in_time = tern_sq_is_lazy(&s->sq);
+
+	if (may_be_lazy(s, more, in_time) || in_time || !may_linger(s) || !is_batching(s))
+		tern_tx_run_here(s);
+	else
+		run_later(s);
+	WRITE_ONCE(s->sched.served_at, tern_tx_now());
+}
+
+/* ---- in a process ------------------------------------------------------------ */
 
 void tern_tx_run_here(struct tern_stream *s)
 {
@@ -185,12 +279,17 @@ void tern_tx_sched_setup(struct tern_stream *s)
 	INIT_DELAYED_WORK(&s->sched.late, late_fn);
 	hrtimer_setup(&s->sched.linger, linger_fn, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
+	spin_lock_init(&s->sched.lazy_lock);
+	tern_lazy_init(&s->sched.lazy);
+	hrtimer_setup(&s->sched.backstop, backstop_fn, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 void tern_tx_sched_cancel(struct tern_stream *s)
 {
-	/* the timer queues work; no doorbell can start it any more */
+	/* the timers queue work; no doorbell, nor an engine in RTS, can start them any more */
 	hrtimer_cancel(&s->sched.linger);
+	hrtimer_cancel(&s->sched.backstop);
 	/* each work may queue the other: disable both, so that they stay off */
 	disable_work_sync(&s->sched.bh_work);
 	disable_delayed_work_sync(&s->sched.work);

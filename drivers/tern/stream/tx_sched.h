@@ -7,6 +7,7 @@
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 
+#include "core/lazy.h"
 #include "tx.h"
 
 struct tern_stream;
@@ -20,6 +21,10 @@ struct tern_stream;
  * @doorbells: length of the run of doorbells, see is_batching(); like @polled a
  *	hint that no lock guards
  * @polled: how far the program had polled the CQ of the SQ at the last doorbell
+ * @backstop: while TERN_RING_LAZY is shown: looks for posts without a doorbell
+ * @served_at: when the last doorbell was served, tern_tx_now(); a hint likewise
+ * @lazy_lock: guards @lazy, and what @backstop does with it; taken inside the stream lock
+ * @lazy: posts without a doorbell
  */
 struct tern_tx_sched {
 	struct work_struct bh_work;
@@ -28,6 +33,10 @@ struct tern_tx_sched {
 	struct hrtimer linger;
 	u8 doorbells;
 	u32 polled;
+	struct hrtimer backstop;
+	u32 served_at;
+	spinlock_t lazy_lock;		/* see above */
+	struct tern_lazy lazy;
 };
 
 /* module init and exit; Return: 0 or -ENOMEM */
@@ -55,12 +64,21 @@ void tern_tx_sched_at(struct tern_stream *s, unsigned long when);
 /**
  * tern_tx_doorbell() - a program rang: read all queues of the stream
  * @s: the program's
+ * @more: TERN_DOORBELL_MORE
  *
- * Runs the engine in the caller; or, while the program batches Writes and Reads, some
- * microseconds later for all that it posts until then without a doorbell. Context:
- * process, may sleep.
+ * Runs the engine in the caller; or, while the program batches Writes and Reads and
+ * may sleep until an event, some microseconds later for all that it posts until then
+ * without a doorbell. Context: process, may sleep.
  */
-void tern_tx_doorbell(struct tern_stream *s);
+void tern_tx_doorbell(struct tern_stream *s, bool more);
+
+/**
+ * tern_tx_go_idle() - nothing is due: ask for doorbells again, or start the backstop
+ * @s: in RTS
+ *
+ * Context: the stream lock is held. Return: as tern_sq_go_idle().
+ */
+bool tern_tx_go_idle(struct tern_stream *s);
 
 /* run in the caller; Context: process, may sleep */
 void tern_tx_run_here(struct tern_stream *s);

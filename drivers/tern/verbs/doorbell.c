@@ -73,11 +73,11 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd,
 
 	if (cmd != TERN_IOC_DOORBELL || arg > U32_MAX)
 		return -EINVAL;
-	s = find_own_stream(db, arg);
+	s = find_own_stream(db, arg & ~TERN_DOORBELL_MORE);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	tern_stat_inc(s->stats, DOORBELL);
-	tern_tx_doorbell(s);
+	tern_tx_doorbell(s, arg & TERN_DOORBELL_MORE);
 	tern_stream_put(s);
 	return 0;
 }

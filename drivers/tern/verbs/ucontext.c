@@ -12,6 +12,7 @@ int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		.abi_version = TERN_ABI_VERSION,
 		.max_inline = TERN_MAX_INLINE,
 		.features = TERN_FEATURES,
+		.doorbell = TERN_DOORBELL_MORE,
 	};
 	struct tern_ucontext *uctx = to_tern_uctx(ibctx);
 	struct tern_device *dev = to_tern_dev(ibctx->device);

@@ -62,6 +62,8 @@ struct tern_ring_hdr {
  * enum tern_ring_flags - what the kernel tells the producer of an SQ or RQ
  * @TERN_RING_BUSY: SQ: no doorbell: a drain runs and reads @prod again before it ends
  * @TERN_RING_KICK: RQ: the QP is flushed; ring the doorbell after each post
+ * @TERN_RING_LAZY: SQ: one doorbell may serve several posts, before the program waits for
+ *	any; a timer covers programs that stop. Only after one with TERN_DOORBELL_MORE
  *
  * The producer stores @prod, executes a full barrier, then reads @flags; the
  * kernel stores @flags, executes a full barrier, then reads @prod.
@@ -69,6 +71,7 @@ struct tern_ring_hdr {
 enum tern_ring_flags {
 	TERN_RING_BUSY = 1 << 0,
 	TERN_RING_KICK = 1 << 1,
+	TERN_RING_LAZY = 1 << 2,
 };
 
 /**
@@ -274,13 +277,13 @@ struct tern_cqe {
  * @abi_version: TERN_ABI_VERSION of the module
  * @max_inline: largest inline payload of a send, in bytes
  * @features: enum tern_feature that the kernel knows; 0 of a kernel without this field
- * @reserved: zero
+ * @doorbell: TERN_DOORBELL_MORE if the kernel knows it; 0 likewise
  */
 struct tern_uresp_ucontext {
 	__u32 abi_version;
 	__u32 max_inline;
 	__u32 features;
-	__u32 reserved;
+	__u32 doorbell;
 };
 
 /**
@@ -347,6 +350,9 @@ struct tern_uresp_create_qp {
  * of this context, EIO the device is gone.
  */
 #define TERN_IOC_DOORBELL	0x7401
+
+/* Added to the QP number: it posts on, and polls its CQs. The answer may be TERN_RING_LAZY. */
+#define TERN_DOORBELL_MORE	0x80000000U
 
 /* ---- options of a QP, and what it got (methods of TERN_OBJECT_DV) ------- */
 
