@@ -50,11 +50,16 @@ static struct tern_cq *create(struct ibv_context *ctx,
 	err = tern_lock_init(&cq->lock, locks);
 	if (err)
 		goto err_free;
-	err = bring_up(cq, ctx, attr);
+	err = tern_lazy_cq_init(&cq->lazy);
 	if (err)
 		goto err_lock;
+	err = bring_up(cq, ctx, attr);
+	if (err)
+		goto err_lazy;
 	return cq;
 
+err_lazy:
+	tern_lazy_cq_exit(&cq->lazy);
 err_lock:
 	tern_lock_destroy(&cq->lock);
 err_free:
@@ -200,6 +205,7 @@ int tern_cq_destroy(struct ibv_cq *ibcq)
 	if (err)
 		return err;
 	tern_ring_unmap(&cq->ring);
+	tern_lazy_cq_exit(&cq->lazy);
 	tern_lock_destroy(&cq->lock);
 	free(cq);
 	return 0;

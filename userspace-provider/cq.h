@@ -6,6 +6,7 @@
 
 #include <infiniband/driver.h>
 
+#include "lazy.h"
 #include "lock.h"
 #include "ring.h"
 
@@ -15,12 +16,14 @@
  * @ring: the entries; the kernel produces
  * @lock: guards @ring and @cur
  * @cur: the entry that an extended poll reads now; the kernel may not reuse it yet
+ * @lazy: the QPs that have requests without a doorbell
  */
 struct tern_cq {
 	struct verbs_cq vcq;
 	struct tern_ring ring;
 	struct tern_lock lock;
 	const struct tern_cqe *cur;
+	struct tern_lazy_cq lazy;
 };
 
 static inline struct tern_cq *to_tern_cq(struct ibv_cq *cq)
@@ -31,6 +34,19 @@ static inline struct tern_cq *to_tern_cq(struct ibv_cq *cq)
 static inline struct tern_cq *ex_to_tern_cq(struct ibv_cq_ex *cq)
 {
 	return container_of(cq, struct tern_cq, vcq.cq_ex);
+}
+
+/*
+ * After a poll, with the lock held; @empty: it left nothing. Return: call
+ * tern_lazy_flush() without the lock.
+ */
+static inline bool tern_cq_polled(struct tern_cq *cq, bool empty)
+{
+	/* the kernel has raised the event: the program is awake */
+	if (cq->lazy.armed &&
+	    __atomic_load_n(&cq->ring.hdr->flags, __ATOMIC_RELAXED) == TERN_CQ_ARM_NONE)
+		__atomic_store_n(&cq->lazy.armed, false, __ATOMIC_RELAXED);
+	return empty && tern_lazy_cq_empty(&cq->lazy);
 }
 
 struct ibv_cq *tern_cq_create(struct ibv_context *ctx, int cqe,

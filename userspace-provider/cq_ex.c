@@ -40,6 +40,7 @@ static void give_back(struct tern_cq *cq)
 static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 {
 	struct tern_cq *cq = ex_to_tern_cq(ibcq);
+	bool flush;
 	int err;
 
 	if (attr->comp_mask)
@@ -47,8 +48,12 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 
 	tern_lock_take(&cq->lock);
 	err = step(cq);
-	if (err)
-		tern_lock_drop(&cq->lock);
+	if (!err)
+		return 0;
+	flush = tern_cq_polled(cq, err == ENOENT);
+	tern_lock_drop(&cq->lock);
+	if (flush)
+		tern_lazy_flush(cq);
 	return err;
 }
 
@@ -63,9 +68,13 @@ static int next_poll(struct ibv_cq_ex *ibcq)
 static void end_poll(struct ibv_cq_ex *ibcq)
 {
 	struct tern_cq *cq = ex_to_tern_cq(ibcq);
+	bool flush;
 
 	give_back(cq);
+	flush = tern_cq_polled(cq, !tern_ring_avail(&cq->ring));
 	tern_lock_drop(&cq->lock);
+	if (flush)
+		tern_lazy_flush(cq);
 }
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)

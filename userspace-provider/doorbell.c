@@ -35,13 +35,14 @@ void tern_doorbell_close(struct tern_context *ctx)
 	close(ctx->doorbell);
 }
 
-int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn)
+int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn, bool more)
 {
+	unsigned long arg = qpn | (more ? TERN_DOORBELL_MORE : 0);
 	int fd = to_tern_context(ctx)->doorbell;
 	int ret;
 
 	do {
-		ret = ioctl(fd, TERN_IOC_DOORBELL, (unsigned long)qpn);
+		ret = ioctl(fd, TERN_IOC_DOORBELL, arg);
 	} while (ret && errno == EINTR);
 	return ret ? errno : 0;
 }

@@ -4,6 +4,7 @@
 #ifndef TERN_PROVIDER_DOORBELL_H
 #define TERN_PROVIDER_DOORBELL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ibv_context;
@@ -11,6 +12,7 @@ struct tern_context;
 
 int tern_doorbell_open(struct tern_context *ctx);
 void tern_doorbell_close(struct tern_context *ctx);
-int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn);
+/* @more: TERN_DOORBELL_MORE, which the kernel must know */
+int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn, bool more);
 
 #endif /* TERN_PROVIDER_DOORBELL_H */

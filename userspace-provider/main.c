@@ -82,8 +82,9 @@ static int get_context(struct tern_context *ctx)
 			  resp.drv_payload.abi_version, TERN_ABI_VERSION);
 		return EPROTO;
 	}
-	/* the shorter answer of a kernel without extensions leaves this zero */
+	/* the shorter answer of a kernel without extensions leaves these zero */
 	ctx->features = resp.drv_payload.features;
+	ctx->lazy = resp.drv_payload.doorbell & TERN_DOORBELL_MORE;
 	return 0;
 }
 

@@ -79,6 +79,7 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	struct tern_ring *ring = &cq->ring;
 	uint32_t avail;
+	bool flush;
 	int i;
 
 	tern_lock_take(&cq->lock);
@@ -92,7 +93,10 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 		wc_fill(&wc[i], tern_ring_entry(ring, ring->index++));
 	if (i > 0)
 		tern_ring_release(ring);
+	flush = tern_cq_polled(cq, !avail);
 	tern_lock_drop(&cq->lock);
+	if (flush)
+		tern_lazy_flush(cq);
 	return i;
 }
 
@@ -112,7 +116,8 @@ static bool unannounced(const struct tern_ring *ring)
  * Arming for solicited events does not replace an earlier arming for any event. The
  * verbs API tells the program to poll once more afterwards; the barrier orders that
  * poll after the arming. For programs that wait without that poll, the kernel raises
- * the event for the completions that are there already.
+ * the event for the completions that are there already. What was posted without a
+ * doorbell leaves now; and what is posted from here on has one (is_armed() in lazy.c).
  */
 int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 {
@@ -129,8 +134,11 @@ int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 					    __ATOMIC_SEQ_CST);
 	else
 		__atomic_store_n(word, TERN_CQ_ARM_NEXT, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&cq->lazy.armed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	announce = unannounced(&cq->ring);
 	tern_lock_drop(&cq->lock);
+	if (__atomic_load_n(&cq->lazy.first, __ATOMIC_SEQ_CST))
+		tern_lazy_flush(cq);
 	return announce ? ibv_cmd_req_notify_cq(ibcq, solicited_only) : 0;
 }

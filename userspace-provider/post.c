@@ -93,21 +93,26 @@ static int fill_send(const struct tern_qp *qp, struct tern_sqe *sqe,
 
 /*
  * Publish all entries before @next and release the lock of the SQ. Ring the doorbell
- * unless TERN_RING_BUSY says that a drain will see them. The lock is not held across
- * the doorbell, in which the kernel may send.
+ * unless TERN_RING_BUSY says that a drain will see them, or they are left for a later
+ * one; at the latest when the queue is @full. The lock is not held across the doorbell,
+ * in which the kernel may send.
  */
-int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next)
+int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next, bool full)
 {
 	struct tern_ring *ring = &qp->sq.ring;
-	bool call = false;
+	uint32_t count = next - ring->index, flags;
+	bool call = false, more = false;
 
-	if (next != ring->index) {
+	if (count) {
 		tern_ring_publish(ring, next);
-		call = !(tern_ring_flags(ring) & TERN_RING_BUSY);
+		flags = tern_ring_flags(ring);
+		call = !(flags & TERN_RING_BUSY) && tern_lazy_must_ring(qp, count, flags, &more);
 	}
+	if (full && !call)
+		call = tern_lazy_take(qp, &more);
 	tern_lock_drop(&qp->sq.lock);
 
-	return call ? tern_doorbell_ring(qp->vqp.qp.context, qp->qpn) : 0;
+	return call ? tern_doorbell_ring(qp->vqp.qp.context, qp->qpn, more) : 0;
 }
 
 /* The requests before a bad one are posted, as the verbs API demands. */
@@ -129,7 +134,7 @@ int tern_qp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		if (err)
 			break;
 	}
-	ring_err = tern_qp_publish_sends(qp, next);
+	ring_err = tern_qp_publish_sends(qp, next, err == ENOMEM);
 	if (ring_err) {
 		*bad_wr = first;
 		return ring_err;
@@ -169,7 +174,7 @@ int tern_qp_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 	if (!tern_ring_full(ring, ring->index))
 		err = fill_bind(qp, tern_ring_entry(ring, ring->index), mw,
 				rkey, bind);
-	ring_err = tern_qp_publish_sends(qp, ring->index + !err);
+	ring_err = tern_qp_publish_sends(qp, ring->index + !err, err == ENOMEM);
 	if (!err)
 		err = ring_err;
 	if (!err)
@@ -235,7 +240,7 @@ int tern_qp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 
 	err = post_recvs(&qp->rq, wr, bad_wr, &kick);
 	if (kick)
-		ring_err = tern_doorbell_ring(ibqp->context, qp->qpn);
+		ring_err = tern_doorbell_ring(ibqp->context, qp->qpn, false);
 	if (!ring_err)
 		return err;
 	*bad_wr = wr;

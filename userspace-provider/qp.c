@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "abi.h"
+#include "cq.h"
 #include "pd.h"
 #include "qp.h"
 #include "tern.h"
@@ -77,6 +78,8 @@ static int bring_up(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr)
 	qp->qpn = resp.drv_payload.qpn;
 	qp->max_inline = resp.drv_payload.max_inline;
 	qp->always = attr->sq_sig_all ? TERN_WR_SIGNALED : 0;
+	if (to_tern_context(attr->pd->context)->lazy && attr->send_cq && attr->recv_cq)
+		tern_lazy_init(qp, to_tern_cq(attr->send_cq), to_tern_cq(attr->recv_cq));
 	return 0;
 }
 
@@ -173,6 +176,7 @@ int tern_qp_destroy(struct ibv_qp *ibqp)
 	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;
+	tern_lazy_exit(qp);
 	tern_queue_destroy(&qp->rq);
 	tern_queue_destroy(&qp->sq);
 	free(qp);

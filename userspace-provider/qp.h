@@ -6,6 +6,7 @@
 
 #include <infiniband/driver.h>
 
+#include "lazy.h"
 #include "queue.h"
 
 struct tern_wr_op;
@@ -31,6 +32,7 @@ struct tern_wr_batch {
  * @sq: send queue
  * @rq: receive queue; unused with an SRQ
  * @batch: guarded by @sq's lock
+ * @lazy: requests without a doorbell
  * @qpn: QP number, the argument of the doorbell
  * @max_inline: largest inline payload in bytes
  * @always: enum tern_wr_flags added to each send
@@ -41,6 +43,7 @@ struct tern_qp {
 	struct tern_queue sq;
 	struct tern_queue rq;
 	struct tern_wr_batch batch;
+	struct tern_lazy lazy;
 	uint32_t qpn;
 	uint32_t max_inline;
 	uint32_t always;
@@ -71,7 +74,7 @@ int tern_qp_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 		    struct ibv_mw_bind *bind);
 int tern_qp_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		      struct ibv_recv_wr **bad_wr);
-int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next);
+int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next, bool full);
 
 int tern_qp_set_wr_ops(struct tern_qp *qp, uint64_t send_ops_flags);
 

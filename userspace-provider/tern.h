@@ -13,11 +13,13 @@
  * @vctx: what libibverbs sees
  * @doorbell: file descriptor of the doorbell
  * @features: enum tern_feature that the kernel knows
+ * @lazy: the kernel knows TERN_DOORBELL_MORE
  */
 struct tern_context {
 	struct verbs_context vctx;
 	int doorbell;
 	uint32_t features;
+	bool lazy;
 };
 
 static inline struct tern_context *to_tern_context(struct ibv_context *ctx)

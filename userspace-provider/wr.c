@@ -55,10 +55,10 @@ static int wr_complete(struct ibv_qp_ex *ibqp)
 	end_entry(&qp->batch);
 	err = qp->batch.err;
 	if (err) {
-		wr_abort(ibqp);
+		tern_qp_publish_sends(qp, qp->sq.ring.index, err == ENOMEM);
 		return err;
 	}
-	return tern_qp_publish_sends(qp, qp->batch.next);
+	return tern_qp_publish_sends(qp, qp->batch.next, false);
 }
 
 /* the entry of the next request, or NULL if the batch has failed */

@@ -30,7 +30,7 @@ static void sq_prod_wild(void)
 	}
 }
 
-static void put_rdma(uint32_t index, uint8_t opcode, uint32_t flags)
+void put_rdma(uint32_t index, uint8_t opcode, uint32_t flags)
 {
 	struct tern_sqe *sqe = sqe_at(index);
 
@@ -217,7 +217,7 @@ static void rqe_malformed(void)
 
 static uint32_t noise = 4711;
 
-static uint32_t draw(void)
+uint32_t draw(void)
 {
 	noise ^= noise << 13;
 	noise ^= noise >> 17;
@@ -300,75 +300,6 @@ static void doorbell_arguments(void)
 	       (errno == EINVAL || errno == ENOTTY));
 	expect_eq(state_of(&v), IBV_QPS_RTS);
 	vandal_down();
-}
-
-/*
- * A program that says MORE and then rings no more, and writes each value into the flags:
- * it delays its own posts, which the next doorbell sends.
- */
-static void doorbell_lies(void)
-{
-	uint32_t i, from;
-
-	vandal_up();
-	from = sq->prod;
-	for (i = 0; i < 200; i++) {
-		put_rdma(from + i, TERN_WR_RDMA_WRITE, TERN_WR_SIGNALED);
-		__atomic_store_n(&sq->prod, from + i + 1, __ATOMIC_SEQ_CST);
-		sq->flags = i % 8;
-		if (i % 3 == 0)
-			must(!ring(v.qp->qp_num | TERN_DOORBELL_MORE));
-		sq->flags = i % 5;
-		if (i % 3 == 2) {
-			must(!ring(v.qp->qp_num));
-			expect_wc(v.scq, 100 + from + i - 2, IBV_WC_SUCCESS);
-			expect_wc(v.scq, 100 + from + i - 1, IBV_WC_SUCCESS);
-			expect_wc(v.scq, 100 + from + i, IBV_WC_SUCCESS);
-		}
-		if (i % 50 == 0)
-			expect_unharmed();
-	}
-	expect_eq(state_of(&v), IBV_QPS_RTS);
-	vandal_down();
-}
-
-/* it never ends; @wild: with indices that end the QP, else it posts and does not ring */
-static void write_flags_and_index(bool wild)
-{
-	uint32_t i;
-
-	for (i = 0;; i++) {
-		sq->flags = i % 8;
-		if (wild && i > 1000)
-			sq->prod = draw();
-		else if (sq->cons == sq->prod)
-			__atomic_store_n(&sq->prod, sq->prod + i % 8, __ATOMIC_SEQ_CST);
-	}
-}
-
-/*
- * While a child writes flags and index without end, the backstop looks at them, the QP ends
- * and its memory is freed: no timer is left (DEBUG_OBJECTS in the checked kernel).
- */
-static void backstop_race(void)
-{
-	uint32_t round, i;
-	pid_t child;
-
-	for (round = 0; round < 10; round++) {
-		vandal_up();
-		for (i = 0; i < ENTRIES; i++)
-			put_rdma(i, TERN_WR_RDMA_WRITE, 0);
-		child = fork();
-		must(child >= 0);
-		if (!child)
-			write_flags_and_index(round & 1);
-		for (i = 0; i < 200; i++)
-			ring(v.qp->qp_num | TERN_DOORBELL_MORE);
-		vandal_down();
-		kill(child, SIGKILL);
-		must(waitpid(child, NULL, 0) == child);
-	}
 }
 
 /* QPs of another context cannot be rung */

@@ -6,6 +6,13 @@
 
 #include "vandal.h"
 
+/* the next number of a fixed series */
+uint32_t draw(void);
+void put_rdma(uint32_t index, uint8_t opcode, uint32_t flags);
+
+void doorbell_lies(void);
+void backstop_race(void);
+
 void bind_good(void);
 void bind_bad_fields(void);
 void bind_race(void);

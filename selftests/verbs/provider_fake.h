@@ -29,25 +29,34 @@ static struct tern_context fake_ctx;
 static struct {
 	unsigned int rings;
 	uint32_t qpn;
+	bool more;
 	int answer;
 	const struct tern_qp *watched;	/* record its state when rung */
 	uint32_t prod_then;
 	bool locked_then;
+	struct tern_cq *cq;		/* likewise */
+	bool cq_locked_then;
 	sem_t *wake;
 } bell;
 
-int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn)
+int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn, bool more)
 {
 	struct tern_qp *qp = (struct tern_qp *)bell.watched;
 
 	expect(ctx == &fake_ctx.vctx.context);
-	bell.rings++;
+	__atomic_fetch_add(&bell.rings, 1, __ATOMIC_SEQ_CST);
 	bell.qpn = qpn;
+	bell.more = more;
 	if (qp) {
 		bell.prod_then = qp->sq.ring.hdr->prod;
 		bell.locked_then = pthread_spin_trylock(&qp->sq.lock.spin);
 		if (!bell.locked_then)
 			pthread_spin_unlock(&qp->sq.lock.spin);
+	}
+	if (bell.cq) {
+		bell.cq_locked_then = pthread_spin_trylock(&bell.cq->lock.spin);
+		if (!bell.cq_locked_then)
+			pthread_spin_unlock(&bell.cq->lock.spin);
 	}
 	if (bell.wake)
 		sem_post(bell.wake);
@@ -145,7 +154,9 @@ static inline struct tern_cq *make_cq_at(uint32_t entries, uint32_t start)
 	struct tern_cq *cq = calloc(1, sizeof(*cq));
 
 	make_ring(&cq->ring, entries, TERN_CACHELINE, UINT32_MAX, start);
+	cq->vcq.cq.context = &fake_ctx.vctx.context;
 	tern_lock_init(&cq->lock, true);
+	tern_lazy_cq_init(&cq->lazy);
 	tern_cq_set_ex_ops(&cq->vcq.cq_ex, UINT64_MAX);
 	return cq;
 }
@@ -153,6 +164,7 @@ static inline struct tern_cq *make_cq_at(uint32_t entries, uint32_t start)
 static inline void free_cq(struct tern_cq *cq)
 {
 	tern_lock_destroy(&cq->lock);
+	tern_lazy_cq_exit(&cq->lazy);
 	free(cq->ring.hdr);
 	free(cq);
 }

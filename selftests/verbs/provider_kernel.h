@@ -35,6 +35,7 @@ static struct {
 	int fail_destroy;	/* errno for the next destruction */
 	uint32_t abi_version;
 	uint32_t features;	/* 0: of a kernel that does not answer it */
+	uint32_t doorbell;	/* likewise */
 	struct tern_uring ring;	/* of the next object */
 	struct tern_uring rq;
 	uint32_t max_inline;
@@ -69,6 +70,8 @@ static inline int make_context(struct ib_uverbs_get_context_resp *resp)
 	ours->drv_payload.abi_version = kernel.abi_version;
 	if (kernel.features)
 		ours->drv_payload.features = kernel.features;
+	if (kernel.doorbell)
+		ours->drv_payload.doorbell = kernel.doorbell;
 	return create(CONTEXT);
 }
 

@@ -170,6 +170,33 @@ static void qp__entries_have_room_for_an_atomic(void)
 	kernel.features = 0;
 }
 
+static void qp__has_late_doorbells_if_the_kernel_knows_them(void)
+{
+	static const uint32_t known[] = { 0, TERN_DOORBELL_MORE, ~TERN_DOORBELL_MORE };
+	struct ibv_qp_init_attr attr = qp_attr();
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_qp *qp;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(known); i++) {
+		kernel.doorbell = known[i];
+		ctx = open_context();
+		pd = alloc_pd(ctx);
+		attr.send_cq = tern_cq_create(ctx, 4, NULL, 0);
+		attr.recv_cq = attr.send_cq;
+		expect(attr.send_cq);
+		qp = tern_qp_create(pd, &attr);
+		expect(qp && to_tern_qp(qp)->lazy.allowed == (known[i] == TERN_DOORBELL_MORE));
+		expect(!qp || !tern_qp_destroy(qp));
+		expect(!tern_cq_destroy(attr.send_cq));
+		expect(!tern_pd_dealloc(pd));
+		close_context(ctx);
+		expect(nothing_left());
+	}
+	kernel.doorbell = 0;
+}
+
 static const struct tap_test tests[] = {
 	TEST(qp__a_failure_at_any_step_undoes_the_others),
 	TEST(qp__returns_the_granted_capacities),
@@ -177,6 +204,7 @@ static const struct tap_test tests[] = {
 	TEST(qp_ex__has_the_requested_wr_calls),
 	TEST(qp_ex__has_what_the_kernel_knows),
 	TEST(qp__entries_have_room_for_an_atomic),
+	TEST(qp__has_late_doorbells_if_the_kernel_knows_them),
 };
 
 int main(void)
