@@ -175,6 +175,8 @@ static void end_lazy(struct tern_stream *s)
 		spin_lock(&s->sched.lazy_lock);
 		tern_lazy_stop(&s->sched.lazy, left);
 		spin_unlock(&s->sched.lazy_lock);
+		/* in CLOSING the engine leaves the flags as they are */
+		tern_sq_clear_busy(&s->sq);
 		tern_tx_sched(s, run_locked(s, true));
 	}
 	tern_sock_unlock_bh(sock);
