@@ -53,7 +53,8 @@ static int sample(struct talk *t, struct top *top)
 /* Return: the exit status */
 static int failed(const struct talk *t, int error)
 {
-	if (error == -ENOENT)
+	/* the latter: it is being unloaded, so that no dump can start */
+	if (error == -ENOENT || error == -EPROTONOSUPPORT)
 		complain("the module was unloaded");
 	else
 		talk_complain(t, NULL, error);
