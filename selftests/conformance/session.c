@@ -70,25 +70,11 @@ static void start_to_responder(struct session *s)
 /* grant what the device asks for: the depth of its Read queue, its model */
 static void our_reply(const struct session *s, struct mpa_frame *f)
 {
-	const struct mpa_frame *request = &s->p->request;
-	uint16_t word0, word1;
-
 	if (s->rev0) {
 		rdmac_frame(f, true);
 		return;
 	}
-	if (request->rev >= 2 && request->flags & MPA_S) {
-		word0 = enh_word1(request) & ENH_X;
-		word1 = enh_word0(request) & ENH_X;
-		if (enh_word0(request) & ENH_A) {
-			word0 |= ENH_A | ENH_B;
-			word1 |= ENH_C | ENH_D;
-		}
-		mpa_enhanced(f, true, word0, word1);
-	} else {
-		mpa_plain(f, true);
-		f->rev = request->rev;
-	}
+	mpa_grant(f, &s->p->request);
 	f->flags = add_flags(s, f->flags);
 }
 

@@ -91,6 +91,24 @@ void mpa_enhanced(struct mpa_frame *f, bool reply, uint16_t word0, uint16_t word
 	put16(f->pd + 2, word1);
 }
 
+void mpa_grant(struct mpa_frame *f, const struct mpa_frame *request)
+{
+	uint16_t word0, word1;
+
+	if (request->rev < 2 || !(request->flags & MPA_S)) {
+		mpa_plain(f, true);
+		f->rev = request->rev;
+		return;
+	}
+	word0 = enh_word1(request) & ENH_X;
+	word1 = enh_word0(request) & ENH_X;
+	if (enh_word0(request) & ENH_A) {
+		word0 |= ENH_A | ENH_B;
+		word1 |= ENH_C | ENH_D;
+	}
+	mpa_enhanced(f, true, word0, word1);
+}
+
 size_t mpa_encode(const struct mpa_frame *f, void *out)
 {
 	size_t pd = f->pd_len < MPA_PD_MAX ? f->pd_len : MPA_PD_MAX;

@@ -65,6 +65,9 @@ void mpa_plain(struct mpa_frame *f, bool reply);
 /* an enhanced one: Rev 2, S=1, C=1, and the two words */
 void mpa_enhanced(struct mpa_frame *f, bool reply, uint16_t word0, uint16_t word1);
 
+/* a Reply that grants what @request asks for: the depths of its queues, its model */
+void mpa_grant(struct mpa_frame *f, const struct mpa_frame *request);
+
 /* Write the frame to @out; Return: its bytes. A pd_len over MPA_PD_MAX is written as
  * it is, followed by MPA_PD_MAX bytes. */
 size_t mpa_encode(const struct mpa_frame *f, void *out);

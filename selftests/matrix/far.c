@@ -110,22 +110,9 @@ static void ready(void)
 /* grant what the near end asks for */
 static void reply(void)
 {
-	const struct mpa_frame *request = &far->request;
 	struct mpa_frame f;
-	uint16_t word0, word1;
 
-	if (request->rev >= 2 && request->flags & MPA_S) {
-		word0 = enh_word1(request) & ENH_X;
-		word1 = enh_word0(request) & ENH_X;
-		if (enh_word0(request) & ENH_A) {
-			word0 |= ENH_A | ENH_B;
-			word1 |= ENH_C | ENH_D;
-		}
-		mpa_enhanced(&f, true, word0, word1);
-	} else {
-		mpa_plain(&f, true);
-		f.rev = request->rev;
-	}
+	mpa_grant(&f, &far->request);
 	peer_send_frame(far, &f);
 	peer_agree(far, false);
 	started = 1;
