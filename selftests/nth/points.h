@@ -34,6 +34,8 @@ bool tern_nth(int *id, const char *file, int line, const char *what);
 #define NTH_INT(f, err, ...)	NTH(#f, err, f(__VA_ARGS__))
 
 #define NTH_kzalloc_obj(...)		NTH_NULL(kzalloc_obj, __VA_ARGS__)
+#define NTH_kmalloc(...)		NTH_NULL(kmalloc, __VA_ARGS__)
+#define NTH_kmemdup(...)		NTH_NULL(kmemdup, __VA_ARGS__)
 #define NTH_kvcalloc(...)		NTH_NULL(kvcalloc, __VA_ARGS__)
 #define NTH_kvmalloc_array(...)		NTH_NULL(kvmalloc_array, __VA_ARGS__)
 #define NTH___vmalloc(...)		NTH_NULL(__vmalloc, __VA_ARGS__)

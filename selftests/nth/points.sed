@@ -3,7 +3,7 @@
 # point, which points.h describes.
 /^ \*/b
 /^#define/b
-s/\b(kzalloc_obj|kvcalloc|kvmalloc_array|__vmalloc|alloc_pages?|alloc_percpu|alloc_workqueue)\(/NTH_\1(/g
+s/\b(kzalloc_obj|kmalloc|kmemdup|kvcalloc|kvmalloc_array|__vmalloc|alloc_pages?|alloc_percpu|alloc_workqueue)\(/NTH_\1(/g
 s/\b(ib_alloc_device_with_net|ib_register_device|ib_register_client|rdma_alloc_hw_stats_struct)\(/NTH_\1(/g
 s/\b(ib_umem_get_va|rdma_user_mmap_entry_insert|ib_copy_to_udata|vm_insert_page)\(/NTH_\1(/g
 s/\b(xa_alloc_cyclic|xa_insert|xa_store|rhashtable_init|rhashtable_lookup_insert_fast)\(/NTH_\1(/g
