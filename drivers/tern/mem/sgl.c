@@ -45,24 +45,6 @@ static int check_element(const struct tern_mem_map *map, const struct tern_mem_v
 	return to_errno(tern_mem_check(view, use, sge->addr, sge->length));
 }
 
-static noinline int check_again(struct tern_mem_slot *slot, const struct tern_sge *sge,
-				u32 use)
-{
-	int ret = check_element(&slot->map, &slot->view, sge, use);
-
-	slot->good_to = sge->addr;
-	slot->good_len = ret ? 0 : sge->length;
-	return ret;
-}
-
-/* as check_element(), of what @slot has open: a message is copied in many pieces */
-static inline int check_open(struct tern_mem_slot *slot, const struct tern_sge *sge, u32 use)
-{
-	if (slot->good_len == sge->length && slot->good_to == sge->addr)
-		return 0;
-	return check_again(slot, sge, use);
-}
-
 static int check_one(const struct tern_scope *scope,
 		     const struct tern_sge *sge, u32 use)
 {
@@ -89,46 +71,51 @@ int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
 	return ret;
 }
 
-static int read_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		    const struct tern_sge *sge, u32 off, void *dst, u32 len)
+/*
+ * Open the current element for a copy, which tern_mem_shut() ends. Return: 0 or as
+ * tern_sgl_check()
+ */
+static int open_element(const struct tern_scope *scope, struct tern_mem_slot *slot,
+			struct tern_sgl *sgl, u32 use)
 {
+	const struct tern_sge *sge = &sgl->sge[sgl->at];
 	int ret;
 
-	if (is_kva(scope, sge)) {
-		memcpy(dst, (void *)(uintptr_t)(sge->addr + off), len);
+	tern_mem_open(slot, scope, sge->lkey, 0);
+	ret = check_element(&slot->map, &slot->view, sge, use);
+	sgl->open = !ret;
+	slot->list = sgl;
+	return ret;
+}
+
+static int read_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		    struct tern_sgl *sgl, void *dst, u32 len)
+{
+	u64 addr = tern_sgl_addr(sgl);
+	int ret;
+
+	if (is_kva(scope, &sgl->sge[sgl->at])) {
+		memcpy(dst, (void *)(uintptr_t)addr, len);
 		return 0;
 	}
-	tern_mem_open(slot, scope, sge->lkey, 0);
-	ret = check_open(slot, sge, TERN_USE_LOCAL_READ);
+	ret = open_element(scope, slot, sgl, TERN_USE_LOCAL_READ);
 	if (!ret)
-		tern_mem_read(&slot->map, sge->addr + off, dst, len);
+		tern_mem_read(&slot->map, addr, dst, len);
 	tern_mem_shut(slot);
 	return ret;
 }
 
-/* @n bytes of @sge, the current element, were copied */
-static void advance(struct tern_sgl *sgl, const struct tern_sge *sge, u32 n)
+int tern_sgl_gather(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		    struct tern_sgl *sgl, void *dst, u32 len)
 {
-	sgl->off += n;
-	if (sgl->off == sge->length) {
-		sgl->at++;
-		sgl->off = 0;
-	}
-}
-
-int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		  struct tern_sgl *sgl, void *dst, u32 len)
-{
-	const struct tern_sge *sge;
 	int ret = 0;
 	u32 n;
 
 	while (len && sgl->at < sgl->num && !ret) {
-		sge = &sgl->sge[sgl->at];
-		n = min(len, sge->length - sgl->off);
+		n = min(len, sgl->sge[sgl->at].length - sgl->off);
 		if (n)
-			ret = read_one(scope, slot, sge, sgl->off, dst, n);
-		advance(sgl, sge, n);
+			ret = read_one(scope, slot, sgl, dst, n);
+		tern_sgl_advance(sgl, n);
 		dst += n;
 		len -= n;
 	}
@@ -136,35 +123,33 @@ int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
 }
 
 static int write_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		     const struct tern_sge *sge, u32 off, const void *src, u32 len)
+		     struct tern_sgl *sgl, const void *src, u32 len)
 {
+	u64 addr = tern_sgl_addr(sgl);
 	int ret;
 
-	if (is_kva(scope, sge)) {
-		memcpy((void *)(uintptr_t)(sge->addr + off), src, len);
+	if (is_kva(scope, &sgl->sge[sgl->at])) {
+		memcpy((void *)(uintptr_t)addr, src, len);
 		return 0;
 	}
-	tern_mem_open(slot, scope, sge->lkey, 0);
-	ret = check_open(slot, sge, TERN_USE_LOCAL_WRITE);
+	ret = open_element(scope, slot, sgl, TERN_USE_LOCAL_WRITE);
 	if (!ret)
-		tern_mem_write(&slot->map, sge->addr + off, src, len);
+		tern_mem_write(&slot->map, addr, src, len);
 	tern_mem_shut(slot);
 	return ret;
 }
 
-int tern_sgl_write(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		   struct tern_sgl *sgl, const void *src, u32 len)
+int tern_sgl_scatter(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		     struct tern_sgl *sgl, const void *src, u32 len)
 {
-	const struct tern_sge *sge;
 	int ret = 0;
 	u32 n;
 
 	while (len && sgl->at < sgl->num && !ret) {
-		sge = &sgl->sge[sgl->at];
-		n = min(len, sge->length - sgl->off);
+		n = min(len, sgl->sge[sgl->at].length - sgl->off);
 		if (n)
-			ret = write_one(scope, slot, sge, sgl->off, src, n);
-		advance(sgl, sge, n);
+			ret = write_one(scope, slot, sgl, src, n);
+		tern_sgl_advance(sgl, n);
 		src += n;
 		len -= n;
 	}

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The tern authors */
 /*
  * Local scatter/gather lists: checking them, and copying between them and
- * linear memory. Every copy checks each STag again, so one that was revoked since the
- * last section under rcu_read_lock() is never used.
+ * linear memory. Each section under rcu_read_lock() checks each STag again, so one that
+ * was revoked since the last section is never used.
  */
 #ifndef TERN_SGL_H
 #define TERN_SGL_H
@@ -11,9 +11,10 @@
 #include <linux/types.h>
 
 #include "core/mem_check.h"
+#include "map.h"
+#include "slot.h"
 #include "uapi/rdma/tern-abi.h"
 
-struct tern_mem_slot;
 struct tern_scope;
 
 /**
@@ -37,12 +38,14 @@ int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
  * @num: elements
  * @at: current element; 0 at the start
  * @off: bytes of it that were copied; 0 at the start
+ * @open: the current element was found good: it still is if the engine's slot names this list
  */
 struct tern_sgl {
 	const struct tern_sge *sge;
 	u32 num;
 	u32 at;
 	u32 off;
+	bool open;
 };
 
 /* go back to the start */
@@ -50,7 +53,46 @@ static inline void tern_sgl_rewind(struct tern_sgl *sgl)
 {
 	sgl->at = 0;
 	sgl->off = 0;
+	sgl->open = false;
 }
+
+/* @n bytes of the current element were copied */
+static inline void tern_sgl_advance(struct tern_sgl *sgl, u32 n)
+{
+	sgl->off += n;
+	if (sgl->off == sgl->sge[sgl->at].length) {
+		sgl->at++;
+		sgl->off = 0;
+		sgl->open = false;
+	}
+}
+
+/* the common case: the next @len bytes are of an element that was found good */
+static inline bool tern_sgl_is_open(const struct tern_sgl *sgl,
+				    const struct tern_mem_slot *slot, u32 len)
+{
+	return slot->list == sgl && sgl->open && len <= sgl->sge[sgl->at].length - sgl->off;
+}
+
+/* the address of the next byte */
+static inline u64 tern_sgl_addr(const struct tern_sgl *sgl)
+{
+	return sgl->sge[sgl->at].addr + sgl->off;
+}
+
+/* tern_sgl_write() of @len bytes for which tern_sgl_is_open() */
+static inline void tern_sgl_write_open(const struct tern_mem_slot *slot,
+				       struct tern_sgl *sgl, const void *src, u32 len)
+{
+	tern_mem_write(&slot->map, tern_sgl_addr(sgl), src, len);
+	tern_sgl_advance(sgl, len);
+}
+
+/* for tern_sgl_read() and tern_sgl_write() */
+int tern_sgl_gather(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		    struct tern_sgl *sgl, void *dst, u32 len);
+int tern_sgl_scatter(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		     struct tern_sgl *sgl, const void *src, u32 len);
 
 /**
  * tern_sgl_read() - gather the next bytes of a list
@@ -64,8 +106,15 @@ static inline void tern_sgl_rewind(struct tern_sgl *sgl)
  * Return: 0 or as tern_sgl_check(), and -ERANGE when less than @len is left. After an
  * error the position means nothing.
  */
-int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		  struct tern_sgl *sgl, void *dst, u32 len);
+static inline int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
+				struct tern_sgl *sgl, void *dst, u32 len)
+{
+	if (!tern_sgl_is_open(sgl, slot, len))
+		return tern_sgl_gather(scope, slot, sgl, dst, len);
+	tern_mem_read(&slot->map, tern_sgl_addr(sgl), dst, len);
+	tern_sgl_advance(sgl, len);
+	return 0;
+}
 
 /**
  * tern_sgl_write() - scatter bytes into the next part of a list
@@ -78,7 +127,13 @@ int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
  * Context: as tern_mem_open().
  * Return: as tern_sgl_read(); after an error earlier elements may have been written.
  */
-int tern_sgl_write(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		   struct tern_sgl *sgl, const void *src, u32 len);
+static inline int tern_sgl_write(const struct tern_scope *scope, struct tern_mem_slot *slot,
+				 struct tern_sgl *sgl, const void *src, u32 len)
+{
+	if (!tern_sgl_is_open(sgl, slot, len))
+		return tern_sgl_scatter(scope, slot, sgl, src, len);
+	tern_sgl_write_open(slot, sgl, src, len);
+	return 0;
+}
 
 #endif /* TERN_SGL_H */

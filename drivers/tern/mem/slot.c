@@ -37,7 +37,7 @@ void tern_mem_find_slot(struct tern_mem_slot *slot, const struct tern_scope *sco
 	if (slot->locked)
 		lock_copying(mem);
 	slot->mem = mem;
-	slot->good_len = 0;
+	slot->list = NULL;
 	slot->stag = stag;
 	slot->pd = scope->pd;
 	slot->stream = stream;
@@ -49,5 +49,5 @@ void tern_mem_unlock_slot(struct tern_mem_slot *slot)
 {
 	unlock_copying(slot->mem);
 	slot->locked = false;
-	slot->mem = NULL;
+	tern_mem_slot_reset(slot);
 }

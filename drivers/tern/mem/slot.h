@@ -15,6 +15,7 @@
 
 struct ib_pd;
 struct tern_mem;
+struct tern_sgl;
 
 /**
  * struct tern_mem_slot - an STag, found and viewed
@@ -25,9 +26,8 @@ struct tern_mem;
  * @stream: as the argument of tern_mem_view()
  * @map: what it opens
  * @view: what tern_mem_check() needs of it
- * @good_to: first byte of the element that tern_sgl_read() or tern_sgl_write() found good.
+ * @list: whose current element is of this STag, and was found good, if it says so; or NULL.
  *	An engine only reads or only writes lists
- * @good_len: its bytes, 0: none
  *
  * Guarded by the lock of the engine that it belongs to.
  */
@@ -39,14 +39,14 @@ struct tern_mem_slot {
 	u64 stream;
 	struct tern_mem_map map;
 	struct tern_mem_view view;
-	u64 good_to;
-	u32 good_len;
+	const struct tern_sgl *list;
 };
 
 /* forget it; Context: at the beginning of each section under rcu_read_lock() */
 static inline void tern_mem_slot_reset(struct tern_mem_slot *slot)
 {
 	slot->mem = NULL;
+	slot->list = NULL;
 }
 
 /* for tern_mem_open() and tern_mem_shut() */
