@@ -53,36 +53,17 @@ void tern_fpdu_tx_init(struct tern_fpdu_tx *tx, bool crc, bool markers,
 	tx->mulpdu = tern_fpdu_mulpdu(emss, markers);
 }
 
-/* is the next segment the tail? It follows the payload, or is the only one */
-static bool is_tail(const struct tern_tx_msg *msg)
-{
-	return msg->tail_len && msg->sent == msg->len;
-}
-
-/* payload bytes of the next segment: as many as MULPDU allows (MPA-054) */
-static u32 segment_len(const struct tern_fpdu_tx *tx,
-		       const struct tern_tx_msg *msg)
-{
-	return min(msg->len - msg->sent, tx->mulpdu - msg->hdr_len);
-}
-
 /* does the next segment, with @payload bytes, complete the message? */
 static bool completes(const struct tern_tx_msg *msg, u32 payload)
 {
-	return msg->tail_len ? is_tail(msg) : msg->sent + payload == msg->len;
-}
-
-/* length of the next segment, without its payload */
-static u32 head_len(const struct tern_tx_msg *msg)
-{
-	return msg->hdr_len + (is_tail(msg) ? msg->tail_len : 0);
+	return msg->tail_len ? tern_tx_msg_at_tail(msg) : msg->sent + payload == msg->len;
 }
 
 /*
  * Most headers are a tagged or an untagged one alone: the compiler copies a constant length
  * by itself. The CRC field will take the 4 bytes that are too much for a tagged one.
  */
-static void copy_hdr(const struct tern_tx_msg *msg, u8 *hdr)
+static __always_inline void copy_hdr(const struct tern_tx_msg *msg, u8 *hdr)
 {
 	static_assert(sizeof(struct tern_ddp_untagged) <=
 		      sizeof(struct tern_ddp_tagged) + TERN_FPDU_CRC_SIZE);
@@ -107,7 +88,7 @@ static __always_inline u32 write_hdr(const struct tern_tx_msg *msg, u8 *hdr)
 		put_unaligned_be32(msg->sent,
 				   hdr + offsetof(struct tern_ddp_untagged, mo));
 	}
-	if (!is_tail(msg))
+	if (!tern_tx_msg_at_tail(msg))
 		return msg->hdr_len;
 	memcpy(hdr + msg->hdr_len, msg->tail, msg->tail_len);
 	return msg->hdr_len + msg->tail_len;
@@ -126,7 +107,8 @@ static u32 split_head(const struct tern_fpdu_tx *tx, u8 *head, u32 len)
 }
 
 /* ULPDU_Length and headers; Return: their bytes */
-static u32 write_head(const struct tern_fpdu_tx *tx, const struct tern_tx_msg *msg, u8 *out)
+static __always_inline u32 write_head(const struct tern_fpdu_tx *tx,
+				      const struct tern_tx_msg *msg, u8 *out)
 {
 	put_unaligned_be16((u16)tx->ulpdu_len, out);
 	return TERN_FPDU_LEN_SIZE + write_hdr(msg, out + TERN_FPDU_LEN_SIZE);
@@ -151,8 +133,8 @@ u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 	u32 len;
 
 	tx->crc_state = ~0U;
-	tx->left = segment_len(tx, msg);
-	tx->ulpdu_len = head_len(msg) + tx->left;
+	tx->left = tern_tx_msg_next(tx, msg);
+	tx->ulpdu_len = tern_tx_msg_head(msg) + tx->left;
 	msg->last_begun = completes(msg, tx->left);
 	len = tx->markers ? write_marked_head(tx, msg, out) : write_head(tx, msg, out);
 	msg->sent += tx->left;
@@ -190,15 +172,9 @@ u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out)
 
 u32 tern_fpdu_tx_finish(struct tern_fpdu_tx *tx, u8 *fpdu, u32 len)
 {
-	len += tern_fpdu_tx_pad(tx, fpdu + len);
+	if (tern_fpdu_pad(tx->ulpdu_len))
+		len += tern_fpdu_tx_pad(tx, fpdu + len);
 	if (tx->crc)
 		tern_fpdu_tx_sum(tx, fpdu, len);
 	return len + tern_fpdu_tx_end(tx, fpdu + len);
-}
-
-u32 tern_fpdu_tx_size(const struct tern_fpdu_tx *tx,
-		      const struct tern_tx_msg *msg)
-{
-	return tern_fpdu_wire_len(tx->pos, tx->markers,
-				  head_len(msg) + segment_len(tx, msg));
 }

@@ -183,13 +183,36 @@ u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out);
  */
 u32 tern_fpdu_tx_finish(struct tern_fpdu_tx *tx, u8 *fpdu, u32 len);
 
+/* is the next segment the tail? It follows the payload, or is the only one */
+static inline bool tern_tx_msg_at_tail(const struct tern_tx_msg *msg)
+{
+	return msg->tail_len && msg->sent == msg->len;
+}
+
+/* bytes of the next segment, without its payload */
+static inline u32 tern_tx_msg_head(const struct tern_tx_msg *msg)
+{
+	return msg->hdr_len + (tern_tx_msg_at_tail(msg) ? msg->tail_len : 0);
+}
+
+/* payload bytes of the next segment: as many as MULPDU allows (RFC 5044 4.5) */
+static inline u32 tern_tx_msg_next(const struct tern_fpdu_tx *tx,
+				   const struct tern_tx_msg *msg)
+{
+	return min(msg->len - msg->sent, tx->mulpdu - msg->hdr_len);
+}
+
 /**
  * tern_fpdu_tx_size() - bytes that the next FPDU of @msg takes on the wire
  * @tx: state between two FPDUs
  * @msg: the message
  */
-u32 tern_fpdu_tx_size(const struct tern_fpdu_tx *tx,
-		      const struct tern_tx_msg *msg);
+static inline u32 tern_fpdu_tx_size(const struct tern_fpdu_tx *tx,
+				    const struct tern_tx_msg *msg)
+{
+	return tern_fpdu_wire_len(tx->pos, tx->markers,
+				  tern_tx_msg_head(msg) + tern_tx_msg_next(tx, msg));
+}
 
 /* all segments of @msg were begun */
 static inline bool tern_tx_msg_done(const struct tern_tx_msg *msg)
