@@ -19,23 +19,26 @@ static bool kva_good(u64 to, size_t len)
 	return virt_addr_valid(addr) && virt_addr_valid(addr + len - 1);
 }
 
+/* memory that is contiguous for the kernel, @at bytes into what it maps */
+static noinline void read_linear(const struct tern_mem_map *map, u64 to, u64 at, void *dst,
+				 size_t len)
+{
+	if (!map->kva)
+		memcpy(dst, map->virt + at, len);
+	else if (len && kva_good(to, len))
+		memcpy(dst, (void *)(uintptr_t)to, len);
+	else
+		memset(dst, 0, len);
+}
+
 void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
 		   size_t len)
 {
 	u64 at = to - map->base + map->offset;
 	size_t n;
 
-	if (!len)
-		return;
-	if (map->kva) {
-		if (kva_good(to, len))
-			memcpy(dst, (void *)(uintptr_t)to, len);
-		else
-			memset(dst, 0, len);
-		return;
-	}
-	if (map->virt) {
-		memcpy(dst, map->virt + at, len);
+	if (!map->pages) {
+		read_linear(map, to, at, dst, len);
 		return;
 	}
 	for (; len; len -= n, dst += n, at += n) {
@@ -45,21 +48,23 @@ void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
 	}
 }
 
+static noinline void write_linear(const struct tern_mem_map *map, u64 to, u64 at,
+				  const void *src, size_t len)
+{
+	if (!map->kva)
+		memcpy(map->virt + at, src, len);
+	else if (len && kva_good(to, len))
+		memcpy((void *)(uintptr_t)to, src, len);
+}
+
 void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
 		    size_t len)
 {
 	u64 at = to - map->base + map->offset;
 	size_t n;
 
-	if (!len)
-		return;
-	if (map->kva) {
-		if (kva_good(to, len))
-			memcpy((void *)(uintptr_t)to, src, len);
-		return;
-	}
-	if (map->virt) {
-		memcpy(map->virt + at, src, len);
+	if (!map->pages) {
+		write_linear(map, to, at, src, len);
 		return;
 	}
 	for (; len; len -= n, src += n, at += n) {
