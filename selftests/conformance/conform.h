@@ -103,6 +103,6 @@ extern const struct conform_group self_group, self_ext_group,
 	term_end_group, term_recv_group, order_group, security_group, stag_group,
 	window_group, imm_group, imm_send_group, atomic_group, atomic_bad_group,
 	atomic_post_group, hello_group, hello_offer_group, v2_group, v2_read_group,
-	long_group;
+	long_group, series_group;
 
 #endif /* CONFORM_H */

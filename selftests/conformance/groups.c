@@ -13,5 +13,5 @@ const struct conform_group *const conform_groups[] = {
 	&order_group, &security_group, &stag_group, &window_group, &imm_group,
 	&imm_send_group, &atomic_group, &atomic_bad_group, &atomic_post_group,
 	&hello_group, &hello_offer_group, &v2_group, &v2_read_group, &long_group,
-	NULL
+	&series_group, NULL
 };

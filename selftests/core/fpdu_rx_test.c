@@ -259,6 +259,27 @@ TEST(fpdu_rx_finish__any_flipped_bit, "MPA-050 MPA-066 DDP-007 R4")
 	}
 }
 
+/* the short way looks at the same field */
+TEST(fpdu_rx_is_good__any_flipped_bit, "MPA-050 MPA-066")
+{
+	struct ref_dir d = dir(true, false, 0);
+	struct tern_fpdu_rx rx = rx_at(&d);
+	struct rng r = rng_seed(7);
+	u32 len;
+
+	rng_fill(&r, ulpdu, 45);
+	len = ref_encode(&d, ulpdu, 45, wire);
+	expect(tern_fpdu_rx_is_good(&rx, wire, len));
+	for (u32 bit = 0; bit < len * 8; bit++) {
+		wire[bit / 8] ^= 1 << bit % 8;
+		expect(!tern_fpdu_rx_is_good(&rx, wire, len));
+		rx.crc = false;
+		expect(tern_fpdu_rx_is_good(&rx, wire, len));
+		rx.crc = true;
+		wire[bit / 8] ^= 1 << bit % 8;
+	}
+}
+
 TEST(fpdu_rx_finish__pad_counts_in_the_crc_only, "MPA-015")
 {
 	struct ref_dir d = dir(true, false, 0);

@@ -133,6 +133,21 @@ static inline int tern_fpdu_rx_finish(struct tern_fpdu_rx *rx, const struct tern
 }
 
 /**
+ * tern_fpdu_rx_is_good() - is the CRC of a whole FPDU right, or not looked at?
+ * @rx: state, without markers
+ * @fpdu: the FPDU, contiguous
+ * @total: its bytes on the wire
+ */
+static inline bool tern_fpdu_rx_is_good(const struct tern_fpdu_rx *rx, const u8 *fpdu,
+					u32 total)
+{
+	u32 crc_off = total - TERN_FPDU_CRC_SIZE;
+
+	return !rx->crc ||
+	       get_unaligned_le32(fpdu + crc_off) == ~crc32c(~0U, fpdu, crc_off);
+}
+
+/**
  * struct tern_fpdu_range - a run of ULPDU bytes without markers
  * @fpdu_off: offset from the FPDU's first byte on the wire
  * @len: bytes

@@ -11,6 +11,7 @@
 #include "core/term.h"
 #include "observe/trace.h"
 #include "rx_msg.h"
+#include "rx_series.h"
 #include "sock.h"
 #include "state.h"
 #include "stream.h"
@@ -29,6 +30,7 @@ void tern_rx_init(struct tern_stream *s)
 
 	tern_fpdu_rx_init(&rx->fpdu, p->crc, p->rx_markers);
 	tern_ddp_rx_init(&rx->ddp, p->version);
+	tern_series_end(&rx->series);
 	rx->fence = !p->initiator;
 	rx->rtr_accept = p->rtr_accept;
 	set_version(s);
@@ -177,6 +179,7 @@ static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 	rx->messages += seg->last;
 	if (s->agree.hello.state != TERN_HELLO_OVER)
 		take_hello(s, seg, whole);
+	tern_rx_expect(s, f);
 	return TERN_TERM_NONE;
 }
 
@@ -323,7 +326,9 @@ static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 
 		if (!tern_skb_cursor_is_at(&rx->at, TCP_SKB_CB(skb)->seq + offset + used))
 			tern_skb_cursor_start(&rx->at, &s->sock->sk->sk_receive_queue,
 					      skb, offset + used);
-		ret = handle_fpdu(s);
+		ret = tern_rx_take_next(s);
+		if (!ret)
+			ret = handle_fpdu(s);
 		if (!ret)
 			break;
 		if (ret > 0) {

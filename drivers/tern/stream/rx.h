@@ -8,6 +8,7 @@
 
 #include "core/ddp.h"
 #include "core/fpdu_rx.h"
+#include "core/series.h"
 #include "mem/sgl.h"
 #include "mem/slot.h"
 #include "skb_cursor.h"
@@ -22,6 +23,8 @@ struct tern_stream;
  *	It has a position only inside tern_rx_run()
  * @cur: the current FPDU; on the stack it would be zeroed each time
  * @seg: its segment; the same
+ * @series: the FPDU that may follow
+ * @sink: where its payload goes, NULL: it is a Write's
  * @whole: first byte of @cur if it is one piece, without markers; else NULL
  * @payload: if @whole is NULL: follows @at through @cur: where placement reads
  * @write_len: bytes of the Write message that the last segments were of, else 0
@@ -42,6 +45,8 @@ struct tern_rx {
 	struct tern_skb_cursor at;
 	struct tern_fpdu cur;
 	struct tern_seg seg;
+	struct tern_series series;
+	struct tern_sgl *sink;
 	const u8 *whole;
 	struct tern_skb_cursor payload;
 	u32 write_len;
