@@ -56,7 +56,7 @@ check-vm check-deb check-reboot check-static check-storm check-upstream \
 	@selftests/check $(@:check-%=%)
 
 check-debug:
-	@selftests/check checkers debug-net debug-verbs debug-nth debug-matrix debug-ulp
+	@selftests/check checkers debug-net debug-verbs debug-nth debug-matrix debug-abuse debug-ulp
 
 check-debug-short:
 	@selftests/check checkers debug-short

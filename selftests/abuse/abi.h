@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/* What a program may ask of tern's kernel side, as data: abi.c has the table. */
+#ifndef ABUSE_ABI_H
+#define ABUSE_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NOWHERE		UINT16_MAX
+#define MAX_FIELDS	12
+
+/* what a program has: handles, descriptors, numbers and mappings */
+enum thing {
+	NO_THING,
+	PD, MR, MW, CQ, QP, SRQ, AH,		/* handles of a uverbs file */
+	ID,					/* of an rdma_cm file */
+	CHANNEL, DOORBELL, ASYNC,		/* descriptors */
+	LKEY, RKEY, QPN,
+	THINGS,
+};
+
+enum via {
+	WRITE,		/* a command written to the uverbs file */
+	WRITE_EX,	/* likewise, an extended one */
+	IOCTL,		/* a method of the uverbs file; a field is an attribute */
+	CM,		/* a command written to the rdma_cm file */
+	NETLINK,	/* of tern's generic family; a field is an attribute */
+	OTHER,		/* enum other */
+};
+
+enum other {
+	RING_DOORBELL, MAP_RING, UNMAP_RING, SPOIL_RING, POST, POST_RECEIVE,
+	CLOSE_FD, REOPEN, FORK, KILL_ITSELF, WAIT_EVENT, SHIFT_MEMORY,
+};
+
+/* what belongs into a field, or, of an ioctl(), into an attribute */
+enum kind {
+	HANDLE,		/* @type; good: one of our own, bad: stale, foreign, random */
+	NUMBER,		/* good: 1..@good; bad: 0, more, the extremes */
+	FLAGS,		/* good: some bits of @good; bad: any */
+	FIXED,		/* good: @good; bad: any */
+	MEMORY,		/* good: mapped memory; bad: read-only, unmapped, changing. It is also
+			 * written to offset @good */
+	ADDRESS,	/* good: a socket address of ours; bad: any bytes */
+	INPUT,		/* ioctl(): bytes that the kernel reads, mostly zero */
+	OUTPUT,		/* ioctl(): bytes that it writes */
+	NEW,		/* ioctl(): a handle or descriptor that the call makes */
+};
+
+struct field {
+	uint16_t at;	/* offset; of an ioctl() or netlink, the number of the attribute */
+	uint16_t len;
+	uint8_t kind;
+	uint8_t type;	/* enum thing */
+	uint64_t good;
+};
+
+struct op {
+	const char *name;
+	uint8_t via;
+	uint8_t weight;		/* how often it is drawn */
+	uint32_t code;		/* ioctl(): object << 16 | method */
+	uint16_t in;		/* bytes of the command without its head */
+	uint16_t response;	/* offset of the answer's address */
+	uint16_t tail;		/* up to so many bytes of any kind follow */
+	uint8_t makes;		/* enum thing: the first word of the answer is one */
+	struct field f[MAX_FIELDS];
+};
+
+extern const struct op ops[];
+extern const unsigned int n_ops;
+/* what every program begins with: names of ops, so that later steps meet live objects */
+extern const char *const opening[];
+extern const unsigned int n_opening;
+
+#endif /* ABUSE_ABI_H */
