@@ -196,6 +196,10 @@ loads_the_module()
 	rdma link delete tern_b
 	rmmod tern
 	in_a tern down tern_a
+	mkdir -p /run/modprobe.d
+	echo 'install tern false' >/run/modprobe.d/tern.conf
+	refused 'the module tern does not load' up tern_a
+	rm /run/modprobe.d/tern.conf
 	in_a tern up tern_a
 	is_up tern_a v0a
 	dev_add b tern_b tern v0b

@@ -11,6 +11,7 @@
 
 #include "dev.h"
 #include "finding.h"
+#include "module.h"
 #include "out.h"
 #include "talk.h"
 #include "tern.h"
@@ -103,7 +104,11 @@ static bool check_module(struct findings *f, struct talk *t)
 		found(f, "module", OK, NULL, "it is loaded");
 		return true;
 	}
-	if (ret == -ENOENT)
+	if (ret == -ENOENT && !module_is_installed())
+		found(f, "module", FAIL,
+		      "install its headers, and DKMS builds the module: see install.rst",
+		      "kernel %s has no module tern", module_kernel());
+	else if (ret == -ENOENT)
 		found(f, "module", FAIL,
 		      "modprobe tern; if that fails, dmesg says why: see install.rst",
 		      "the kernel module tern is not loaded");

@@ -8,11 +8,31 @@
 
 #include "conf.h"
 #include "dev.h"
+#include "module.h"
 #include "rdma.h"
 #include "talk.h"
 #include "tern.h"
 
 /* ---- up ------------------------------------------------------------------------------ */
+
+/* Return: true if the module is why the kernel knows no links of type tern */
+static bool explain_module(const struct conf *conf)
+{
+	struct talk t;
+	int ret = talk_open(&t);
+
+	if (!ret)
+		talk_close(&t);
+	if (ret != -ENOENT)
+		return false;
+	if (module_is_installed())
+		complain("%s: the module tern does not load: modprobe tern and dmesg say why",
+			 conf->name);
+	else
+		complain("%s: kernel %s has no module tern: install its headers, for DKMS",
+			 conf->name, module_kernel());
+	return true;
+}
 
 /* why the kernel did not add the link */
 static void explain_add(const struct conf *conf, int error)
@@ -29,7 +49,7 @@ static void explain_add(const struct conf *conf, int error)
 		talk_close(&t);
 	} else if (error == -ENODEV) {
 		complain("%s: there is no netdev %s", conf->name, conf->netdev);
-	} else {
+	} else if (error != -EINVAL || !explain_module(conf)) {
 		complain("%s: cannot add a link to netdev %s: %s", conf->name, conf->netdev,
 			 strerror(-error));
 	}
