@@ -11,6 +11,7 @@
 #	make check-static	static analysis: coccinelle, gcc's analyzer, clang-tidy
 #	make check-storm	a million atomics of each of eight QPs on one word
 #	make check-deb		the Debian packages: built, installed, upgraded, purged
+#	make check-piuparts	the same by piuparts
 #	make check-reboot	a machine with them, rebooted: links and mounts are back
 #	make check-secure-boot	a module that the owner signed, behind firmware and shim
 #	make upstream-patch OUT=DIR	a series that adds tern to the newest kernel
@@ -39,7 +40,7 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-deb check-reboot check-static check-storm check-ulp \
-	check-upstream upstream-patch check-secure-boot \
+	check-upstream upstream-patch check-secure-boot check-piuparts \
 	check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard lab-shell module install uninstall deb clean
@@ -53,7 +54,7 @@ check:
 	@selftests/check $(PARTS)
 
 check-vm check-deb check-reboot check-static check-storm check-upstream \
-	check-secure-boot \
+	check-secure-boot check-piuparts \
 	check-conform-faults check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 
