@@ -14,6 +14,7 @@
 #	make check-piuparts	the same by piuparts
 #	make check-reboot	a machine with them, rebooted: links and mounts are back
 #	make check-secure-boot	a module that the owner signed, behind firmware and shim
+#	make check-containers	podman's containers, by the recipe
 #	make upstream-patch OUT=DIR	a series that adds tern to the newest kernel
 #	make check-upstream	that series applies, builds, and passes checkpatch
 #	make check-vm		those of the selftests that the part vm has
@@ -40,7 +41,7 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-deb check-reboot check-static check-storm check-ulp \
-	check-upstream upstream-patch check-secure-boot check-piuparts \
+	check-upstream upstream-patch check-secure-boot check-containers check-piuparts \
 	check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard lab-shell module install uninstall deb clean
@@ -54,7 +55,7 @@ check:
 	@selftests/check $(PARTS)
 
 check-vm check-deb check-reboot check-static check-storm check-upstream \
-	check-secure-boot check-piuparts \
+	check-secure-boot check-containers check-piuparts \
 	check-conform-faults check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The tests run the commands of Documentation/recipes: a script of selftests/ulp names
-# each block that has a :name:, as FILE NAME.
+# The tests run the commands of Documentation/recipes: a script of selftests/ulp, or the one
+# that prepares a test of containers, names each block that has a :name:, as FILE NAME.
 #
 #	recipes.sh [TOP]
 set -euo pipefail
@@ -17,7 +17,7 @@ blocks()
 }
 
 # without comments
-scripts() { grep -hv '^[[:space:]]*#' selftests/ulp/*.sh; }
+scripts() { grep -hv '^[[:space:]]*#' selftests/ulp/*.sh selftests/lab/containers-tree; }
 
 not_followed()
 {
