@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Run TAP programs one after the other; print their output and the totals. A program
-# that dies without a "not ok" counts as one failure.
+# that dies without a "not ok" counts as one failure. RUN is an emulator of the machine that
+# programs were built for; scripts run without it.
 set -euo pipefail
 
 passed=0 failed=0 skipped=0
@@ -15,7 +16,9 @@ count() {
 for prog in "$@"; do
 	echo "# $(basename "$prog")"
 	status=0
-	"$prog" 2>&1 | tee "$log" || status=$?
+	run=()
+	[[ $prog == *.sh ]] || read -ra run <<<"${RUN:-}"
+	"${run[@]}" "$prog" 2>&1 | tee "$log" || status=$?
 	bad=$(count '^not ok ')
 	skip=$(count '^ok .*# SKIP')
 	if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
