@@ -41,3 +41,6 @@ u32 tern_compat_crc32c(u32 crc, const void *data, unsigned int len)
 	crypto_shash_update(&desc.shash, data, len);
 	return desc.state;
 }
+
+/* for an initramfs, where crypto_alloc_shash() may find no modprobe */
+MODULE_SOFTDEP("pre: crc32c");
