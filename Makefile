@@ -17,6 +17,7 @@
 #	make check-containers	podman's containers, by the recipe
 #	make upstream-patch OUT=DIR	a series that adds tern to the newest kernel
 #	make check-upstream	that series applies, builds, and passes checkpatch
+#	make check-machines	other architectures and kernels: built, and run in guests
 #	make check-vm		those of the selftests that the part vm has
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
@@ -40,8 +41,8 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 	ibverbs-providers rdmacm-utils
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
-.PHONY: help demo check check-vm check-deb check-reboot check-static check-storm check-ulp \
-	check-upstream upstream-patch check-secure-boot check-containers check-piuparts \
+.PHONY: help demo check check-vm check-deb check-machines check-reboot check-static check-storm \
+	check-ulp check-upstream upstream-patch check-secure-boot check-containers check-piuparts \
 	check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard lab-shell module install uninstall deb clean
@@ -54,8 +55,8 @@ demo:
 check:
 	@selftests/check $(PARTS)
 
-check-vm check-deb check-reboot check-static check-storm check-upstream \
-	check-secure-boot check-containers check-piuparts \
+check-vm check-deb check-machines check-reboot check-static check-storm \
+	check-upstream check-secure-boot check-containers check-piuparts \
 	check-conform-faults check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 
