@@ -18,6 +18,7 @@
 #include "queue/srq.h"
 #include "stream/table.h"
 #include "uapi/rdma/tern-abi.h"
+#include "verbs/counter.h"
 #include "verbs/cq.h"
 #include "verbs/doorbell.h"
 #include "verbs/mr.h"
@@ -59,6 +60,16 @@ static struct ib_qp *qp_get(struct ib_device *ibdev, int qpn)
 	return &tern_qp_of(s)->ibqp;
 }
 
+static int counter_bind_qp(struct rdma_counter *counter, TERN_COUNTER_QP)
+{
+	return tern_counter_bind_qp(counter, ibqp);
+}
+
+static int counter_unbind_qp(TERN_COUNTER_QP)
+{
+	return tern_counter_unbind_qp(ibqp);
+}
+
 /* no one uses the device any more, but endpoints may still linger in a close */
 static void dealloc_driver(struct ib_device *ibdev)
 {
@@ -67,6 +78,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	tern_cep_abort_device(dev);
 	tern_stream_table_exit(&dev->streams);
 	xa_destroy(&dev->ceps);
+	tern_counters_exit(dev);
 	tern_crowd_exit(dev);
 	tern_conn_exit(dev);
 	tern_mem_table_exit(&dev->mem);
@@ -82,6 +94,12 @@ static const struct ib_device_ops device_ops = {
 	.alloc_mw = tern_alloc_mw,
 	.alloc_pd = tern_alloc_pd,
 	.alloc_ucontext = tern_alloc_ucontext,
+	.counter_alloc_stats = tern_counter_alloc_stats,
+	.counter_bind_qp = counter_bind_qp,
+	.counter_dealloc = tern_counter_dealloc,
+	.counter_unbind_qp = counter_unbind_qp,
+	.counter_update_stats = tern_counter_update_stats,
+	TERN_COUNTER_INIT_OPS
 	.create_cq = tern_create_cq,
 	.create_qp = tern_create_qp,
 	.create_srq = tern_create_srq,
@@ -160,6 +178,7 @@ static int init_device(struct tern_device *dev, struct net_device *netdev)
 	tern_settings_init(&dev->settings);
 	tern_stream_table_init(&dev->streams);
 	xa_init(&dev->ceps);
+	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
 	init_ibdev(&dev->ibdev, netdev);
 	tern_device_set_gid(dev);
 	ret = tern_mem_table_init(&dev->mem);

@@ -46,6 +46,49 @@ counters()
 }
 value() { grep -o " $2 [0-9]*" "$TMP/$1" | awk '{ print $2 }'; }
 
+# bound: the one counter of a QP that the core has
+bound()
+{
+	rdma statistic qp show link tern_a/1 | tee "$TMP/qp"
+	is "$(grep -c LQPN "$TMP/qp")" 1
+}
+bound_counts() { bound && [ "$(value qp tx_fpdu)" -gt 0 ] && [ "$(value qp doorbell)" -gt 0 ]; }
+total() { cat "/sys/class/infiniband/tern_$1/ports/1/hw_counters/$2"; }
+
+# per QP, of each program and by hand; the device's counters are the sum, with those that ended
+qp_counters()
+{
+	local sent got qpn
+
+	rdma statistic qp set link tern_a/1 auto type on
+	sent=$(total a tx_fpdu) got=$(total b rx_fpdu)
+	verified
+	is $(($(total a tx_fpdu) - sent)) $(($(total b rx_fpdu) - got))
+	[ "$(total a tx_fpdu)" -gt "$sent" ]
+	is "$(total a tx_fpdu)" "$(cat /sys/class/infiniband/tern_a/ports/1/counters/port_xmit_packets)"
+	traffic
+	eventually bound_counts
+	kill -9 $server_pid $client_pid
+	ends $server_pid $client_pid
+	eventually not bound
+	rdma statistic qp set link tern_a/1 auto off
+
+	server -S
+	client -c
+	qpn=$(rdma resource show qp link tern_a | grep "pid $client_pid" | grep -o 'lqpn [0-9]*')
+	not bound
+	# shellcheck disable=SC2086 # words
+	rdma statistic qp bind link tern_a/1 $qpn
+	bound
+	grep "LQPN: <${qpn#* }>" "$TMP/qp"
+	is "$(value qp tx_fpdu)" 0
+	# shellcheck disable=SC2086
+	rdma statistic qp unbind link tern_a/1 cntn "$(grep -o 'cntn [0-9]*' "$TMP/qp" | cut -c6-)" $qpn
+	not bound
+	kill -9 $server_pid $client_pid
+	ends $server_pid $client_pid
+}
+
 # settings are stored and shown, and take effect
 settings_hold()
 {
@@ -136,6 +179,7 @@ topo_up
 point "DDP-114, RDMAP-149: nothing loads a firmware" no_firmware
 point "counters count, and agree with the peer's" counters
 point "sysfs has the counters of any RDMA port" port_counters
+point "QPs bound to a counter count there, and the sum is the device's" qp_counters
 point "rdma resource show has the driver's details" details on
 point "the six tracepoints fire" tracepoints
 point "settings are kept, shown and followed" settings_hold

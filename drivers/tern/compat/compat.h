@@ -95,6 +95,19 @@ static inline void tern_compat_port_event(struct ib_device *ibdev,
 #define TERN_RESIZE_CQE	int
 #endif
 
+/*
+ * Newer cores name the port when a QP is bound to a counter, and let the driver say how large
+ * the core's counter is, and begin it.
+ */
+#ifdef TERN_HAVE_COUNTER_INIT
+#define TERN_COUNTER_QP		struct ib_qp *ibqp, u32 port
+#define TERN_COUNTER_INIT_OPS	.counter_init = tern_counter_init, \
+				.size_rdma_counter = sizeof(struct rdma_counter),
+#else
+#define TERN_COUNTER_QP		struct ib_qp *ibqp
+#define TERN_COUNTER_INIT_OPS
+#endif
+
 /* newer kernels set up a timer in one call */
 #ifndef TERN_HAVE_HRTIMER_SETUP
 static inline void hrtimer_setup(struct hrtimer *timer,

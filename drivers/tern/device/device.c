@@ -165,6 +165,21 @@ static struct rdma_hw_stats *alloc_hw_port_stats(struct ib_device *ibdev,
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
+u64 tern_device_stat(struct tern_device *dev, enum tern_stat id)
+{
+	struct tern_counter *c;
+	unsigned long nr;
+	u64 sum;
+
+	xa_lock(&dev->counters);
+	sum = tern_stat_sum(dev->stats, id) + dev->past.v[id];
+	xa_for_each(&dev->counters, nr, c)
+		sum += tern_stat_sum(c->stats, id);
+	xa_unlock(&dev->counters);
+	return sum;
+}
+
+/* the core adds what its counters have, and had */
 static int get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 			u32 port_num, int index)
 {

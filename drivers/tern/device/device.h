@@ -18,6 +18,14 @@ struct tern_conn_ring;
 struct tern_crowd;
 
 /**
+ * struct tern_counter - what QPs count that the core's counter of this number is bound to
+ * @stats: per CPU
+ */
+struct tern_counter {
+	struct tern_stats __percpu *stats;
+};
+
+/**
  * struct tern_device - one RNIC on one netdev
  * @ibdev: the core's part
  * @netdev: the Ethernet (or any IP) device below; a reference is held through
@@ -30,7 +38,9 @@ struct tern_crowd;
  * @port_up: last reported state of the port; under RTNL
  * @mem: STag table
  * @streams: those of its QPs
- * @stats: counters, per CPU
+ * @stats: counters, per CPU; without those of QPs that are bound to one of @counters
+ * @counters: struct tern_counter by the number of the core's counter
+ * @past: what counters counted that are no more; under @counters' lock
  * @ceps: connection endpoints of this device by their numbers; its lock guards
  *	their removal, and @dev_aborted of each
  * @ended: connections that ended recently, see conn.h
@@ -56,6 +66,8 @@ struct tern_device {
 	struct tern_mem_table mem;
 	struct tern_stream_table streams;
 	struct tern_stats __percpu *stats;
+	struct xarray counters;
+	struct tern_stats past;
 	struct xarray ceps;
 	struct tern_conn_ring *ended;
 	struct tern_crowd *crowd;
@@ -113,5 +125,8 @@ void tern_device_set_gid(struct tern_device *dev);
  * ibv_query_device(). Context: @dev->settings.lock held.
  */
 void tern_device_tell_atomics(struct tern_device *dev);
+
+/* a counter's value with what all QPs counted; Context: process */
+u64 tern_device_stat(struct tern_device *dev, enum tern_stat id);
 
 #endif /* TERN_DEVICE_H */

@@ -25,25 +25,25 @@ static void fill_info(struct ib_pma_mad *out)
 }
 
 /* data is counted in units of 4 bytes (IBTA 16.1.4.11) */
-static void fill_extended(const struct tern_stats __percpu *stats, struct ib_pma_mad *out)
+static void fill_extended(struct tern_device *dev, struct ib_pma_mad *out)
 {
 	struct ib_pma_portcounters_ext *c = (void *)out->data;
 
 	c->port_select = 1;
-	c->port_xmit_data = cpu_to_be64(tern_stat_sum(stats, TERN_STAT_TX_BYTES) / 4);
-	c->port_rcv_data = cpu_to_be64(tern_stat_sum(stats, TERN_STAT_RX_BYTES) / 4);
-	c->port_xmit_packets = cpu_to_be64(tern_stat_sum(stats, TERN_STAT_TX_FPDU));
-	c->port_rcv_packets = cpu_to_be64(tern_stat_sum(stats, TERN_STAT_RX_FPDU));
+	c->port_xmit_data = cpu_to_be64(tern_device_stat(dev, TERN_STAT_TX_BYTES) / 4);
+	c->port_rcv_data = cpu_to_be64(tern_device_stat(dev, TERN_STAT_RX_BYTES) / 4);
+	c->port_xmit_packets = cpu_to_be64(tern_device_stat(dev, TERN_STAT_TX_FPDU));
+	c->port_rcv_packets = cpu_to_be64(tern_device_stat(dev, TERN_STAT_RX_FPDU));
 }
 
 /* the others are about links of InfiniBand, and stay 0 */
-static void fill_errors(const struct tern_stats __percpu *stats, struct ib_pma_mad *out)
+static void fill_errors(struct tern_device *dev, struct ib_pma_mad *out)
 {
 	struct ib_pma_portcounters *c = (void *)out->data;
-	u64 errors = tern_stat_sum(stats, TERN_STAT_RX_CRC_ERR) +
-		     tern_stat_sum(stats, TERN_STAT_RX_MARKER_ERR) +
-		     tern_stat_sum(stats, TERN_STAT_RX_DDP_ERR) +
-		     tern_stat_sum(stats, TERN_STAT_RX_RDMAP_ERR);
+	u64 errors = tern_device_stat(dev, TERN_STAT_RX_CRC_ERR) +
+		     tern_device_stat(dev, TERN_STAT_RX_MARKER_ERR) +
+		     tern_device_stat(dev, TERN_STAT_RX_DDP_ERR) +
+		     tern_device_stat(dev, TERN_STAT_RX_RDMAP_ERR);
 
 	c->port_select = 1;
 	c->port_rcv_errors = cpu_to_be16(min_t(u64, errors, U16_MAX));
@@ -53,7 +53,7 @@ int tern_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct 
 		     const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
 		     size_t *out_size, u16 *out_pkey_index)
 {
-	const struct tern_stats __percpu *stats = to_tern_dev(ibdev)->stats;
+	struct tern_device *dev = to_tern_dev(ibdev);
 	struct ib_pma_mad *answer = (void *)out;
 
 	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
@@ -67,10 +67,10 @@ int tern_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct 
 		fill_info(answer);
 		break;
 	case IB_PMA_PORT_COUNTERS_EXT:
-		fill_extended(stats, answer);
+		fill_extended(dev, answer);
 		break;
 	case IB_PMA_PORT_COUNTERS:
-		fill_errors(stats, answer);
+		fill_errors(dev, answer);
 		break;
 	default:
 		return IB_MAD_RESULT_FAILURE;

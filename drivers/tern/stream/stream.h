@@ -41,7 +41,8 @@ struct tern_stream_ops {
 /**
  * struct tern_stream - a stream, with what its engines need of the QP
  * @ops: what it calls of its QP
- * @stats: counters of the device
+ * @stats: counters, of the device or of what the QP is bound to (verbs/counter.c); read
+ *	under the stream lock, or under RCU
  * @ctx: the program's context, NULL for a kernel user
  * @scope: keys that its send queue, and its peer, may name
  * @recv_scope: keys that its receive entries may name: those of an SRQ are of the SRQ's

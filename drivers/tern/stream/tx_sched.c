@@ -140,13 +140,14 @@ static bool may_linger(const struct tern_stream *s)
 
 static void run_later(struct tern_stream *s)
 {
-	tern_stat_inc(s->stats, DOORBELL_LATER);
 	/*
 	 * Posts ring no doorbell until go_idle() or a flush clears the flag.
 	 * The timer starts after the flag is set, and so runs after each post
 	 * that saw the flag, even if the engine clears it at this moment.
 	 */
 	preempt_disable();
+	/* RCU's read side for this pointer, too */
+	tern_stat_inc(READ_ONCE(s->stats), DOORBELL_LATER);
 	tern_sq_set_busy(&s->sq);
 	hrtimer_start(&s->sched.linger, LINGER_NS, HRTIMER_MODE_REL_SOFT);
 	preempt_enable();

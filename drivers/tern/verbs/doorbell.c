@@ -76,7 +76,9 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd,
 	s = find_own_stream(db, arg & ~TERN_DOORBELL_MORE);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	tern_stat_inc(s->stats, DOORBELL);
+	rcu_read_lock();
+	tern_stat_inc(READ_ONCE(s->stats), DOORBELL);
+	rcu_read_unlock();
 	tern_tx_doorbell(s, arg & TERN_DOORBELL_MORE);
 	tern_stream_put(s);
 	return 0;
