@@ -179,7 +179,10 @@ static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 	rx->messages += seg->last;
 	if (s->agree.hello.state != TERN_HELLO_OVER)
 		take_hello(s, seg, whole);
-	tern_rx_expect(s, f);
+	if (seg->last)
+		tern_series_end(&rx->series);
+	else
+		tern_rx_expect(s, f);
 	return TERN_TERM_NONE;
 }
 
@@ -298,6 +301,18 @@ static int handle_fpdu(struct tern_stream *s)
 	return ret;
 }
 
+/* Return: as handle_fpdu() */
+static int next_fpdu(struct tern_stream *s)
+{
+	struct tern_rx *rx = &s->rx;
+	int ret = 0;
+
+	/* most messages are one FPDU, for which a call would be too much */
+	if (rx->at.left >= rx->series.total)
+		ret = tern_rx_take_next(s);
+	return ret ?: handle_fpdu(s);
+}
+
 /* Return: how many of @len bytes are of an FPDU that was handled */
 static u32 pass_handled(struct tern_rx *rx, u32 len)
 {
@@ -326,9 +341,7 @@ static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 
 		if (!tern_skb_cursor_is_at(&rx->at, TCP_SKB_CB(skb)->seq + offset + used))
 			tern_skb_cursor_start(&rx->at, &s->sock->sk->sk_receive_queue,
 					      skb, offset + used);
-		ret = tern_rx_take_next(s);
-		if (!ret)
-			ret = handle_fpdu(s);
+		ret = next_fpdu(s);
 		if (!ret)
 			break;
 		if (ret > 0) {

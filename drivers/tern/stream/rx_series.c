@@ -39,8 +39,7 @@ void tern_rx_expect(struct tern_stream *s, const struct tern_fpdu *f)
 	u32 left;
 
 	tern_series_end(&rx->series);
-	if (rx->seg.last || rx->fpdu.markers || rx->fence ||
-	    s->agree.hello.state != TERN_HELLO_OVER)
+	if (rx->fpdu.markers || rx->fence || s->agree.hello.state != TERN_HELLO_OVER)
 		return;
 	rx->sink = sink(s, &left);
 	tern_series_begin(&rx->series, f->hdr, &rx->seg, left);

@@ -9,7 +9,8 @@ struct tern_stream;
 
 /**
  * tern_rx_expect() - what follows the segment that was handled last
- * @s: stream; @s->rx.seg was placed and taken by tern_ddp_advance()
+ * @s: stream; @s->rx.seg was placed and taken by tern_ddp_advance(), and is not the last of
+ *	its message
  * @f: its FPDU
  *
  * Context: the socket lock is held.
