@@ -42,5 +42,8 @@ u32 tern_compat_crc32c(u32 crc, const void *data, unsigned int len)
 	return desc.state;
 }
 
-/* for an initramfs, where crypto_alloc_shash() may find no modprobe */
-MODULE_SOFTDEP("pre: crc32c");
+/*
+ * For an initramfs, where crypto_alloc_shash() may find no modprobe. No soft dependency:
+ * modprobe -r would remove crc32c too, and fail if others use it.
+ */
+MODULE_WEAKDEP("crc32c");
