@@ -161,6 +161,18 @@ run_part()
 		"$1" "$seconds" "$cpu" "$p" "$f" "$s")
 }
 
+# still_failed: the names of failed points that did not pass in a second run
+still_failed()
+{
+	local part line
+
+	for part in "${broken[@]}"; do
+		while IFS= read -r line; do
+			full_name "$part" "${line%%$'\t'*}" "${line#*$'\t'}"
+		done < <(cut -f1,2 "$logs/$part.failed")
+	done | grep -vxF -f "$TERN_FLAKY" || true
+}
+
 # run_parts PART...: run them all; the last line and the status are the verdict
 run_parts()
 {
@@ -193,6 +205,7 @@ run_parts()
 	printf 'Cost of each part:%s\n' "$costs"
 	[ $flaky = 0 ] || more=", $flaky FLAKY"
 	sed 's/^/FLAKY: /' "$TERN_FLAKY"
+	still_failed | sed 's/^/FAILED: /'
 	echo "$passed passed, $failed failed, $skipped skipped$more"
 	[ $failed = 0 ]
 }
