@@ -12,6 +12,7 @@
 #	make check-storm	a million atomics of each of eight QPs on one word
 #	make check-deb		the Debian packages: built, installed, upgraded, purged
 #	make check-piuparts	the same by piuparts
+#	make check-rpm		RPMs, by Debian's tools: built, installed, removed
 #	make check-reboot	a machine with them, rebooted: links and mounts are back
 #	make check-secure-boot	a module that the owner signed, behind firmware and shim
 #	make check-containers	podman's containers, by the recipe
@@ -43,6 +44,7 @@ HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-deb check-machines check-reboot check-static check-storm \
 	check-ulp check-upstream upstream-patch check-secure-boot check-containers check-piuparts \
+	check-rpm \
 	check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard lab-shell module install uninstall deb clean
@@ -56,7 +58,7 @@ check:
 	@selftests/check $(PARTS)
 
 check-vm check-deb check-machines check-reboot check-static check-storm \
-	check-upstream check-secure-boot check-containers check-piuparts \
+	check-upstream check-secure-boot check-containers check-piuparts check-rpm \
 	check-conform-faults check-verbs-faults:
 	@selftests/check $(@:check-%=%)
 

@@ -126,6 +126,19 @@ key_of()
 	cat -- "$@" | sha256sum | cut -c1-12
 }
 
+# checkout DIR: what git has or would add, less what it ignores
+checkout()
+{
+	cd "$TOP"
+	if git rev-parse --git-dir >/dev/null 2>&1; then
+		git ls-files -z --cached --others --exclude-standard
+	else
+		find . -type f -print0
+	fi | while IFS= read -r -d '' file; do
+		[ ! -e "$file" ] || printf '%s\0' "$file"
+	done | tar -c --null -T - | tar -x -C "$1"
+}
+
 # locked NAME CMD...: one builder at a time for each thing in the cache.
 locked()
 {
