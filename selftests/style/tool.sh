@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The tool and the manual pages: mandoc has no warning, the tool names errors as traces
+# The tool and the manual pages: mandoc finds nothing, the tool names errors as traces
 # do, and tern(8) has each setting.
 set -euo pipefail
 
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.."
 
-# lines of more than 80 bytes are only a matter of style
+# One of its matters of style is not ours: lines of a source may have 100 bytes here.
 page_warnings()
 {
 	local page
 
 	files '*.[1-8]' | while read -r page; do
-		mandoc -T lint -W warning "$page" || true
+		mandoc -T lint -W style "$page" | grep -v 'input text line longer than 80 bytes' || true
 	done
 }
 
