@@ -28,7 +28,7 @@
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
 #	make install KVER=...	the same for another kernel than the running one
-#	make deb OUT=DIR	the Debian packages, into DIR
+#	make deb OUT=DIR	the Debian packages, into DIR; for sid: TERN_DEB_SUITE=sid
 #	make module		just the module, for the running kernel
 
 LAB := selftests/lab
