@@ -41,7 +41,7 @@ point_verbs()
 
 	case $program in
 	kverbs) folder=kernel ;;
-	netdevs | strangers | watch) folder=net ;;
+	links | netdevs | strangers | watch) folder=net ;;
 	provider)
 		echo "${test}__$1 $1 $test $unit_tests"
 		return
