@@ -222,14 +222,21 @@ each_setting()
 		<(in_a tern set help | sed -nE 's/^    ([a-z0-9-]+) .*/\1/p')
 }
 
-# the kernel's ynl takes specs from there; the enumerations say what the kernel's words mean
-spec()
+# devices FILE: the same of each from either tool; ynl has enumerations from the spec
+devices()
 {
-	python3 -c '
-import yaml
-spec = yaml.safe_load(open("/usr/share/ynl/specs/tern.yaml"))
-assert spec["name"] == "tern"
-print([op["name"] for op in spec["operations"]["list"]])'
+	jq -c 'sort_by(.name)[] | [.name, .netdev, (.settings | (.["close-ms"] // .close_ms),
+		.rnic, .extensions, (.features | sort))]' "$1"
+}
+
+# the example of tern(8), by the kernel's own tool, which finds the installed spec by the name
+ynl()
+{
+	in_a tern set tern_a close-ms 1234 rnic permissive features 7306
+	in_a /mnt/ynl/cli.py --family tern --dump dev-get --output-json | tee "$TMP/ynl"
+	in_a tern -j show | tee "$TMP/tern"
+	devices "$TMP/ynl" | grep 1234
+	diff <(devices "$TMP/ynl") <(devices "$TMP/tern")
 }
 
 topo_up
@@ -242,6 +249,6 @@ point "output that cannot be written: status 1" output_that_fails
 point "JSON by -j, in lines by -p" json
 point "completion by bash" completion
 point "each setting of the kernel is in the help of set" each_setting
-point "the spec is where ynl looks" spec
+point "the kernel's ynl, with the installed spec, says the same as show" ynl
 point "without the module: help, wrong usage, and a refusal" help_is_for_all
 finish
