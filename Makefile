@@ -8,6 +8,7 @@
 #	make check-conform-faults	planted faults, which its groups have to find
 #	make check-verbs-faults	the same for the tests of the verbs
 #	make check-ulp		NFS, iSER, NVMe-oF, MPI and the like, at length
+#	make check-netdevs	devices on each kind of netdev, at length
 #	make check-static	static analysis: coccinelle, gcc's analyzer, clang-tidy
 #	make check-storm	a million atomics of each of eight QPs on one word
 #	make check-deb		the Debian packages: built, installed, upgraded, purged
@@ -43,9 +44,8 @@ PACKAGES := dkms build-essential cmake ninja-build pkg-config python3 kmod iprou
 HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-deb check-machines check-reboot check-static check-storm \
-	check-ulp check-upstream upstream-patch check-secure-boot check-containers check-piuparts \
-	check-rpm \
-	check-debug check-debug-short \
+	check-netdevs check-ulp check-upstream upstream-patch check-secure-boot check-containers \
+	check-piuparts check-rpm check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard lab-shell module install uninstall deb clean
 help:
@@ -67,6 +67,9 @@ check-debug:
 
 check-debug-short:
 	@selftests/check checkers debug-short
+
+check-netdevs:
+	@selftests/check netdevs-uml netdevs-vm
 
 check-ulp:
 	@selftests/check ulp pair smb
