@@ -105,8 +105,8 @@ static int read_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 	return ret;
 }
 
-int tern_sgl_gather(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		    struct tern_sgl *sgl, void *dst, u32 len)
+int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		  struct tern_sgl *sgl, void *dst, u32 len)
 {
 	int ret = 0;
 	u32 n;

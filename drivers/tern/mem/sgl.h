@@ -80,6 +80,14 @@ static inline u64 tern_sgl_addr(const struct tern_sgl *sgl)
 	return sgl->sge[sgl->at].addr + sgl->off;
 }
 
+/* tern_sgl_read(), inline, of @len bytes for which tern_sgl_is_open() */
+static inline void tern_sgl_read_open(const struct tern_mem_slot *slot,
+				      struct tern_sgl *sgl, void *dst, u32 len)
+{
+	tern_mem_read(&slot->map, tern_sgl_addr(sgl), dst, len);
+	tern_sgl_advance(sgl, len);
+}
+
 /* tern_sgl_write() of @len bytes for which tern_sgl_is_open() */
 static inline void tern_sgl_write_open(const struct tern_mem_slot *slot,
 				       struct tern_sgl *sgl, const void *src, u32 len)
@@ -88,9 +96,7 @@ static inline void tern_sgl_write_open(const struct tern_mem_slot *slot,
 	tern_sgl_advance(sgl, len);
 }
 
-/* for tern_sgl_read() and tern_sgl_write() */
-int tern_sgl_gather(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		    struct tern_sgl *sgl, void *dst, u32 len);
+/* for tern_sgl_write() */
 int tern_sgl_scatter(const struct tern_scope *scope, struct tern_mem_slot *slot,
 		     struct tern_sgl *sgl, const void *src, u32 len);
 
@@ -106,15 +112,8 @@ int tern_sgl_scatter(const struct tern_scope *scope, struct tern_mem_slot *slot,
  * Return: 0 or as tern_sgl_check(), and -ERANGE when less than @len is left. After an
  * error the position means nothing.
  */
-static inline int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
-				struct tern_sgl *sgl, void *dst, u32 len)
-{
-	if (!tern_sgl_is_open(sgl, slot, len))
-		return tern_sgl_gather(scope, slot, sgl, dst, len);
-	tern_mem_read(&slot->map, tern_sgl_addr(sgl), dst, len);
-	tern_sgl_advance(sgl, len);
-	return 0;
-}
+int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		  struct tern_sgl *sgl, void *dst, u32 len);
 
 /**
  * tern_sgl_write() - scatter bytes into the next part of a list

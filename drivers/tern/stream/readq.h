@@ -17,9 +17,7 @@
  * @kind: Read, Read V2 or atomic
  * @sink_stag: Read: where the Response goes
  * @sink_to: Read: offset in it
- * @src_stag: our memory
- * @src_to: offset in it
- * @size: bytes
+ * @src: our memory, as the peer names it
  * @msn: its number on queue 1, for a Terminate
  * @atomic: atomic: what to do
  * @seg_len: length of the Request, for a Terminate
@@ -29,9 +27,7 @@ struct tern_read_in {
 	enum tern_open_kind kind;
 	u32 sink_stag;
 	u64 sink_to;
-	u32 src_stag;
-	u64 src_to;
-	u32 size;
+	struct tern_sge src;
 	u32 msn;
 	struct tern_atomic atomic;
 	u32 seg_len;

@@ -318,15 +318,15 @@ static int check_source(struct tern_stream *s, const struct tern_read_in *rd)
 	struct tern_mem_map map;
 	int term;
 
-	if (!rd->size)
+	if (!rd->src.length)
 		return TERN_TERM_NONE;
 	rcu_read_lock();
-	tern_mem_find(s->scope.keys, rd->src_stag, &map);
+	tern_mem_find(s->scope.keys, rd->src.lkey, &map);
 	tern_mem_view_atomic(&map, s->scope.pd, s->scope.stream, &view);
 	view.access &= qp_rights(s);
 	term = tern_mem_check(&view, rd->kind == TERN_OPEN_ATOMIC ? TERN_USE_ATOMIC :
 								    TERN_USE_READ_SRC,
-			      rd->src_to, rd->size);
+			      rd->src.addr, rd->src.length);
 	rcu_read_unlock();
 	return term;
 }
@@ -354,9 +354,9 @@ static noinline int handle_read_req(struct tern_stream *s, const struct tern_seg
 							  TERN_OPEN_READ_V2,
 		.sink_stag = seg->rreq.sink_stag,
 		.sink_to = seg->rreq.sink_to,
-		.src_stag = seg->rreq.src_stag,
-		.src_to = seg->rreq.src_to,
-		.size = seg->rreq.size,
+		.src.lkey = seg->rreq.src_stag,
+		.src.addr = seg->rreq.src_to,
+		.src.length = seg->rreq.size,
 	};
 	int term = push_request(s, &rd);
 
@@ -369,9 +369,9 @@ static noinline int handle_atomic_req(struct tern_stream *s, const struct tern_s
 {
 	struct tern_read_in rd = {
 		.kind = TERN_OPEN_ATOMIC,
-		.src_stag = seg->atomic.stag,
-		.src_to = seg->atomic.to,
-		.size = TERN_ATOMIC_LEN,
+		.src.lkey = seg->atomic.stag,
+		.src.addr = seg->atomic.to,
+		.src.length = TERN_ATOMIC_LEN,
 		.atomic = seg->atomic,
 	};
 

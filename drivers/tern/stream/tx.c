@@ -47,8 +47,12 @@ static inline int read_payload(struct tern_stream *s, u32 done, u8 *dst, u32 len
 	struct tern_tx *tx = &s->tx;
 	struct tern_wqe *wqe = &tx->wqe;
 
+	if (tern_sgl_is_open(&tx->sgl, &tx->slot, len)) {
+		tern_sgl_read_open(&tx->slot, &tx->sgl, dst, len);
+		return TERN_TERM_NONE;
+	}
 	if (tx->source == TERN_TX_RESPONSE)
-		return tern_tx_read_response(s, done, dst, len);
+		return tern_tx_read_response(s, dst, len);
 	if (wqe->flags & TERN_WR_INLINE) {
 		memcpy(dst, wqe->inl + done, len);
 		return TERN_TERM_NONE;

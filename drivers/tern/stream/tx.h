@@ -32,7 +32,7 @@ enum tern_tx_source {
  * @msg: message in progress
  * @source: where @msg comes from
  * @wqe: copy of the entry, with @source TERN_TX_WQE
- * @sgl: the part of its payload that is still to be read
+ * @sgl: the part of the payload that is still to be read, of @wqe or of a Read Response
  * @slot: the STag that payload was last read from
  * @imm_follows: the Immediate Data of @wqe, a Write, is the next message
  * @hello_role: enum tern_hello_role, with @source TERN_TX_HELLO

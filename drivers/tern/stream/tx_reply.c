@@ -16,16 +16,20 @@
 #include "stream.h"
 #include "tx_msg.h"
 
-int tern_tx_read_response(struct tern_stream *s, u32 done, u8 *dst, u32 len)
+int tern_tx_read_response(struct tern_stream *s, u8 *dst, u32 len)
 {
-	struct tern_read_in *rd = tern_readq_in_first(&s->readq);
 	struct tern_mem_slot *slot = &s->tx.slot;
+	struct tern_sgl *sgl = &s->tx.sgl;
 	int term;
 
-	tern_mem_open(slot, &s->scope, rd->src_stag, s->scope.stream);
-	term = tern_mem_check(&slot->view, TERN_USE_READ_SRC, rd->src_to + done, len);
-	if (term == TERN_TERM_NONE)
-		tern_mem_read(&slot->map, rd->src_to + done, dst, len);
+	tern_mem_open(slot, &s->scope, sgl->sge->lkey, s->scope.stream);
+	term = tern_mem_check(&slot->view, TERN_USE_READ_SRC, tern_sgl_addr(sgl),
+			      sgl->sge->length - sgl->off);
+	if (term == TERN_TERM_NONE) {
+		sgl->open = true;
+		slot->list = sgl;
+		tern_sgl_read_open(slot, sgl, dst, len);
+	}
 	tern_mem_shut(slot);
 	return term;
 }
@@ -44,8 +48,8 @@ static void read_failed(struct tern_stream *s, const struct tern_read_in *rd, in
 	struct tern_term_seg seg;
 
 	tern_rdmap_build_read_req(&msg, v, rd->msn, rd->sink_stag, rd->sink_to + done,
-				  rd->size - done, rd->src_stag,
-				  rd->src_to + done);
+				  rd->src.length - done, rd->src.lkey,
+				  rd->src.addr + done);
 	msg.hdr[0] |= TERN_DDP_LAST;
 	seg = (struct tern_term_seg) {
 		.hdr = msg.hdr, .hdr_len = msg.hdr_len, .len = msg.hdr_len, .rv = rv,
@@ -80,11 +84,11 @@ static int perform(struct tern_stream *s, const struct tern_read_in *rd, u64 *ol
 	struct tern_mem_view view;
 	int term;
 
-	tern_mem_open(slot, &s->scope, rd->src_stag, s->scope.stream);
+	tern_mem_open(slot, &s->scope, rd->src.lkey, s->scope.stream);
 	tern_mem_view_atomic(&slot->map, s->scope.pd, s->scope.stream, &view);
-	term = tern_mem_check(&view, TERN_USE_ATOMIC, rd->src_to, TERN_ATOMIC_LEN);
+	term = tern_mem_check(&view, TERN_USE_ATOMIC, rd->src.addr, TERN_ATOMIC_LEN);
 	if (term == TERN_TERM_NONE &&
-	    tern_mem_atomic(&slot->map, rd->src_to, &rd->atomic, old))
+	    tern_mem_atomic(&slot->map, rd->src.addr, &rd->atomic, old))
 		term = -EAGAIN;
 	tern_mem_shut(slot);
 	return term;
@@ -113,11 +117,11 @@ static int build_response(struct tern_stream *s, const struct tern_read_in *rd)
 	case TERN_OPEN_ATOMIC:
 		return build_atomic(s, v, rd);
 	case TERN_OPEN_READ_V2:
-		tern_rdmap_build_read_resp_v2(&tx->msg, v, tx->resp_msn++, rd->size);
+		tern_rdmap_build_read_resp_v2(&tx->msg, v, tx->resp_msn++, rd->src.length);
 		return TERN_TERM_NONE;
 	default:
 		tern_rdmap_build_read_resp(&tx->msg, v, rd->sink_stag, rd->sink_to,
-					   rd->size);
+					   rd->src.length);
 		return TERN_TERM_NONE;
 	}
 }
@@ -143,6 +147,7 @@ bool tern_tx_start_response(struct tern_stream *s)
 		return false;
 	}
 	tx->source = TERN_TX_RESPONSE;
+	tx->sgl = (struct tern_sgl) { .sge = &rd->src, .num = 1 };
 	tx->prefer_wqe = true;
 	return true;
 }

@@ -20,15 +20,16 @@ struct tern_stream;
 bool tern_tx_start_response(struct tern_stream *s);
 
 /**
- * tern_tx_read_response() - copy data of the Response in progress
+ * tern_tx_read_response() - check the source of the Response in progress, and copy from it
  * @s: its source is TERN_TX_RESPONSE
- * @done: bytes before
  * @dst: where to
  * @len: bytes
  *
+ * All that is left of the source is checked, once in a section: see tern_mem_open().
+ *
  * Return: TERN_TERM_NONE, or the triplet when the memory may not be read any more.
  */
-int tern_tx_read_response(struct tern_stream *s, u32 done, u8 *dst, u32 len);
+int tern_tx_read_response(struct tern_stream *s, u8 *dst, u32 len);
 
 /**
  * tern_tx_response_failed() - a Response cannot be sent, or not to its end
