@@ -33,6 +33,8 @@ driven=(
 	"send-64 send -s 64 -n 4000"
 	"write-64-polls write -s 64 -n 8000 -d 128 -p"
 	"send-64-polls send -s 64 -n 8000 -d 128 -p"
+	"write-64-lists write -s 64 -n 7680 -d 128 -l 16 -p"
+	"send-64-lists send -s 64 -n 7680 -d 128 -l 16 -p"
 	"read-64 read -s 64 -n 4000"
 	"write-64K write -s 65536 -n 800"
 	"send-64K send -s 65536 -n 800"
