@@ -138,6 +138,8 @@ device_goes()
 	ip netns exec a tern top -b -d 0.3 dev tern_a >"$TMP/text" &
 	text=$!
 	soon reported '.[-1].connections[0].tx_bytes_per_s > 0'
+	# a tern top that begins without the device ends
+	soon grep -q '^tern_a ' "$TMP/text"
 	rdma link delete tern_a
 	soon reported '.[-1] | .devices == [] and .connections == []'
 	soon grep -qx 'tern_a is gone' "$TMP/text"
