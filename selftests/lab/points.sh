@@ -15,7 +15,7 @@ point()
 
 	n=$((n + 1))
 	shift
-	output=$("$0" --point "$@" 2>&1) || status=$?
+	output=$("$0" --point "$@" 2>&1 </dev/null) || status=$?
 	if [ $status = 0 ]; then
 		echo "ok $n - ${suite}__$name"
 	else
