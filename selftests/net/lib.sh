@@ -76,6 +76,14 @@ point()
 	fi
 }
 
+# proves NAME FUNCTION [ARG]...: a point, unless $wanted, a test's own arguments, names others
+wanted=()
+proves()
+{
+	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $2 "* ]] || return 0
+	point "$@"
+}
+
 # skip_all WHY: skip the whole test.
 skip_all()
 {

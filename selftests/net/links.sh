@@ -246,12 +246,6 @@ units()
 }
 
 wanted=("$@")
-# proves NAME FUNCTION: a point, unless the arguments name others
-proves()
-{
-	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $2 "* ]] || return 0
-	point "$@"
-}
 
 rm -rf /etc/tern
 topo_up

@@ -369,12 +369,6 @@ servers_down()
 }
 
 wanted=("$@")
-# proves NAME FUNCTION ...: run the point, if it is selected
-proves()
-{
-	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $2 "* ]] || return 0
-	point "$@"
-}
 
 topo_up
 for address in "${OTHERS[@]}"; do

@@ -304,12 +304,6 @@ hung_up()
 }
 
 wanted=("$@")
-# proves NAME FUNCTION: a point, unless the arguments name others
-proves()
-{
-	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $2 "* ]] || return 0
-	point "$@"
-}
 
 topo_up
 proves "a whole connection between two samples: its totals over that time" whole_connection

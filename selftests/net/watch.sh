@@ -316,12 +316,6 @@ no_link()
 }
 
 wanted=("$@")
-# proves NAME FUNCTION: a point, unless the arguments name others
-proves()
-{
-	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $2 "* ]] || return 0
-	point "$@"
-}
 
 topo_up
 proves "--info: times, program, bytes, messages and the path of an open connection" while_open
