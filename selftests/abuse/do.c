@@ -472,7 +472,7 @@ static int by_ioctl(const struct op *op, struct series *s, bool bad, bool carefu
  * An id is connected, accepted or rejected once. When iw_cm refuses to accept or reject an id
  * that connects, it forgets that one is to wait for the connection, and has a BUG() for an id
  * that is destroyed then; and it takes a second answer to a request for one
- * (Documentation/security.rst). No driver sees these calls.
+ * (Documentation/security.rst). No driver sees the first of these.
  */
 static bool spares_iw_cm(const struct op *op, const uint8_t *args)
 {
