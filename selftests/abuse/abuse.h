@@ -45,8 +45,6 @@ struct program {
 	const char *device;
 	const char *address;
 	bool verbose;
-	/* rdma_cm's ids by number, which is one series for all processes: see spares_iw_cm() */
-	bool id_is_used[4096];
 	unsigned int n_places;
 	struct place places[MOST_PROCESSES];
 	/* calls by result: done, refused; to see that a generator is not always refused */

@@ -468,27 +468,6 @@ static int by_ioctl(const struct op *op, struct series *s, bool bad, bool carefu
 
 /* ---- rdma_cm --------------------------------------------------------------------------- */
 
-/*
- * An id is connected, accepted or rejected once. When iw_cm refuses to accept or reject an id
- * that connects, it forgets that one is to wait for the connection, and has a BUG() for an id
- * that is destroyed then; and it takes a second answer to a request for one
- * (Documentation/security.rst). No driver sees the first of these.
- */
-static bool spares_iw_cm(const struct op *op, const uint8_t *args)
-{
-	const struct field *f = op->f;
-	uint32_t id;
-
-	if (op->code != RDMA_USER_CM_CMD_CONNECT && op->code != RDMA_USER_CM_CMD_ACCEPT &&
-	    op->code != RDMA_USER_CM_CMD_REJECT)
-		return true;
-	while (f->type != ID)
-		f++;
-	memcpy(&id, args + f->at, sizeof(id));
-	return id >= sizeof(program->id_is_used) / sizeof(program->id_is_used[0]) ||
-	       !__atomic_exchange_n(&program->id_is_used[id], true, __ATOMIC_RELAXED);
-}
-
 static int by_cm(const struct op *op, struct series *s, bool bad, bool careful)
 {
 	uint8_t msg[COMMAND] = {}, answer[ANSWER] = {};
@@ -505,8 +484,6 @@ static int by_cm(const struct op *op, struct series *s, bool bad, bool careful)
 		return EINVAL;
 	/* of a command that is cut short, some read the rest */
 	memset(msg + sizeof(*hdr) + hdr->in, 0, sizeof(msg) - sizeof(*hdr) - hdr->in);
-	if (!spares_iw_cm(op, msg + sizeof(*hdr)))
-		return EINVAL;
 	if (write(mine->cm, msg, sizeof(*hdr) + hdr->in) < 0)
 		return errno;
 	if (op->makes && to == (uintptr_t)answer)
