@@ -67,7 +67,7 @@
 	NUM(s, max_recv_sge, 4), NUM(s, max_inline_data, 64), IS(s, qp_type, 2)
 /* struct ib_uverbs_ex_modify_qp begins with this one */
 #define MODIFY_FIELDS(s) \
-	OF(s, qp_handle, QP), BITS(s, attr_mask, 1), NUM(s, qp_state, 6), IS(s, port_num, 1), \
+	OF(s, qp_handle, QP), BITS(s, attr_mask, 9), NUM(s, qp_state, 6), IS(s, port_num, 1), \
 	BITS(s, qp_access_flags, ACCESS)
 #define SRQ_FIELDS(s) \
 	OF(s, pd_handle, PD), NUM(s, max_wr, MOST_WR), NUM(s, max_sge, 4)
@@ -89,7 +89,7 @@ const struct op ops[] = {
 	SILENT(DESTROY_AH, 1, ib_uverbs_destroy_ah, OF(ib_uverbs_destroy_ah, ah_handle, AH)),
 	ANSWERED(REG_MR, 8, ib_uverbs_reg_mr, MR,
 		 OF(ib_uverbs_reg_mr, pd_handle, PD), MEM_AND(ib_uverbs_reg_mr, start, hca_va),
-		 NUM(ib_uverbs_reg_mr, length, 30000),
+		 NUM(ib_uverbs_reg_mr, length, ARENA),
 		 BITS(ib_uverbs_reg_mr, access_flags, ACCESS)),
 	ANSWERED(REREG_MR, 5, ib_uverbs_rereg_mr, 0,
 		 OF(ib_uverbs_rereg_mr, mr_handle, MR), BITS(ib_uverbs_rereg_mr, flags, 7),
@@ -122,6 +122,11 @@ const struct op ops[] = {
 		 OF(ib_uverbs_query_qp, qp_handle, QP),
 		 BITS(ib_uverbs_query_qp, attr_mask, 0x1fffff)),
 	SILENT(MODIFY_QP, 6, ib_uverbs_modify_qp, MODIFY_FIELDS(ib_uverbs_modify_qp)),
+	/* IB_QP_ACCESS_FLAGS alone: without it the opening's QPs have no right for a peer */
+	{ "QP_RIGHTS", WRITE, 2, IB_USER_VERBS_CMD_MODIFY_QP, sizeof(struct ib_uverbs_modify_qp),
+	  NOWHERE, 0, 0, { OF(ib_uverbs_modify_qp, qp_handle, QP),
+			   IS(ib_uverbs_modify_qp, attr_mask, 8),
+			   BITS(ib_uverbs_modify_qp, qp_access_flags, ACCESS) } },
 	ANSWERED(DESTROY_QP, 3, ib_uverbs_destroy_qp, 0,
 		 OF(ib_uverbs_destroy_qp, qp_handle, QP)),
 	WITH_TAIL(POST_SEND, 2, ib_uverbs_post_send, 400, OF(ib_uverbs_post_send, qp_handle, QP),
@@ -264,12 +269,14 @@ const unsigned int n_ops = sizeof(ops) / sizeof(ops[0]);
 /* two QPs of one process, connected with one another; a SRQ and a window beside them */
 const char *const opening[] = {
 	"GET_CONTEXT", "DOORBELL_ALLOC", "ALLOC_PD", "REG_MR", "CREATE_COMP_CHANNEL",
-	"CREATE_CQ", "CREATE_SRQ", "CREATE_QP", "CREATE_QP", "ALLOC_MW",
+	"CREATE_CQ", "CREATE_SRQ", "CREATE_QP", "QP_RIGHTS", "CREATE_QP", "QP_RIGHTS",
+	"ALLOC_MW",
 	"MAP_RING", "MAP_RING", "MAP_RING", "MAP_RING", "MAP_RING", "MAP_RING",
 	"CM_CREATE_ID", "CM_BIND_IP", "CM_LISTEN",
 	"CM_CREATE_ID", "CM_RESOLVE_IP", "WAIT_EVENT", "CM_RESOLVE_ROUTE", "WAIT_EVENT",
 	"CM_CONNECT", "WAIT_EVENT", "CM_ACCEPT", "WAIT_EVENT", "WAIT_EVENT", "POST_RECEIVE",
-	"POST_RECEIVE", "POST", "POST",
+	"POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST",
+	"POST", "POST", "POST", "POST", "POST", "POST", "POST",
 };
 
 const unsigned int n_opening = sizeof(opening) / sizeof(opening[0]);

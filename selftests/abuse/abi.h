@@ -9,6 +9,7 @@
 
 #define NOWHERE		UINT16_MAX
 #define MAX_FIELDS	12
+#define ARENA		(256 * 1024)	/* bytes of memory that a program may write to */
 
 /* what a program has: handles, descriptors, numbers and mappings */
 enum thing {

@@ -26,7 +26,7 @@
 #define ANSWER		512
 #define COMMAND		2048
 #define PAGE		4096
-#define PAGES		64
+#define PAGES		(ARENA / PAGE)
 
 /* ---- numbers ------------------------------------------------------------------- */
 

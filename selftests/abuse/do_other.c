@@ -117,30 +117,46 @@ static int ring_doorbell(struct series *s, uint32_t qpn)
 	return ioctl(fd, cmd, arg) ? errno : 0;
 }
 
+/* what the other end takes as it is: memory of a MR, which has one key for all uses */
+static void fill_good_sqe(struct tern_sqe *e, struct series *s)
+{
+	static const uint8_t ops[] = { TERN_WR_SEND, TERN_WR_RDMA_WRITE, TERN_WR_RDMA_READ,
+				       TERN_WR_RDMA_READ, TERN_WR_FETCH_ADD, TERN_WR_CMP_SWAP };
+
+	*e = (struct tern_sqe){ .opcode = ops[draw(s) % sizeof(ops)], .num_sge = 1 };
+	e->flags = draw(s) & (TERN_WR_SIGNALED | TERN_WR_SOLICITED | TERN_WR_FENCE);
+	e->wr_id = draw(s);
+	e->remote_addr = memory(s, true) & ~7ull;
+	e->rkey = own(LKEY, s, true, 0);
+	e->sge[0] = (struct tern_sge){ memory(s, true), draw(s) % 9000, e->rkey };
+	if (e->opcode == TERN_WR_FETCH_ADD || e->opcode == TERN_WR_CMP_SWAP)
+		e->sge[0].length = 8;
+}
+
 /* one that may be right, or any bytes */
-static void fill_sqe(struct tern_sqe *e, struct series *s, bool careful)
+static void fill_sqe(struct tern_sqe *e, struct series *s)
 {
 	uint8_t any[sizeof(*e) + 2 * sizeof(e->sge[0])];
 	unsigned int i;
 
-	if (!careful && chance(s, 15)) {
+	if (chance(s, 15)) {
 		for (i = 0; i < sizeof(any); i++)
 			any[i] = draw(s);
 		memcpy(e, any, sizeof(any));
 		return;
 	}
-	*e = (struct tern_sqe){ .opcode = careful ? TERN_WR_SEND : 1 + draw(s) % 13 };
-	e->num_sge = careful ? 1 : draw(s) % 3;
+	*e = (struct tern_sqe){ .opcode = 1 + draw(s) % 13 };
+	e->num_sge = draw(s) % 3;
 	e->flags = draw(s) & (chance(s, 10) ? ~0ull : 7);
 	e->wr_id = draw(s);
 	e->remote_addr = memory(s, chance(s, 80)) & (chance(s, 50) ? ~7ull : ~0ull);
-	e->rkey = own(RKEY, s, careful, 0);
-	e->ex = own(chance(s, 50) ? RKEY : LKEY, s, careful, 0);
+	e->rkey = own(RKEY, s, false, 0);
+	e->ex = own(chance(s, 50) ? RKEY : LKEY, s, false, 0);
 	e->length = draw(s) % 4096;
 	e->access = draw(s) & 0x3f;
 	for (i = 0; i < e->num_sge; i++)
 		e->sge[i] = (struct tern_sge){ memory(s, chance(s, 90)), draw(s) % 9000,
-					       own(LKEY, s, careful, 0) };
+					       own(LKEY, s, false, 0) };
 	if (e->opcode == TERN_WR_FETCH_ADD || e->opcode == TERN_WR_CMP_SWAP) {
 		e->num_sge = 1;
 		e->sge[0].length = 8;
@@ -158,8 +174,12 @@ static int post(struct series *s, bool careful)
 	hdr = (void *)r->mapped;
 	for (i = careful ? 0 : draw(s) % 8; i >= 0; i--) {
 		uint32_t at = hdr->prod % r->entries;
+		struct tern_sqe *e = (void *)(r->mapped + TERN_RING_DATA + at * r->stride);
 
-		fill_sqe((void *)(r->mapped + TERN_RING_DATA + at * r->stride), s, careful);
+		if (careful || chance(s, 60))
+			fill_good_sqe(e, s);
+		else
+			fill_sqe(e, s);
 		__atomic_store_n(&hdr->prod, hdr->prod + 1, __ATOMIC_RELEASE);
 	}
 	return ring_doorbell(s, r->qpn);
