@@ -353,7 +353,7 @@ static int by_write(const struct op *op, struct series *s, bool bad, bool carefu
 	bool extended = op->via == WRITE_EX;
 	size_t head = sizeof(*hdr) + (extended ? sizeof(*ex) : 0);
 	size_t core = core_answer(op), len = fill_command(op, msg + head, s, bad, careful);
-	uint64_t to = bad && chance(s, 10) ? memory(s, false) : (uintptr_t)answer;
+	uint64_t to = bad && chance(s, 25) ? memory(s, false) : (uintptr_t)answer;
 	size_t all;
 
 	hdr->command = op->code;
@@ -473,7 +473,7 @@ static int by_cm(const struct op *op, struct series *s, bool bad, bool careful)
 	uint8_t msg[COMMAND] = {}, answer[ANSWER] = {};
 	struct rdma_ucm_cmd_hdr *hdr = (void *)msg;
 	size_t len = fill_command(op, msg + sizeof(*hdr), s, bad, careful);
-	uint64_t to = bad && chance(s, 10) ? memory(s, false) : (uintptr_t)answer;
+	uint64_t to = bad && chance(s, 25) ? memory(s, false) : (uintptr_t)answer;
 
 	if (op->response != NOWHERE)
 		memcpy(msg + sizeof(*hdr) + op->response, &to, sizeof(to));

@@ -161,6 +161,13 @@ static void fill_sqe(struct tern_sqe *e, struct series *s)
 		e->num_sge = 1;
 		e->sge[0].length = 8;
 	}
+	if (chance(s, 5))
+		e->num_sge = draw(s);
+	if (chance(s, 20)) {
+		e->flags |= TERN_WR_INLINE;
+		e->num_sge = 0;
+		e->inline_len = chance(s, 50) ? draw(s) % 65 : draw(s);
+	}
 }
 
 static int post(struct series *s, bool careful)
