@@ -103,6 +103,7 @@ scene_srq()	{ program queue_verbs srq__receives_into; }
 scene_cq()	{ program queue_verbs modify_cq__an_event_that_waits; }
 scene_data()	{ program verbs_test "Send from and into" "RDMA Write from a list"; }
 scene_reads()	{ program verbs_test "64 Reads with"; }
+scene_private()	{ program verbs_test "private data of 0 to 255"; }
 
 scene_kernel()
 {
@@ -117,7 +118,7 @@ scene_kernel()
 	return $status
 }
 
-scenes=(module device connect one ipv6 watch mr mw srq cq data reads kernel)
+scenes=(module device connect one ipv6 private watch mr mw srq cq data reads kernel)
 
 # After these a scene must succeed all the same: it is only later, or slower. The frame of a
 # startup (stream/sock_open.c) is not sent again.
