@@ -21,6 +21,7 @@
 #	make check-upstream	that series applies, builds, and passes checkpatch
 #	make check-machines	other architectures and kernels: built, and run in guests
 #	make check-vm		those of the selftests that the part vm has
+#	make soak MINUTES=60	a mix of everything for that long, in the checked kernel
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
 #	make guard		instructions of a message, compared with committed figures
@@ -47,7 +48,7 @@ HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 	check-netdevs check-ulp check-upstream upstream-patch check-secure-boot check-containers \
 	check-piuparts check-rpm check-debug check-debug-short \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
-	guard lab-shell module install uninstall deb clean
+	guard soak lab-shell module install uninstall deb clean
 help:
 	@sed -n 's/^#\t//p' Makefile
 
@@ -67,6 +68,9 @@ check-debug:
 
 check-debug-short:
 	@selftests/check checkers debug-short
+
+soak:
+	@TERN_SET_SOAK_SECONDS=$$((60 * $(or $(MINUTES),10))) selftests/check soak
 
 check-netdevs:
 	@selftests/check netdevs-uml netdevs-vm
