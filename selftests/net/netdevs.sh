@@ -194,6 +194,7 @@ over()
 	local pid status=0
 
 	port=$((port + 1))
+	: >"$TMP/server"
 	# shellcheck disable=SC2086 # words
 	limit 30 "in_$1" $vtraffic server -p $port $4 >"$TMP/server" 2>&1 &
 	pid=$!

@@ -388,6 +388,7 @@ link_delete_connecting_stopped()
 link_delete_before_rtr_stopped()
 {
 	server
+	: >"$TMP/peer"
 	in_a ./mpa_peer.py to_withheld_rtr $IP_B $port >"$TMP/peer" &
 	eventually grep -q answered "$TMP/peer"
 	expect conns_of_b ended=false state=RTR_WAIT

@@ -105,6 +105,7 @@ hostile_name()
 	local name=$'v\e[2J\n\\ "\xff'
 	server
 	cp $vtraffic "$TMP/$name"
+	: >"$TMP/client"
 	ip netns exec a "$TMP/$name" client -a $IP_B -p $port -c >"$TMP/client" 2>&1 &
 	client_pid=$!
 	eventually grep -q connected "$TMP/client"
