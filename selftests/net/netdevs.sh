@@ -585,6 +585,8 @@ lacks()
 
 	case $1 in
 	tos | mark) return 1 ;;
+	# it has no alias of the type, and without udev there is no /dev/net/tun to open
+	tun)	modprobe -q tun || true ;;
 	linklocal) type=macvlan ;;
 	vlans | vrfs) type=${1%s} ;;
 	esac
