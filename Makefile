@@ -24,6 +24,7 @@
 #	make soak MINUTES=60	a mix of everything for that long, in the checked kernel
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
+#	make check-peers	hostile peers, made from seeds, in the checked kernel
 #	make guard		instructions of a message, compared with committed figures
 #	make bench		instructions of a message, beside siw, rxe and TCP
 #	make pictures		those of Documentation/performance.rst, from make bench
@@ -46,7 +47,7 @@ HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-deb check-machines check-reboot check-static check-storm \
 	check-netdevs check-ulp check-upstream upstream-patch check-secure-boot check-containers \
-	check-piuparts check-rpm check-debug check-debug-short \
+	check-piuparts check-rpm check-debug check-debug-short check-peers \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard soak lab-shell module install uninstall deb clean
 help:
@@ -64,10 +65,13 @@ check-vm check-deb check-machines check-reboot check-static check-storm \
 	@selftests/check $(@:check-%=%)
 
 check-debug:
-	@selftests/check checkers debug-net debug-verbs debug-nth debug-matrix debug-abuse debug-ulp
+	@selftests/check checkers debug-net debug-verbs debug-nth debug-matrix debug-abuse debug-peers debug-ulp
 
 check-debug-short:
 	@selftests/check checkers debug-short
+
+check-peers:
+	@selftests/check debug-peers
 
 soak:
 	@TERN_SET_SOAK_SECONDS=$$((60 * $(or $(MINUTES),10))) selftests/check soak

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/*
+ * A hostile peer, made from a seed:
+ *
+ *	peer seed=N [count=M] [verbose] netdev=NAME own=IP victim=IP mac=LLADDR port=PORT
+ *	    control=PATH
+ *
+ * For each seed a connection: the peer opens it, or has the victim open one (victim.c, at
+ * the socket @control). The seed decides on the startup, on the messages of Full Operation,
+ * which of them are wrong and how (grammar.c), how TCP's segments are spoiled (spoil.c), and
+ * on the end. Each step, and each segment, has numbers of its own.
+ *
+ * It prints what it reached, as "# NAME: COUNT", and fails if the victim sends a bad FPDU.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "../conformance/conform.h"
+#include "grammar.h"
+#include "tcp.h"
+
+#define CONNECT_MS	500
+#define FRAME_MS	300
+#define LISTEN_MS	2
+#define ANSWER_MS	60
+#define END_MS		150
+#define STEPS		24
+#define TERMS		(3 * 16 * 256)
+
+enum start { START_PLAIN, START_ENHANCED, START_P2P, STARTS };
+enum end { END_FIN, END_RST, END_SILENCE, END_WAIT, ENDS };
+
+/* what a seed decides first */
+struct plan {
+	uint8_t wish;
+	bool passive;
+	enum start start;
+	bool bad_frame;
+	bool early;		/* bytes after the frame, before it is answered */
+	bool markers;
+	bool crc;
+	bool hello;
+	unsigned int steps;
+	unsigned int percent;	/* of faulty FPDUs */
+	struct tcp_manner manner;
+	enum end end;
+};
+
+static struct {
+	struct tcp_place place;
+	uint64_t seed;
+	unsigned long count;
+	uint16_t port;
+	const char *control;
+	bool verbose;
+} options_of_peer = { .count = 1 };
+
+static struct {
+	unsigned int seeds, up, framed, full, busy, refused, finished, reset, open, markers, v2;
+	unsigned int fpdus, terms;
+	unsigned int term[TERMS];
+} reached;
+
+static uint64_t seed_now;
+unsigned int test_failures;
+
+/* ---- what the peer of tern-conform needs of its runner --------------------------------- */
+
+void test_report(const char *file, int line, const char *text)
+{
+	printf("seed %llu: %s:%d: %s\n", (unsigned long long)seed_now, file, line, text);
+}
+
+void test_leave(void)
+{
+	exit(1);
+}
+
+uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+}
+
+enum role dut_role(void)
+{
+	return NO_ROLE;
+}
+
+/* half an FPDU is the usual case here, and no reason to wait */
+int patience(int ms)
+{
+	return ms / 100;
+}
+
+void say(const char *fmt, ...)
+{
+	va_list args;
+
+	if (!options_of_peer.verbose)
+		return;
+	va_start(args, fmt);
+	printf("# ");
+	vprintf(fmt, args);
+	printf("\n");
+	va_end(args);
+}
+
+/* ---- the plan --------------------------------------------------------------------------- */
+
+static struct plan draw_plan(uint64_t seed)
+{
+	static const unsigned int percents[] = { 0, 8, 20, 40, 60 };
+	static const unsigned int spoiled[] = { 0, 0, 4, 15, 50 };
+	struct series s = series_of(seed, 0);
+	struct plan p = {
+		.wish = chance(&s, 90) ? WISH_SERVE : draw(&s) % WISHES,
+		.passive = chance(&s, 30),
+		.start = draw(&s) % STARTS,
+		.bad_frame = chance(&s, 12),
+		.early = chance(&s, 5),
+		.markers = chance(&s, 25),
+		.crc = chance(&s, 75),
+		.hello = chance(&s, 40),
+		.steps = draw(&s) % STEPS,
+		.percent = percents[draw(&s) % 5],
+		.manner = {
+			.percent = spoiled[draw(&s) % 5],
+			.window = chance(&s, 90) ? 65535 : draw(&s) % 600,
+			.mute = chance(&s, 4),
+			.polite = chance(&s, 75),
+			.mss = chance(&s, 70) ? 1460 : 48 + draw(&s) % 1400,
+		},
+		.end = draw(&s) % ENDS,
+	};
+
+	if (p.hello)
+		p.wish |= WISH_ATOMICS;
+	return p;
+}
+
+/* ---- what the victim sends -------------------------------------------------------------- */
+
+static void remember_read(struct known *k, const struct seg *s)
+{
+	struct read_v2 r = { .msn = s->msn };
+
+	if (k->n_reads == MOST_READS)
+		return;
+	if (seg_op(s) == OP_READ_REQ && s->len >= READ_REQ_LEN - UNTAGGED_HDR) {
+		r.stag = get32(s->data);
+		r.to = get64(s->data + 4);
+		r.size = get32(s->data + 12);
+	} else if (seg_op(s) == OP_READ_REQ_V2 && s->len >= READ_REQ_V2_LEN) {
+		r.size = get32(s->data);
+	} else {
+		return;
+	}
+	k->reads[k->n_reads++] = r;
+}
+
+static void see_terminate(const struct seg *s)
+{
+	struct term t;
+
+	expect(term_decode(&t, s), "a Terminate is shorter than its bits say");
+	say("< Terminate %u/%u/%02x", t.layer, t.etype, t.code);
+	reached.terms++;
+	if (t.layer < 3)
+		reached.term[(t.layer * 16 + t.etype) * 256 + t.code]++;
+}
+
+static void use_agreed(struct peer *p, struct known *k)
+{
+	p->tx_v2 = k->agreed & HELLO_V2;
+	p->rx_v2 = p->tx_v2;
+	reached.v2 += p->tx_v2;
+}
+
+static void agree_on(struct peer *p, struct known *k, const struct hello *h)
+{
+	say("< hello %u, features %#x", h->role, h->features);
+	if (h->role == HELLO_OFFER) {
+		k->offered = h->features;
+		return;
+	}
+	k->agreed = h->features;
+	if (h->role == HELLO_GO)
+		use_agreed(p, k);
+}
+
+/* read FPDUs until none came for @ms */
+static void listen_to(struct peer *p, struct known *k, int ms)
+{
+	struct hello h;
+	struct fpdu f;
+
+	while (peer_recv_fpdu_raw(p, &f, ms)) {
+		reached.fpdus++;
+		say("< FPDU: %#x, %u bytes", f.seg.rdmap, f.seg.ulpdu_len);
+		expect(f.crc_ok || !p->crc, "the victim's CRC is wrong");
+		expect(f.markers_ok, "a marker of the victim is wrong");
+		expect(f.pad_ok, "pad bytes of the victim are not 0");
+		if (hello_decode(&h, &f.seg))
+			agree_on(p, k, &h);
+		else if (seg_op(&f.seg) == OP_TERMINATE)
+			see_terminate(&f.seg);
+		else
+			remember_read(k, &f.seg);
+	}
+}
+
+/* ---- startup ---------------------------------------------------------------------------- */
+
+static void add_private_data(struct mpa_frame *f, const void *data, size_t len)
+{
+	memcpy(f->pd + f->pd_len, data, len);
+	f->pd_len += len;
+}
+
+static void send_frame(struct peer *p, const struct plan *plan, const struct mpa_frame *f)
+{
+	struct series s = series_of(seed_now, 3);
+	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX + 128];
+	size_t len = mpa_encode(f, out), i;
+
+	if (plan->bad_frame)
+		len = grammar_spoil_frame(&s, out, len);
+	if (plan->early)
+		for (i = draw(&s) % 128; i; i--)
+			out[len++] = draw(&s);
+	say("frame: flags %#x, revision %u, %zu bytes%s", f->flags, f->rev, len,
+	    plan->bad_frame ? ", spoiled" : "");
+	peer_send(p, out, len);
+}
+
+static struct mpa_frame request_of(const struct plan *plan)
+{
+	static const uint16_t words[][2] = {
+		{ ENH_B, 0 }, { 0, ENH_C }, { 0, ENH_D }, { ENH_B, ENH_C | ENH_D },
+	};
+	struct series s = series_of(seed_now, 4);
+	const uint16_t *rtr = words[draw(&s) % 4];
+	struct mpa_frame f;
+
+	if (plan->start == START_PLAIN)
+		mpa_plain(&f, false);
+	else if (plan->start == START_ENHANCED)
+		mpa_enhanced(&f, false, 8, 8);
+	else
+		mpa_enhanced(&f, false, 8 | ENH_A | rtr[0], 8 | rtr[1]);
+	f.flags = (f.flags & ~(MPA_M | MPA_C)) | (plan->markers ? MPA_M : 0) |
+		  (plan->crc ? MPA_C : 0);
+	add_private_data(&f, &plan->wish, 1);
+	return f;
+}
+
+/* the private data of @f after the enhanced words */
+static bool read_welcome(const struct mpa_frame *f, struct welcome *w)
+{
+	size_t at = f->rev >= 2 && f->flags & MPA_S ? 4 : 0;
+
+	if (f->pd_len < at + sizeof(*w))
+		return false;
+	memcpy(w, f->pd + at, sizeof(*w));
+	return true;
+}
+
+/* Return: a frame came that the roles allow */
+static bool recv_frame(struct peer *p, bool reply, struct mpa_frame *f)
+{
+	bool came = peer_recv_frame(p, reply, f, FRAME_MS);
+
+	reached.framed += came;
+	if (came)
+		say("< frame: flags %#x, revision %u", f->flags, f->rev);
+	return came;
+}
+
+/* the message that tells the responder that it may send */
+static void send_rtr(struct peer *p, struct known *k, const struct plan *plan)
+{
+	struct series s = series_of(seed_now, 5);
+	struct hello h = { 1, HELLO_OFFER, HELLO_7306 | HELLO_V2 };
+	unsigned int percent = plan->percent / 2;
+	uint8_t room[256];
+	size_t len;
+
+	if (plan->start == START_P2P && enh_word0(&p->reply) & ENH_B)
+		len = seg_send(p, OP_SEND, 0, 0, NULL, 0, true, room);
+	else if (plan->start == START_P2P && enh_word1(&p->reply) & ENH_D)
+		len = seg_read_req(p, 0, 0, 0, 0, 0, room);
+	else if (plan->hello)
+		len = seg_write(p, HELLO_STAG, hello_to(&h), NULL, 0, true, room);
+	else if (plan->start == START_P2P)
+		len = seg_write(p, 0, 0, NULL, 0, true, room);
+	else
+		return;
+	grammar_send_ulpdu(p, k, &s, percent, room, len);
+	listen_to(p, k, ANSWER_MS);
+	if (!k->agreed)
+		return;
+	h.role = HELLO_GO;
+	h.features = k->agreed;
+	grammar_send_ulpdu(p, k, &s, percent, room,
+			   seg_write(p, HELLO_STAG, hello_to(&h), NULL, 0, true, room));
+	use_agreed(p, k);
+}
+
+/* answer the victim's offer, and wait for the rest of its hello */
+static void answer_offer(struct peer *p, struct known *k, const struct plan *plan)
+{
+	struct hello h = { 1, HELLO_ANSWER, k->offered };
+	struct series s = series_of(seed_now, 6);
+	uint8_t room[256];
+
+	if (!plan->hello || !k->offered)
+		return;
+	grammar_send_ulpdu(p, k, &s, plan->percent / 2, room,
+			   seg_write(p, HELLO_STAG, hello_to(&h), NULL, 0, true, room));
+	listen_to(p, k, ANSWER_MS);
+}
+
+/* Return: Full Operation begins */
+static bool start_active(struct peer *p, struct known *k, const struct plan *plan)
+{
+	struct mpa_frame f = request_of(plan);
+
+	p->request = f;
+	send_frame(p, plan, &f);
+	if (!recv_frame(p, true, &f))
+		return false;
+	if (f.flags & MPA_R) {
+		reached.refused++;
+		return false;
+	}
+	peer_agree(p, true);
+	if (!read_welcome(&f, &k->victim))
+		say("no welcome");
+	send_rtr(p, k, plan);
+	return true;
+}
+
+static bool start_passive(struct peer *p, struct known *k, const struct plan *plan)
+{
+	struct mpa_frame f;
+
+	if (!recv_frame(p, false, &f))
+		return false;
+	if (!read_welcome(&f, &k->victim))
+		say("no welcome");
+	mpa_grant(&p->reply, &f);
+	p->reply.flags = (p->reply.flags & ~(MPA_M | MPA_C)) | (plan->markers ? MPA_M : 0) |
+			 (plan->crc ? MPA_C : 0);
+	if ((plan->wish & ~WISH_ATOMICS) == WISH_REJECT)
+		p->reply.flags |= MPA_R;
+	f = p->reply;
+	send_frame(p, plan, &f);
+	if (f.flags & MPA_R)
+		return false;
+	peer_agree(p, false);
+	listen_to(p, k, ANSWER_MS);
+	answer_offer(p, k, plan);
+	return p->end == PEER_OPEN;
+}
+
+/* ---- a connection ----------------------------------------------------------------------- */
+
+static struct peer *open_passive(const struct plan *plan)
+{
+	static int fd = -1;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	uint16_t port = 20000 + seed_now % 40000;
+	char line[32];
+	int len = snprintf(line, sizeof(line), "%u %u", port, plan->wish);
+
+	if (fd < 0)
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", options_of_peer.control);
+	must(sendto(fd, line, len, 0, (struct sockaddr *)&at, sizeof(at)) == len,
+	     "the victim is gone: %m");
+	return tcp_accept(seed_now, port, 2 * CONNECT_MS);
+}
+
+static void full_operation(struct peer *p, struct known *k, const struct plan *plan)
+{
+	unsigned int i, fpdus = reached.fpdus;
+
+	reached.full++;
+	reached.markers += p->tx_markers || p->rx_markers;
+	for (i = 0; i < plan->steps && p->end == PEER_OPEN; i++) {
+		struct series s = series_of(seed_now, 100 + i);
+		/* the first ones are good, so that the others come deep */
+		unsigned int percent = i < plan->steps / 3 ? 0 : plan->percent;
+
+		listen_to(p, k, LISTEN_MS);
+		grammar_send(p, k, &s, percent);
+	}
+	listen_to(p, k, ANSWER_MS);
+	reached.busy += reached.fpdus > fpdus;
+}
+
+static void finish(struct peer *p, struct known *k, const struct plan *plan)
+{
+	switch (plan->end) {
+	case END_FIN:
+		tcp_finish(END_MS);
+		break;
+	case END_WAIT:
+		listen_to(p, k, END_MS);
+		tcp_finish(END_MS);
+		break;
+	case END_RST:
+		tcp_reset();
+		break;
+	default:
+		break;
+	}
+	reached.finished += p->end == PEER_FIN;
+	reached.reset += p->end == PEER_RST;
+	reached.open += p->end == PEER_OPEN;
+}
+
+static void say_plan(const struct plan *plan)
+{
+	const struct tcp_manner *m = &plan->manner;
+
+	say("seed %llu: %s, startup %u%s, %u steps", (unsigned long long)seed_now,
+	    plan->passive ? "passive" : "active", plan->start,
+	    plan->bad_frame ? " with a bad frame" : "", plan->steps);
+	say("  %u%% of FPDUs and %u%% of segments are bad, window %u, MSS %u%s", plan->percent,
+	    m->percent, m->window, m->mss, m->mute ? ", no acknowledgements" : "");
+	say("  wish %#x, end %u", plan->wish, plan->end);
+}
+
+static void one_seed(uint64_t seed)
+{
+	struct plan plan = draw_plan(seed);
+	struct known k = { 0 };
+	struct peer *p;
+
+	seed_now = seed;
+	reached.seeds++;
+	say_plan(&plan);
+	p = plan.passive ? open_passive(&plan) :
+			   tcp_connect(seed, options_of_peer.port, CONNECT_MS);
+	if (p) {
+		reached.up++;
+		tcp_behave(&plan.manner);
+		if (plan.passive ? start_passive(p, &k, &plan) : start_active(p, &k, &plan))
+			full_operation(p, &k, &plan);
+		finish(p, &k, &plan);
+	}
+	tcp_end();
+}
+
+/* ---- main ------------------------------------------------------------------------------- */
+
+static void print(void)
+{
+	unsigned int i;
+
+	printf("# reached seeds: %u\n# reached TCP: %u\n# reached a frame: %u\n", reached.seeds,
+	       reached.up, reached.framed);
+	printf("# reached Full Operation: %u\n# reached FPDUs in it: %u\n", reached.full,
+	       reached.busy);
+	printf("# reached a rejection: %u\n# reached markers: %u\n# reached version 2: %u\n",
+	       reached.refused, reached.markers, reached.v2);
+	printf("# reached FIN: %u\n# reached RST: %u\n# reached no end: %u\n", reached.finished,
+	       reached.reset, reached.open);
+	printf("# reached a Terminate: %u\n", reached.terms);
+	for (i = 0; i < TERMS; i++)
+		if (reached.term[i])
+			printf("# Terminate %u/%u/%02x: %u\n", i / 256 / 16, i / 256 % 16,
+			       i % 256, reached.term[i]);
+	grammar_print();
+	tcp_print();
+}
+
+static bool option(const char *word, const char *name, const char **value)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(word, name, len) || word[len] != '=')
+		return false;
+	*value = word + len + 1;
+	return true;
+}
+
+static void parse(const char *word)
+{
+	struct tcp_place *place = &options_of_peer.place;
+	const char *value;
+
+	if (option(word, "seed", &value))
+		options_of_peer.seed = strtoull(value, NULL, 0);
+	else if (option(word, "count", &value))
+		options_of_peer.count = strtoul(value, NULL, 0);
+	else if (option(word, "port", &value))
+		options_of_peer.port = atoi(value);
+	else if (!strcmp(word, "verbose"))
+		options_of_peer.verbose = true;
+	else
+		must(option(word, "netdev", &place->netdev) || option(word, "own", &place->own) ||
+		     option(word, "victim", &place->other) ||
+		     option(word, "mac", &place->other_mac) ||
+		     option(word, "control", &options_of_peer.control), "unknown word %s", word);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	while (*++argv)
+		parse(*argv);
+	must(argc > 1 && options_of_peer.place.netdev && options_of_peer.place.own &&
+	     options_of_peer.place.other && options_of_peer.place.other_mac &&
+	     options_of_peer.control, "see the top of peer.c");
+	tcp_open(&options_of_peer.place);
+	for (i = 0; i < options_of_peer.count; i++)
+		one_seed(options_of_peer.seed + i);
+	print();
+	return test_failures ? 1 : 0;
+}

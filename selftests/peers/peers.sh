@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Hostile peers, each made from a seed (peer.c), against a program of b (victim.c). After each
+# batch of them no connection is left, the kernel's log has no report, and a good client is
+# served. They have to come deep: how many reach Full Operation, and which Terminates they
+# get, is counted. kmemleak and the removal of the module come at the end.
+#
+#	 netns a                       netns b
+#	+-------------------------+   +--------------------------------+
+#	| peer 10.7.0.66 (packet  |   |  victim, vtraffic              |
+#	|   socket)               |   |     |                          |
+#	|     v0a 10.7.0.1 -------+---+-- v0b 10.7.0.2  tern_b         |
+#	| tern_a: the good client |   |                                |
+#	+-------------------------+   +--------------------------------+
+#
+# The kernel of a does not have the peer's address, so it answers nothing; b knows its
+# link-layer address by a static entry.
+#
+# Arguments are words: seed=N runs that seed alone, with verbose to see what it does, count=M
+# those after it too. TERN_SET_PEERS_SECONDS (300): how long; TERN_SET_SEED (1): the first seed.
+
+cd ../net || exit
+# shellcheck source=../net/lib.sh
+. ./lib.sh
+# shellcheck source=../net/scene.sh
+. ./scene.sh
+cd ../peers || exit
+
+[ "$TERN_TYPE" = tern ] || skip_all "tern only: it counts tern's counters"
+
+seconds=${TERN_SET_PEERS_SECONDS:-300}
+seed=${TERN_SET_SEED:-1}
+alone='' count=1 verbose=''
+per_batch=50
+OWN=10.7.0.66
+PORT=7474
+control=$TMP/control
+# what the victim sets differently from batch to batch
+manners=("crc on markers off" "crc off markers off" "crc on markers on" "crc off markers on")
+
+for word; do
+	case $word in
+	seed=*)		seed=${word#*=} alone=1 ;;
+	count=*)	count=${word#*=} ;;
+	verbose)	verbose=verbose ;;
+	*)		skip_all "unknown word $word" ;;
+	esac
+done
+
+# ---- the places ------------------------------------------------------------------------
+
+mac_of() { ip netns exec "$1" cat "/sys/class/net/$2/address"; }
+
+victim_up()
+{
+	ip netns exec b ./victim "$IP_B" $PORT $OWN "$control" >"$TMP/victim" 2>&1 &
+	victim_pid=$!
+	eventually grep -qx 'victim: ready' "$TMP/victim" || { cat "$TMP/victim"; return 1; }
+}
+
+places_up()
+{
+	topo_up
+	in_a sysctl -qw net.ipv4.ip_forward=0
+	in_b ip neigh add $OWN lladdr "$(mac_of a v0a)" dev v0b nud permanent
+	# a SYN whose sender is silent from then on is forgotten after 3 s
+	in_b sysctl -qw net.ipv4.tcp_synack_retries=1
+	in_b tern set tern_b request-ms 1000 reply-ms 1000 rtr-ms 500 close-ms 200
+	victim_up
+	server
+}
+
+# ---- a batch ----------------------------------------------------------------------------
+
+victim_lives() { kill -0 $victim_pid 2>/dev/null || { cat "$TMP/victim"; return 1; }; }
+peer_sockets() { in_b ss -Htan "dst $OWN" | grep -v TIME-WAIT; }
+no_sockets() { ! peer_sockets | has .; }
+no_connections() { [ "$(in_b tern --json show connections tern_b | jq length)" = 0 ]; }
+no_qps() { ! rdma resource show | has -E 'tern_b:.* qp [1-9]'; }
+no_report() { [ ! -s "$TMP/reports" ] || { cat "$TMP/reports"; return 1; }; }
+left() { peer_sockets; in_b tern show connections tern_b; rdma resource show; return 1; }
+
+# nothing is left, within the timers of tern and of the victim
+all_gone()
+{
+	took eventually no_connections || left
+	took eventually no_qps || left
+	took eventually no_sockets || left
+}
+
+good_client()
+{
+	limit 30 in_a $vtraffic client -a $IP_B -p $port -n 20 -x 20000 >"$TMP/client" 2>&1 ||
+		{ cat "$TMP/client" "$TMP/server"; return 1; }
+}
+
+# batch FIRST COUNT
+batch()
+{
+	local words
+
+	read -ra words <<<"${manners[$1 / per_batch % ${#manners[@]}]}"
+	in_b tern set tern_b "${words[@]}"
+	took limit 300 in_a ./peer seed="$1" count="$2" netdev=v0a own=$OWN victim=$IP_B \
+		mac="$(mac_of b v0b)" port=$PORT control="$control" $verbose \
+		>"$TMP/peer" 2>&1 || {
+		grep -v '^# [a-zA-Z]*.*: [0-9]*$' "$TMP/peer"
+		echo "to run it again: --args 'seed=$1 count=$2'"
+		return 1
+	}
+	[ -z "$verbose" ] || cat "$TMP/peer" "$TMP/victim"
+	grep '^# [a-zA-Z].*: [0-9]*$' "$TMP/peer" >>"$TMP/counts"
+	victim_lives
+	all_gone
+	took good_client
+	no_report
+}
+
+# ---- how deep they came -----------------------------------------------------------------
+
+# total NAME: of all batches
+total() { awk -F': ' -v name="# $1" '$1 == name { n += $2 } END { print n + 0 }' "$TMP/counts"; }
+totals() { awk -F': ' '{ n[$1] += $2 } END { for (i in n) print i ": " n[i] }' "$TMP/counts" | sort; }
+# what tern_b has counted
+statistic()
+{
+	everywhere rdma statistic show link tern_b/1 | sort -u |
+		grep -oE '[a-z_]+ [1-9][0-9]*' | sed 's/^/# tern_b /'
+}
+
+# deep SEEDS: half of the peers reach Full Operation, a third are answered there; in a long
+# run they meet most of the errors that end a connection
+deep()
+{
+	local of=$1 terms
+
+	terms=$(totals | grep -c '^# Terminate [0-9]') || true
+	echo "$of seeds, $(total 'reached Full Operation') in Full Operation, $(total 'reached FPDUs in it') answered, $terms Terminates"
+	[ "$(total 'reached Full Operation')" -ge $((of / 2)) ]
+	[ "$(total 'reached FPDUs in it')" -ge $((of / 3)) ]
+	[ "$terms" -ge "$([ "$of" -ge 500 ] && echo 12 || echo 3)" ]
+	[ "$(total 'reached markers')" -ge $((of / 10)) ]
+	[ "$(total 'reached version 2')" -ge 1 ]
+}
+
+unload()
+{
+	kill $victim_pid $server_pid
+	wait $victim_pid $server_pid 2>/dev/null || true
+	rdma link delete tern_a
+	rdma link delete tern_b
+	timeout $((10 * TERN_TIMEOUT_SCALE)) rmmod tern
+}
+
+places_up
+dmesg -W 2>/dev/null | grep --line-buffered -E "$TERN_BAD_LOG" >"$TMP/reports" 2>/dev/null &
+: >"$TMP/counts"
+if [ -n "$alone" ]; then
+	point "peers of seeds $seed to $((seed + count - 1)) leave nothing" batch "$seed" "$count"
+	[ -z "$verbose" ] || sed 's/^/# /' "$TMP/out"
+else
+	end=$((SECONDS + seconds)) first=$seed
+	while [ $SECONDS -lt $end ]; do
+		point "peers of seeds $seed to $((seed + per_batch - 1)) leave nothing" \
+			batch "$seed" $per_batch
+		: >"$TMP/reports"
+		seed=$((seed + per_batch))
+	done
+	point "they come deep" deep $((seed - first))
+	sed 's/^/# /' "$TMP/out"
+	totals
+	statistic
+fi
+point "the module can be removed" unload
+modprobe tern 2>/dev/null || true
+finish

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/* Segments, and the ways to send them that no TCP has. */
+#ifndef PEERS_SPOIL_H
+#define PEERS_SPOIL_H
+
+#include <netinet/tcp.h>
+
+#include "series.h"
+#include "tcp.h"
+
+struct segment {
+	uint8_t flags;
+	uint32_t seq;
+	uint32_t ack;
+	uint16_t window;
+	uint16_t urgent;
+	const uint8_t *data;
+	size_t len;
+	uint8_t options[40];
+	size_t n_options;
+};
+
+/* a good segment of the connection */
+struct segment segment_of(uint32_t seq, const uint8_t *data, size_t len);
+void segment_send(const struct segment *s);
+
+/* send @s as it is, or by one of the ways */
+void spoil_send(struct series *of, bool spoiled, const struct segment *s);
+/* send what was held back */
+void spoil_flush(void);
+
+#endif /* PEERS_SPOIL_H */

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/*
+ * The victim of the hostile peer: a program that does what programs do.
+ *
+ *	victim ADDRESS PORT PEER-ADDRESS CONTROL
+ *
+ * It accepts connections, and opens one for each line "PORT WISH" that arrives at the Unix
+ * socket CONTROL. It tells its memory in its private data, posts receives, Reads, a Send and
+ * a Write, receives again, and ends what lasts longer than LIFE_MS. The peer may wish
+ * something else (welcome.h): a rejection, an end at once, no answer.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "../test.h"
+#include "welcome.h"
+
+#define RECVS		16
+#define SENDS		16
+#define LIFE_MS		1000
+#define TICK_MS		100
+
+/* the memory: what the peer may reach, then what is received, then what is sent and read */
+#define RECV_AT		VICTIM_LEN
+#define OWN_AT		(RECV_AT + RECVS * VICTIM_RECV)
+#define OWN_LEN		32768
+#define ALL_LEN		(OWN_AT + OWN_LEN)
+
+unsigned int test_failures;
+
+struct conn {
+	struct rdma_cm_id *id;
+	struct ibv_cq *cq;
+	struct ibv_mw *window;
+	enum wish wish;
+	bool atomics;
+	uint64_t born;
+	bool leaving;
+	struct conn *next;
+};
+
+static struct conn *conns;
+static struct rdma_event_channel *events;
+static struct sockaddr_in peer_at;
+
+static struct {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	uint8_t *memory;
+	struct ibv_mr *all, *reads, *local;
+} device;
+
+void test_report(const char *file, int line, const char *text)
+{
+	fprintf(stderr, "victim: %s:%d: %s\n", file, line, text);
+}
+
+void test_leave(void)
+{
+	exit(1);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+/* all connections are of one device, and share its memory */
+static void device_take(struct ibv_context *context)
+{
+	const int local = IBV_ACCESS_LOCAL_WRITE;
+	const int all = local | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+
+	if (device.context)
+		return;
+	device.context = context;
+	device.memory = mmap(NULL, ALL_LEN, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	must(device.memory != MAP_FAILED, "mmap: %m");
+	device.pd = ibv_alloc_pd(context);
+	must(device.pd, "ibv_alloc_pd: %m");
+	device.all = ibv_reg_mr(device.pd, device.memory, VICTIM_LEN, all);
+	device.reads = ibv_reg_mr(device.pd, device.memory, VICTIM_LEN, IBV_ACCESS_REMOTE_READ);
+	device.local = ibv_reg_mr(device.pd, device.memory, ALL_LEN, local);
+	must(device.all && device.reads && device.local, "ibv_reg_mr: %m");
+}
+
+static struct welcome welcome_of(const struct conn *c)
+{
+	return (struct welcome) {
+		.addr = (uintptr_t)device.memory, .len = VICTIM_LEN, .all = device.all->rkey,
+		.reads = device.reads->rkey, .local = device.local->rkey,
+		.window = ibv_inc_rkey(c->window->rkey),
+	};
+}
+
+static void post_recv(struct conn *c, unsigned int slot)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)device.memory + RECV_AT + slot * VICTIM_RECV,
+		.length = VICTIM_RECV, .lkey = device.local->lkey,
+	};
+	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	ibv_post_recv(c->id->qp, &wr, &bad);
+}
+
+static void post(struct conn *c, enum ibv_wr_opcode opcode, uint32_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)device.memory + OWN_AT, .length = len,
+		.lkey = device.local->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.opcode = opcode, .sg_list = &sge, .num_sge = 1, .wr_id = RECVS + opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = 0x1000, .rkey = PEER_STAG },
+	}, *bad;
+
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = 0x1000;
+		wr.wr.atomic.rkey = PEER_STAG;
+		wr.wr.atomic.compare_add = 1;
+	}
+	ibv_post_send(c->id->qp, &wr, &bad);
+}
+
+static void bind_window(struct conn *c)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_BIND_MW, .wr_id = RECVS,
+		.bind_mw = {
+			.mw = c->window, .rkey = ibv_inc_rkey(c->window->rkey),
+			.bind_info = {
+				.mr = device.all, .addr = (uintptr_t)device.memory,
+				.length = VICTIM_LEN,
+				.mw_access_flags = IBV_ACCESS_REMOTE_READ |
+						   IBV_ACCESS_REMOTE_WRITE,
+			},
+		},
+	}, *bad;
+
+	ibv_post_send(c->id->qp, &wr, &bad);
+}
+
+/* what a program does with a connection: in each direction something of each kind */
+static void use(struct conn *c)
+{
+	bind_window(c);
+	post(c, IBV_WR_RDMA_READ, 100);
+	post(c, IBV_WR_RDMA_READ, 20000);
+	post(c, IBV_WR_SEND, 300);
+	post(c, IBV_WR_RDMA_WRITE, 5000);
+	post(c, IBV_WR_RDMA_READ, 3000);
+	if (c->atomics)
+		post(c, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+}
+
+/* ---- connections -------------------------------------------------------------------------- */
+
+static struct conn *conn_new(struct rdma_cm_id *id, unsigned int wish)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+
+	must(c, "no memory");
+	c->id = id;
+	c->wish = wish & ~WISH_ATOMICS;
+	c->atomics = wish & WISH_ATOMICS;
+	c->born = now_ms();
+	c->next = conns;
+	id->context = c;
+	conns = c;
+	return c;
+}
+
+/* CQ, QP, window and receives; Return: 0 or -1 */
+static int conn_build(struct conn *c)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = SENDS, .max_recv_wr = RECVS, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	unsigned int i;
+
+	device_take(c->id->verbs);
+	c->cq = ibv_create_cq(device.context, SENDS + RECVS, NULL, NULL, 0);
+	c->window = ibv_alloc_mw(device.pd, IBV_MW_TYPE_2);
+	must(c->cq && c->window, "a CQ or a window: %m");
+	attr.send_cq = c->cq;
+	attr.recv_cq = c->cq;
+	if (rdma_create_qp(c->id, device.pd, &attr))
+		return -1;
+	for (i = 0; i < RECVS; i++)
+		post_recv(c, i);
+	return 0;
+}
+
+static void conn_free(struct conn *c)
+{
+	struct conn **at = &conns;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	if (c->id->qp)
+		rdma_destroy_qp(c->id);
+	if (c->window)
+		ibv_dealloc_mw(c->window);
+	if (c->cq)
+		ibv_destroy_cq(c->cq);
+	rdma_destroy_id(c->id);
+	free(c);
+}
+
+static void conn_poll(struct conn *c)
+{
+	struct ibv_wc wc[8];
+	int i, n;
+
+	while (c->cq && (n = ibv_poll_cq(c->cq, 8, wc)) > 0)
+		for (i = 0; i < n; i++) {
+			if (wc[i].wr_id < RECVS && wc[i].status == IBV_WC_SUCCESS)
+				post_recv(c, wc[i].wr_id);
+			else if (wc[i].status != IBV_WC_SUCCESS &&
+				 wc[i].status != IBV_WC_WR_FLUSH_ERR)
+				printf("victim: request %u: %s\n", (unsigned int)wc[i].wr_id,
+				       ibv_wc_status_str(wc[i].status));
+		}
+}
+
+static struct rdma_conn_param param_of(const struct welcome *w)
+{
+	return (struct rdma_conn_param) {
+		.private_data = w, .private_data_len = sizeof(*w), .responder_resources = 8,
+		.initiator_depth = 8,
+	};
+}
+
+/* Return: the id is still wanted */
+static bool on_request(struct conn *c)
+{
+	struct rdma_conn_param param;
+	struct welcome w;
+
+	if (c->wish == WISH_IGNORE)
+		return true;
+	if (c->wish == WISH_REJECT) {
+		rdma_reject(c->id, NULL, 0);
+		return false;
+	}
+	if (conn_build(c))
+		return false;
+	w = welcome_of(c);
+	param = param_of(&w);
+	return !rdma_accept(c->id, &param);
+}
+
+static bool on_route(struct conn *c)
+{
+	struct rdma_conn_param param;
+	struct welcome w;
+
+	if (conn_build(c))
+		return false;
+	w = welcome_of(c);
+	param = param_of(&w);
+	return !rdma_connect(c->id, &param);
+}
+
+static bool on_established(struct conn *c)
+{
+	if (c->wish == WISH_DESTROY)
+		return false;
+	use(c);
+	if (c->wish == WISH_LEAVE)
+		rdma_disconnect(c->id);
+	return true;
+}
+
+static bool on_event(struct conn *c, enum rdma_cm_event_type event)
+{
+	switch (event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:	return on_request(c);
+	case RDMA_CM_EVENT_ADDR_RESOLVED:	return !rdma_resolve_route(c->id, 1000);
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:	return on_route(c);
+	case RDMA_CM_EVENT_ESTABLISHED:		return on_established(c);
+	default:				return false;
+	}
+}
+
+static void take_event(void)
+{
+	struct rdma_cm_event *event, copy;
+	uint8_t wish = WISH_SERVE;
+	struct conn *c;
+
+	if (rdma_get_cm_event(events, &event))
+		return;
+	copy = *event;
+	if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST && copy.param.conn.private_data_len)
+		wish = *(const uint8_t *)copy.param.conn.private_data;
+	/* an id must have no event when it is destroyed */
+	rdma_ack_cm_event(event);
+	if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		c = conn_new(copy.id, wish);
+	else
+		c = copy.id->context;
+	if (c && !on_event(c, copy.event))
+		conn_free(c);
+}
+
+static void take_line(int control)
+{
+	struct sockaddr_in at = peer_at;
+	struct rdma_cm_id *id;
+	unsigned int port, wish;
+	char line[32] = "";
+
+	if (recv(control, line, sizeof(line) - 1, 0) <= 0 ||
+	    sscanf(line, "%u %u", &port, &wish) != 2)
+		return;
+	at.sin_port = htons(port);
+	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id: %m");
+	conn_new(id, wish);
+	expect(!rdma_resolve_addr(id, NULL, (struct sockaddr *)&at, 1000), "resolving: %m");
+}
+
+/* disconnect what lasts too long, then give it up */
+static void tick(void)
+{
+	struct conn *c, *next;
+
+	for (c = conns; c; c = next) {
+		uint64_t age = now_ms() - c->born;
+
+		next = c->next;
+		conn_poll(c);
+		if (age > 2 * LIFE_MS) {
+			conn_free(c);
+		} else if (age > LIFE_MS && !c->leaving) {
+			c->leaving = true;
+			rdma_disconnect(c->id);
+		}
+	}
+}
+
+/* ---- main --------------------------------------------------------------------------------- */
+
+static int open_control(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	must(fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)), "%s: %m", path);
+	return fd;
+}
+
+static void start_listening(const char *address, const char *port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(atoi(port)) };
+	struct rdma_cm_id *id;
+
+	must(inet_pton(AF_INET, address, &at.sin_addr) == 1, "address %s", address);
+	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP) &&
+	     !rdma_bind_addr(id, (struct sockaddr *)&at) && !rdma_listen(id, 64), "listen: %m");
+}
+
+int main(int argc, char **argv)
+{
+	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	uint64_t ticked = 0;
+
+	must(argc == 5, "see the top of victim.c");
+	events = rdma_create_event_channel();
+	must(events && !fcntl(events->fd, F_SETFL, O_NONBLOCK), "rdma_create_event_channel: %m");
+	peer_at.sin_family = AF_INET;
+	must(inet_pton(AF_INET, argv[3], &peer_at.sin_addr) == 1, "address %s", argv[3]);
+	start_listening(argv[1], argv[2]);
+	fds[0].fd = events->fd;
+	fds[1].fd = open_control(argv[4]);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("victim: ready\n");
+	while (poll(fds, 2, TICK_MS / 10) >= 0 || errno == EINTR) {
+		struct conn *c;
+
+		if (fds[0].revents)
+			take_event();
+		if (fds[1].revents)
+			take_line(fds[1].fd);
+		for (c = conns; c; c = c->next)
+			conn_poll(c);
+		if (now_ms() - ticked >= TICK_MS) {
+			tick();
+			ticked = now_ms();
+		}
+	}
+	return test_failures ? 1 : 0;
+}
