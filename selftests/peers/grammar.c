@@ -295,6 +295,9 @@ static void send_family(struct making *m)
 	enum rdmap_op op = invalidates ? OP_SEND_INV : OP_SEND;
 	uint32_t len = draw_length(m, VICTIM_RECV), at = 0, n;
 
+	/* more than a receive has room for */
+	if (chance(m->s, m->percent / 2))
+		len = draw(m->s) % (3 * VICTIM_RECV);
 	/* with Solicited Event */
 	op += chance(m->s, 30) ? OP_SEND_SE - OP_SEND : 0;
 
@@ -343,6 +346,9 @@ static void read_response(struct making *m)
 	}
 	if (r.size > 30000)
 		r.size = 30000;
+	/* more or less than was asked for */
+	if (chance(m->s, m->percent))
+		r.size = chance(m->s, 70) ? r.size + draw(m->s) % 3000 : draw(m->s) % (r.size + 1);
 	do {
 		n = cut(m, r.size - at);
 		/* the Request of version 2 names no sink */

@@ -6,10 +6,15 @@
  *	peer seed=N [count=M] [verbose] netdev=NAME own=IP victim=IP mac=LLADDR port=PORT
  *	    control=PATH
  *
+ *	peer flood=SECONDS [silent] [count=M] netdev=... (the same)
+ *
  * For each seed a connection: the peer opens it, or has the victim open one (victim.c, at
  * the socket @control). The seed decides on the startup, on the messages of Full Operation,
  * which of them are wrong and how (grammar.c), how TCP's segments are spoiled (spoil.c), and
  * on the end. Each step, and each segment, has numbers of its own.
+ *
+ * With flood= it opens M connections instead, each up to its SYN, or with silent up to the
+ * end of TCP's handshake, sends nothing more, and stays so long.
  *
  * It prints what it reached, as "# NAME: COUNT", and fails if the victim sends a bad FPDU.
  */
@@ -58,6 +63,8 @@ static struct {
 	uint16_t port;
 	const char *control;
 	bool verbose;
+	bool silent;
+	int flood_s;
 } options_of_peer = { .count = 1 };
 
 static struct {
@@ -505,6 +512,10 @@ static void parse(const char *word)
 		options_of_peer.count = strtoul(value, NULL, 0);
 	else if (option(word, "port", &value))
 		options_of_peer.port = atoi(value);
+	else if (option(word, "flood", &value))
+		options_of_peer.flood_s = atoi(value);
+	else if (!strcmp(word, "silent"))
+		options_of_peer.silent = true;
 	else if (!strcmp(word, "verbose"))
 		options_of_peer.verbose = true;
 	else
@@ -512,6 +523,15 @@ static void parse(const char *word)
 		     option(word, "victim", &place->other) ||
 		     option(word, "mac", &place->other_mac) ||
 		     option(word, "control", &options_of_peer.control), "unknown word %s", word);
+}
+
+static void run_flood(void)
+{
+	struct tcp_flood f = tcp_flood(options_of_peer.port, options_of_peer.count,
+				       options_of_peer.silent, options_of_peer.flood_s * 1000);
+
+	printf("flood: %lu SYNs, %u answers, %u FINs, %u RSTs\n", options_of_peer.count,
+	       f.answers, f.ends, f.resets);
 }
 
 int main(int argc, char **argv)
@@ -525,6 +545,10 @@ int main(int argc, char **argv)
 	     options_of_peer.place.other && options_of_peer.place.other_mac &&
 	     options_of_peer.control, "see the top of peer.c");
 	tcp_open(&options_of_peer.place);
+	if (options_of_peer.flood_s) {
+		run_flood();
+		return 0;
+	}
 	for (i = 0; i < options_of_peer.count; i++)
 		one_seed(options_of_peer.seed + i);
 	print();

@@ -32,6 +32,7 @@ seconds=${TERN_SET_PEERS_SECONDS:-300}
 seed=${TERN_SET_SEED:-1}
 alone='' count=1 verbose=''
 per_batch=50
+flood=10000
 OWN=10.7.0.66
 PORT=7474
 control=$TMP/control
@@ -143,6 +144,39 @@ deep()
 	[ "$(total 'reached version 2')" -ge 1 ]
 }
 
+# ---- many at once --------------------------------------------------------------------------
+
+MOST_WAITING=512	# of connections without a QP: half-open's default, of two kinds
+MOST_SOCKETS=1024	# with those that TCP has in its backlog
+MOST_BUFFERS=16384	# KiB of TCP
+
+# shellcheck disable=SC2016 # awk's
+buffers() { in_b awk '/^TCP:/ { print $NF * 4 }' /proc/net/sockstat; }
+waiting() { in_b tern show connections tern_b | grep -cE '^(REQUEST_WAIT|LINGER) ' || true; }
+
+# flood COUNT [silent]: so many connections; while they are there a good client is served
+flood()
+{
+	local sockets kib
+
+	in_a ./peer flood=$((3 * TERN_TIMEOUT_SCALE)) count="$1" "${@:2}" netdev=v0a own=$OWN \
+		victim=$IP_B mac="$(mac_of b v0b)" port=$PORT control="$control" >"$TMP/flood" 2>&1 &
+	sleep 2
+	took good_client
+	sockets=$(peer_sockets | wc -l) kib=$(buffers)
+	echo "$sockets sockets, $(waiting) connections of tern, buffers of $kib KiB"
+	[ "$sockets" -le $MOST_SOCKETS ]
+	[ "$kib" -le $MOST_BUFFERS ]
+	[ "$(waiting)" -le $MOST_WAITING ]
+	wait $!
+	cat "$TMP/flood"
+	[[ $(<"$TMP/flood") =~ ,\ ([0-9]+)\ answers ]]
+	[ "${BASH_REMATCH[1]}" -ge 100 ]
+	victim_lives
+	all_gone
+	no_report
+}
+
 unload()
 {
 	kill $victim_pid $server_pid
@@ -166,6 +200,13 @@ else
 		: >"$TMP/reports"
 		seed=$((seed + per_batch))
 	done
+	# not in the short form
+	if [ "$seconds" -ge 60 ]; then
+		point "a good client is served beside $flood half-open connections" flood "$flood"
+		sed 's/^/# /' "$TMP/out"
+		point "and beside as many silent ones" flood "$flood" silent
+		sed 's/^/# /' "$TMP/out"
+	fi
 	point "they come deep" deep $((seed - first))
 	sed 's/^/# /' "$TMP/out"
 	totals

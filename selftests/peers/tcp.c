@@ -263,29 +263,41 @@ static bool arrived(const uint8_t *tcp, size_t len)
 	return true;
 }
 
-/* read packets that are there, or come within @ms, up to one of our connection */
-static void pump(int ms)
+/* Return: the TCP header of the next packet to us that is there, or comes until @end */
+static const uint8_t *next_packet(uint64_t end, size_t *len)
 {
 	static uint8_t frame[PACKET_MAX];
 	struct pollfd pfd = { .fd = wire.fd, .events = POLLIN };
 	const uint8_t *ip = frame + ETHER_HDR_LEN;
-	uint64_t end = now_ms() + ms;
 	uint64_t now = now_ms();
 	ssize_t n;
 	size_t hdr;
 
-	do {
-		if (poll(&pfd, 1, end > now ? end - now : 0) != 1)
-			return;
+	while (poll(&pfd, 1, end > now ? end - now : 0) == 1) {
+		now = now_ms();
 		n = recv(wire.fd, frame, sizeof(frame), 0);
 		if (n < ETHER_HDR_LEN + IP_HDR + TCP_HDR || get16(frame + 12) != ETHERTYPE_IP ||
 		    ip[9] != IPPROTO_TCP || memcmp(ip + 16, wire.own, 4))
 			continue;
 		hdr = (ip[0] & 15) * 4;
-		if (get16(ip + 2) >= hdr + TCP_HDR && get16(ip + 2) <= n - ETHER_HDR_LEN &&
-		    arrived(ip + hdr, get16(ip + 2) - hdr))
-			return;
-	} while ((now = now_ms()) < end);
+		if (get16(ip + 2) < hdr + TCP_HDR || get16(ip + 2) > n - ETHER_HDR_LEN)
+			continue;
+		*len = get16(ip + 2) - hdr;
+		return ip + hdr;
+	}
+	return NULL;
+}
+
+/* read packets that are there, or come within @ms, up to one of our connection */
+static void pump(int ms)
+{
+	uint64_t end = now_ms() + ms;
+	const uint8_t *tcp;
+	size_t len;
+
+	do
+		tcp = next_packet(end, &len);
+	while (tcp && !arrived(tcp, len));
 }
 
 /* send again what was not acknowledged, as it should be */
@@ -433,4 +445,52 @@ void tcp_end(void)
 	c.out = NULL;
 	c.peer.in = NULL;
 	c.peer.ulpdu = NULL;
+}
+
+/* ---- many connections ---------------------------------------------------------------------- */
+
+#define FLOOD_PORT	20000
+
+static struct tcp_flood flood;
+
+/* Return: false when nothing came until @end */
+static bool flood_look(bool silent, uint64_t end)
+{
+	struct segment s = { .flags = TH_ACK, .window = 65535 };
+	size_t len;
+	const uint8_t *tcp = next_packet(end, &len);
+
+	if (!tcp)
+		return false;
+	if (tcp[13] & TH_RST) {
+		flood.resets++;
+	} else if (tcp[13] & TH_SYN) {
+		flood.answers++;
+		s.seq = get32(tcp + 8);
+		s.ack = get32(tcp + 4) + 1;
+		if (silent)
+			send_packet(&s, get16(tcp + 2), get16(tcp));
+	} else if (tcp[13] & TH_FIN) {
+		flood.ends++;
+	}
+	return true;
+}
+
+struct tcp_flood tcp_flood(uint16_t port, unsigned int count, bool silent, int ms)
+{
+	struct segment s = { .flags = TH_SYN, .window = 65535 };
+	uint64_t end;
+	unsigned int i;
+
+	memset(&flood, 0, sizeof(flood));
+	for (i = 0; i < count; i++) {
+		s.seq = i * 70000;
+		send_packet(&s, FLOOD_PORT + i, port);
+		while (flood_look(silent, 0))
+			;
+	}
+	end = now_ms() + ms;
+	while (flood_look(silent, end))
+		;
+	return flood;
 }

@@ -56,6 +56,17 @@ void tcp_reset(void);
 /* forget the connection */
 void tcp_end(void);
 
+/* what became of many connections: SYNs that were answered, FINs and RSTs that came */
+struct tcp_flood {
+	unsigned int answers;
+	unsigned int ends;
+	unsigned int resets;
+};
+
+/* Send @count SYNs from as many ports, and stay for @ms after that. @silent: answer the other
+ * end's SYN, so that there is a connection, and send nothing. */
+struct tcp_flood tcp_flood(uint16_t port, unsigned int count, bool silent, int ms);
+
 /* print how many segments were spoiled, in each way */
 void tcp_print(void);
 
