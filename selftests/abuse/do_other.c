@@ -117,13 +117,17 @@ static int ring_doorbell(struct series *s, uint32_t qpn)
 	return ioctl(fd, cmd, arg) ? errno : 0;
 }
 
-/* what the other end takes as it is: memory of a MR, which has one key for all uses */
-static void fill_good_sqe(struct tern_sqe *e, struct series *s)
+/*
+ * What the other end takes as it is: memory of a MR, which has one key for all uses. A Send may
+ * find no buffer there, and that is the end of the connection; so there is none in the opening.
+ */
+static void fill_good_sqe(struct tern_sqe *e, struct series *s, bool opening)
 {
 	static const uint8_t ops[] = { TERN_WR_SEND, TERN_WR_RDMA_WRITE, TERN_WR_RDMA_READ,
 				       TERN_WR_RDMA_READ, TERN_WR_FETCH_ADD, TERN_WR_CMP_SWAP };
 
-	*e = (struct tern_sqe){ .opcode = ops[draw(s) % sizeof(ops)], .num_sge = 1 };
+	*e = (struct tern_sqe){ .num_sge = 1 };
+	e->opcode = ops[opening + draw(s) % (sizeof(ops) - opening)];
 	e->flags = draw(s) & (TERN_WR_SIGNALED | TERN_WR_SOLICITED | TERN_WR_FENCE);
 	e->wr_id = draw(s);
 	e->remote_addr = memory(s, true) & ~7ull;
@@ -184,7 +188,7 @@ static int post(struct series *s, bool careful)
 		struct tern_sqe *e = (void *)(r->mapped + TERN_RING_DATA + at * r->stride);
 
 		if (careful || chance(s, 60))
-			fill_good_sqe(e, s);
+			fill_good_sqe(e, s, careful);
 		else
 			fill_sqe(e, s);
 		__atomic_store_n(&hdr->prod, hdr->prod + 1, __ATOMIC_RELEASE);
