@@ -14,9 +14,8 @@
 #define SEGMENT		1200	/* bytes of a message in one FPDU, mostly */
 #define LONG_FPDU	9000
 #define STORM		60
-#define ROOM		(ULPDU_MAX + 128)
 
-static uint8_t room[ROOM];
+static uint8_t room[ULPDU_ROOM];
 
 /* an FPDU before it is built */
 struct draft {
@@ -193,7 +192,7 @@ static void plant(struct series *s, struct draft *d)
 	unsigned int i = draw(s) % FAULTS;
 
 	/* without a header there is no field */
-	if (d->len < UNTAGGED_HDR)
+	if (!d->len || d->len < (is_tagged(d) ? TAGGED_HDR : UNTAGGED_HDR))
 		return;
 	planted[i]++;
 	say("  fault: %s", faults[i].name);
@@ -203,7 +202,7 @@ static void plant(struct series *s, struct draft *d)
 void grammar_send_ulpdu(struct peer *p, struct known *k, struct series *s, unsigned int percent,
 			uint8_t *ulpdu, size_t len)
 {
-	static uint8_t out[2 * ROOM];
+	static uint8_t out[2 * ULPDU_ROOM];
 	struct draft d = { .ulpdu = ulpdu, .len = len, .known = k };
 	size_t n;
 

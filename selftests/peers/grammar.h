@@ -9,6 +9,8 @@
 #include "welcome.h"
 
 #define MOST_READS	8
+/* for a ULPDU that a fault makes longer */
+#define ULPDU_ROOM	(ULPDU_MAX + 128)
 
 /**
  * struct known - what the peer knows of the victim

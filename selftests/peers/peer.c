@@ -42,7 +42,7 @@ enum end { END_FIN, END_RST, END_SILENCE, END_WAIT, ENDS };
 
 /* what a seed decides first */
 struct plan {
-	uint8_t wish;
+	uint8_t ask;
 	bool passive;
 	enum start start;
 	bool bad_frame;
@@ -128,7 +128,7 @@ static struct plan draw_plan(uint64_t seed)
 	static const unsigned int spoiled[] = { 0, 0, 4, 15, 50 };
 	struct series s = series_of(seed, 0);
 	struct plan p = {
-		.wish = chance(&s, 90) ? WISH_SERVE : draw(&s) % WISHES,
+		.ask = chance(&s, 90) ? ASK_SERVE : draw(&s) % ASKS,
 		.passive = chance(&s, 30),
 		.start = draw(&s) % STARTS,
 		.bad_frame = chance(&s, 12),
@@ -149,7 +149,7 @@ static struct plan draw_plan(uint64_t seed)
 	};
 
 	if (p.hello)
-		p.wish |= WISH_ATOMICS;
+		p.ask |= ASK_ATOMICS;
 	return p;
 }
 
@@ -232,7 +232,8 @@ static void add_private_data(struct mpa_frame *f, const void *data, size_t len)
 	f->pd_len += len;
 }
 
-static void send_frame(struct peer *p, const struct plan *plan, const struct mpa_frame *f)
+/* @f becomes what was sent, by which both ends go */
+static void send_frame(struct peer *p, const struct plan *plan, struct mpa_frame *f)
 {
 	struct series s = series_of(seed_now, 3);
 	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX + 128];
@@ -240,6 +241,10 @@ static void send_frame(struct peer *p, const struct plan *plan, const struct mpa
 
 	if (plan->bad_frame)
 		len = grammar_spoil_frame(&s, out, len);
+	if (len >= MPA_FRAME_HDR) {
+		f->flags = out[16];
+		f->rev = out[17];
+	}
 	if (plan->early)
 		for (i = draw(&s) % 128; i; i--)
 			out[len++] = draw(&s);
@@ -265,7 +270,7 @@ static struct mpa_frame request_of(const struct plan *plan)
 		mpa_enhanced(&f, false, 8 | ENH_A | rtr[0], 8 | rtr[1]);
 	f.flags = (f.flags & ~(MPA_M | MPA_C)) | (plan->markers ? MPA_M : 0) |
 		  (plan->crc ? MPA_C : 0);
-	add_private_data(&f, &plan->wish, 1);
+	add_private_data(&f, &plan->ask, 1);
 	return f;
 }
 
@@ -297,7 +302,7 @@ static void send_rtr(struct peer *p, struct known *k, const struct plan *plan)
 	struct series s = series_of(seed_now, 5);
 	struct hello h = { 1, HELLO_OFFER, HELLO_7306 | HELLO_V2 };
 	unsigned int percent = plan->percent / 2;
-	uint8_t room[256];
+	static uint8_t room[ULPDU_ROOM];
 	size_t len;
 
 	if (plan->start == START_P2P && enh_word0(&p->reply) & ENH_B)
@@ -326,7 +331,7 @@ static void answer_offer(struct peer *p, struct known *k, const struct plan *pla
 {
 	struct hello h = { 1, HELLO_ANSWER, k->offered };
 	struct series s = series_of(seed_now, 6);
-	uint8_t room[256];
+	static uint8_t room[ULPDU_ROOM];
 
 	if (!plan->hello || !k->offered)
 		return;
@@ -340,8 +345,8 @@ static bool start_active(struct peer *p, struct known *k, const struct plan *pla
 {
 	struct mpa_frame f = request_of(plan);
 
-	p->request = f;
 	send_frame(p, plan, &f);
+	p->request = f;
 	if (!recv_frame(p, true, &f))
 		return false;
 	if (f.flags & MPA_R) {
@@ -366,11 +371,10 @@ static bool start_passive(struct peer *p, struct known *k, const struct plan *pl
 	mpa_grant(&p->reply, &f);
 	p->reply.flags = (p->reply.flags & ~(MPA_M | MPA_C)) | (plan->markers ? MPA_M : 0) |
 			 (plan->crc ? MPA_C : 0);
-	if ((plan->wish & ~WISH_ATOMICS) == WISH_REJECT)
+	if ((plan->ask & ~ASK_ATOMICS) == ASK_REJECT)
 		p->reply.flags |= MPA_R;
-	f = p->reply;
-	send_frame(p, plan, &f);
-	if (f.flags & MPA_R)
+	send_frame(p, plan, &p->reply);
+	if (p->reply.flags & MPA_R)
 		return false;
 	peer_agree(p, false);
 	listen_to(p, k, ANSWER_MS);
@@ -386,14 +390,14 @@ static struct peer *open_passive(const struct plan *plan)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	uint16_t port = 20000 + seed_now % 40000;
 	char line[32];
-	int len = snprintf(line, sizeof(line), "%u %u", port, plan->wish);
+	int len = snprintf(line, sizeof(line), "%u %u", port, plan->ask);
 
 	if (fd < 0)
 		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", options_of_peer.control);
 	must(sendto(fd, line, len, 0, (struct sockaddr *)&at, sizeof(at)) == len,
 	     "the victim is gone: %m");
-	return tcp_accept(seed_now, port, 2 * CONNECT_MS);
+	return tcp_accept(seed_now, &plan->manner, port, 2 * CONNECT_MS);
 }
 
 static void full_operation(struct peer *p, struct known *k, const struct plan *plan)
@@ -444,7 +448,7 @@ static void say_plan(const struct plan *plan)
 	    plan->bad_frame ? " with a bad frame" : "", plan->steps);
 	say("  %u%% of FPDUs and %u%% of segments are bad, window %u, MSS %u%s", plan->percent,
 	    m->percent, m->window, m->mss, m->mute ? ", no acknowledgements" : "");
-	say("  wish %#x, end %u", plan->wish, plan->end);
+	say("  ask %#x, end %u", plan->ask, plan->end);
 }
 
 static void one_seed(uint64_t seed)
@@ -457,10 +461,9 @@ static void one_seed(uint64_t seed)
 	reached.seeds++;
 	say_plan(&plan);
 	p = plan.passive ? open_passive(&plan) :
-			   tcp_connect(seed, options_of_peer.port, CONNECT_MS);
+			   tcp_connect(seed, &plan.manner, options_of_peer.port, CONNECT_MS);
 	if (p) {
 		reached.up++;
-		tcp_behave(&plan.manner);
 		if (plan.passive ? start_passive(p, &k, &plan) : start_active(p, &k, &plan))
 			full_operation(p, &k, &plan);
 		finish(p, &k, &plan);

@@ -17,7 +17,8 @@
 # link-layer address by a static entry.
 #
 # Arguments are words: seed=N runs that seed alone, with verbose to see what it does, count=M
-# those after it too. TERN_SET_PEERS_SECONDS (300): how long; TERN_SET_SEED (1): the first seed.
+# those after it too, manner=K with these settings of the victim, which a batch names when it
+# fails. TERN_SET_PEERS_SECONDS (300): how long; TERN_SET_SEED (1): the first seed.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -30,7 +31,7 @@ cd ../peers || exit
 
 seconds=${TERN_SET_PEERS_SECONDS:-300}
 seed=${TERN_SET_SEED:-1}
-alone='' count=1 verbose=''
+alone='' count=1 verbose='' manner='' wanted_manner=''
 per_batch=50
 flood=10000
 OWN=10.7.0.66
@@ -43,6 +44,7 @@ for word; do
 	case $word in
 	seed=*)		seed=${word#*=} alone=1 ;;
 	count=*)	count=${word#*=} ;;
+	manner=*)	wanted_manner=${word#*=} ;;
 	verbose)	verbose=verbose ;;
 	*)		skip_all "unknown word $word" ;;
 	esac
@@ -77,9 +79,15 @@ victim_lives() { kill -0 $victim_pid 2>/dev/null || { cat "$TMP/victim"; return 
 peer_sockets() { in_b ss -Htan "dst $OWN" | grep -v TIME-WAIT; }
 no_sockets() { ! peer_sockets | has .; }
 no_connections() { [ "$(in_b tern --json show connections tern_b | jq length)" = 0 ]; }
-no_qps() { ! rdma resource show | has -E 'tern_b:.* qp [1-9]'; }
+no_qps() { ! everywhere rdma resource show | has -E 'tern_b:.* qp [1-9]'; }
 no_report() { [ ! -s "$TMP/reports" ] || { cat "$TMP/reports"; return 1; }; }
-left() { peer_sockets; in_b tern show connections tern_b; rdma resource show; return 1; }
+left()
+{
+	peer_sockets || true
+	in_b tern show connections tern_b
+	everywhere rdma resource show
+	return 1
+}
 
 # nothing is left, within the timers of tern and of the victim
 all_gone()
@@ -100,13 +108,15 @@ batch()
 {
 	local words
 
-	read -ra words <<<"${manners[$1 / per_batch % ${#manners[@]}]}"
+	manner=${wanted_manner:-$((($1 - 1) / per_batch % ${#manners[@]}))}
+	read -ra words <<<"${manners[manner]}"
 	in_b tern set tern_b "${words[@]}"
 	took limit 300 in_a ./peer seed="$1" count="$2" netdev=v0a own=$OWN victim=$IP_B \
 		mac="$(mac_of b v0b)" port=$PORT control="$control" $verbose \
 		>"$TMP/peer" 2>&1 || {
 		grep -v '^# [a-zA-Z]*.*: [0-9]*$' "$TMP/peer"
-		echo "to run it again: --args 'seed=$1 count=$2'"
+		victim_lives || true
+		echo "to run it again: --args 'seed=$1 count=$2 manner=$manner'"
 		return 1
 	}
 	[ -z "$verbose" ] || cat "$TMP/peer" "$TMP/victim"
@@ -115,6 +125,7 @@ batch()
 	all_gone
 	took good_client
 	no_report
+	victim_lives
 }
 
 # ---- how deep they came -----------------------------------------------------------------
@@ -154,21 +165,25 @@ MOST_BUFFERS=16384	# KiB of TCP
 buffers() { in_b awk '/^TCP:/ { print $NF * 4 }' /proc/net/sockstat; }
 waiting() { in_b tern show connections tern_b | grep -cE '^(REQUEST_WAIT|LINGER) ' || true; }
 
+flooded() { [ "$(peer_sockets | wc -l)" -ge 100 ]; }
+
 # flood COUNT [silent]: so many connections; while they are there a good client is served
 flood()
 {
-	local sockets kib
+	local sockets kib flooder
 
 	in_a ./peer flood=$((3 * TERN_TIMEOUT_SCALE)) count="$1" "${@:2}" netdev=v0a own=$OWN \
 		victim=$IP_B mac="$(mac_of b v0b)" port=$PORT control="$control" >"$TMP/flood" 2>&1 &
-	sleep 2
+	flooder=$!
+	eventually flooded
 	took good_client
+	kill -0 $flooder
 	sockets=$(peer_sockets | wc -l) kib=$(buffers)
 	echo "$sockets sockets, $(waiting) connections of tern, buffers of $kib KiB"
 	[ "$sockets" -le $MOST_SOCKETS ]
 	[ "$kib" -le $MOST_BUFFERS ]
 	[ "$(waiting)" -le $MOST_WAITING ]
-	wait $!
+	wait $flooder
 	cat "$TMP/flood"
 	[[ $(<"$TMP/flood") =~ ,\ ([0-9]+)\ answers ]]
 	[ "${BASH_REMATCH[1]}" -ge 100 ]
@@ -179,7 +194,11 @@ flood()
 
 unload()
 {
-	kill $victim_pid $server_pid
+	# the guards are looked at each 100 ms
+	sleep 0.3
+	victim_lives
+	kill $victim_pid
+	kill $server_pid
 	wait $victim_pid $server_pid 2>/dev/null || true
 	rdma link delete tern_a
 	rdma link delete tern_b

@@ -368,7 +368,8 @@ void peer_send(struct peer *p, const void *data, size_t len)
 
 /* ---- connections ------------------------------------------------------------------------ */
 
-static struct peer *begin(uint64_t seed, uint16_t own, uint16_t other)
+static struct peer *begin(uint64_t seed, const struct tcp_manner *manner, uint16_t own,
+			  uint16_t other)
 {
 	struct series of = series_of(seed, 1);
 	unsigned int qn;
@@ -379,7 +380,7 @@ static struct peer *begin(uint64_t seed, uint16_t own, uint16_t other)
 	c.other_port = other;
 	c.una = draw(&of);
 	c.nxt = c.una + 1;
-	c.manner = (struct tcp_manner) { .window = 65535, .polite = true, .mss = 1460 };
+	c.manner = *manner;
 	c.peer.crc = true;
 	c.peer.version = 1;
 	for (qn = 0; qn < 4; qn++)
@@ -396,26 +397,21 @@ static bool is_up(int ms)
 	return c.up && c.peer.end == PEER_OPEN;
 }
 
-struct peer *tcp_connect(uint64_t seed, uint16_t port, int ms)
+struct peer *tcp_connect(uint64_t seed, const struct tcp_manner *manner, uint16_t port, int ms)
 {
 	struct series of = series_of(seed, 2);
-	struct peer *p = begin(seed, 1024 + draw(&of) % 18000, port);
+	struct peer *p = begin(seed, manner, 1024 + draw(&of) % 18000, port);
 
 	send_flags(TH_SYN, c.nxt - 1);
 	return is_up(ms) ? p : NULL;
 }
 
-struct peer *tcp_accept(uint64_t seed, uint16_t port, int ms)
+struct peer *tcp_accept(uint64_t seed, const struct tcp_manner *manner, uint16_t port, int ms)
 {
-	struct peer *p = begin(seed, port, 0);
+	struct peer *p = begin(seed, manner, port, 0);
 
 	c.passive = true;
 	return is_up(ms) ? p : NULL;
-}
-
-void tcp_behave(const struct tcp_manner *manner)
-{
-	c.manner = *manner;
 }
 
 void tcp_finish(int ms)

@@ -44,11 +44,9 @@ void tcp_open(const struct tcp_place *place);
 
 /* a new connection, by the numbers of @seed; Return: NULL if the other end refuses or is
  * silent for @ms */
-struct peer *tcp_connect(uint64_t seed, uint16_t port, int ms);
+struct peer *tcp_connect(uint64_t seed, const struct tcp_manner *manner, uint16_t port, int ms);
 /* take a connection that the other end opens to @port */
-struct peer *tcp_accept(uint64_t seed, uint16_t port, int ms);
-/* until the next connection */
-void tcp_behave(const struct tcp_manner *manner);
+struct peer *tcp_accept(uint64_t seed, const struct tcp_manner *manner, uint16_t port, int ms);
 
 /* send FIN and wait up to @ms for the other's; send RST */
 void tcp_finish(int ms);

@@ -5,10 +5,11 @@
  *
  *	victim ADDRESS PORT PEER-ADDRESS CONTROL
  *
- * It accepts connections, and opens one for each line "PORT WISH" that arrives at the Unix
+ * It accepts connections, and opens one for each line "PORT ASK" that arrives at the Unix
  * socket CONTROL. It tells its memory in its private data, posts receives, Reads, a Send and
- * a Write, receives again, and ends what lasts longer than LIFE_MS. The peer may wish
- * something else (welcome.h): a rejection, an end at once, no answer.
+ * a Write, receives again, and ends what lasts longer than LIFE_MS. The peer may ask for
+ * something else (welcome.h): a rejection, an end at once, no answer. It fails when a byte
+ * changes that is beside what a peer, a receive or a Read may write to.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,11 +35,11 @@
 #define LIFE_MS		1000
 #define TICK_MS		100
 
-/* the memory: what the peer may reach, then what is received, then what is sent and read */
-#define RECV_AT		VICTIM_LEN
-#define OWN_AT		(RECV_AT + RECVS * VICTIM_RECV)
-#define OWN_LEN		32768
-#define ALL_LEN		(OWN_AT + OWN_LEN)
+#define SOURCE_LEN	8192
+#define GUARD		1024
+#define GUARD_BYTE	0x5a
+#define READS		3
+#define AREAS		(1 + RECVS + 1 + READS)
 
 unsigned int test_failures;
 
@@ -46,7 +47,7 @@ struct conn {
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq;
 	struct ibv_mw *window;
-	enum wish wish;
+	enum ask ask;
 	bool atomics;
 	uint64_t born;
 	bool leaving;
@@ -56,6 +57,18 @@ struct conn {
 static struct conn *conns;
 static struct rdma_event_channel *events;
 static struct sockaddr_in peer_at;
+
+static const uint32_t read_len[READS] = { 100, 20000, 3000 };
+
+/* the memory: what the peer may reach, then areas for ourselves; a guard after each */
+static struct {
+	size_t recv[RECVS];
+	size_t source;
+	size_t sink[READS];
+	size_t guard[AREAS];
+	unsigned int areas;
+	size_t len;
+} plan;
 
 static struct {
 	struct ibv_context *context;
@@ -84,6 +97,38 @@ static uint64_t now_ms(void)
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
+static size_t area(size_t len)
+{
+	size_t at = plan.len;
+
+	plan.guard[plan.areas++] = at + len;
+	plan.len = at + len + GUARD;
+	return at;
+}
+
+static void plan_memory(void)
+{
+	unsigned int i;
+
+	area(VICTIM_LEN);
+	for (i = 0; i < RECVS; i++)
+		plan.recv[i] = area(VICTIM_RECV);
+	plan.source = area(SOURCE_LEN);
+	for (i = 0; i < READS; i++)
+		plan.sink[i] = area(read_len[i]);
+}
+
+/* one MR has them all: it is not its bounds that protect them */
+static void look_at_guards(void)
+{
+	unsigned int i, k;
+
+	for (i = 0; device.memory && i < plan.areas; i++)
+		for (k = 0; k < GUARD; k++)
+			must(device.memory[plan.guard[i] + k] == GUARD_BYTE,
+			     "byte %u after area %u of the memory has changed", k, i);
+}
+
 /* all connections are of one device, and share its memory */
 static void device_take(struct ibv_context *context)
 {
@@ -91,17 +136,21 @@ static void device_take(struct ibv_context *context)
 	const int all = local | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
 			IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 
+	unsigned int i;
+
 	if (device.context)
 		return;
 	device.context = context;
-	device.memory = mmap(NULL, ALL_LEN, PROT_READ | PROT_WRITE,
+	device.memory = mmap(NULL, plan.len, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	must(device.memory != MAP_FAILED, "mmap: %m");
+	for (i = 0; i < plan.areas; i++)
+		memset(device.memory + plan.guard[i], GUARD_BYTE, GUARD);
 	device.pd = ibv_alloc_pd(context);
 	must(device.pd, "ibv_alloc_pd: %m");
 	device.all = ibv_reg_mr(device.pd, device.memory, VICTIM_LEN, all);
 	device.reads = ibv_reg_mr(device.pd, device.memory, VICTIM_LEN, IBV_ACCESS_REMOTE_READ);
-	device.local = ibv_reg_mr(device.pd, device.memory, ALL_LEN, local);
+	device.local = ibv_reg_mr(device.pd, device.memory, plan.len, local);
 	must(device.all && device.reads && device.local, "ibv_reg_mr: %m");
 }
 
@@ -117,7 +166,7 @@ static struct welcome welcome_of(const struct conn *c)
 static void post_recv(struct conn *c, unsigned int slot)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)device.memory + RECV_AT + slot * VICTIM_RECV,
+		.addr = (uintptr_t)device.memory + plan.recv[slot],
 		.length = VICTIM_RECV, .lkey = device.local->lkey,
 	};
 	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
@@ -125,10 +174,10 @@ static void post_recv(struct conn *c, unsigned int slot)
 	ibv_post_recv(c->id->qp, &wr, &bad);
 }
 
-static void post(struct conn *c, enum ibv_wr_opcode opcode, uint32_t len)
+static void post(struct conn *c, enum ibv_wr_opcode opcode, size_t at, uint32_t len)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)device.memory + OWN_AT, .length = len,
+		.addr = (uintptr_t)device.memory + at, .length = len,
 		.lkey = device.local->lkey,
 	};
 	struct ibv_send_wr wr = {
@@ -167,25 +216,25 @@ static void bind_window(struct conn *c)
 static void use(struct conn *c)
 {
 	bind_window(c);
-	post(c, IBV_WR_RDMA_READ, 100);
-	post(c, IBV_WR_RDMA_READ, 20000);
-	post(c, IBV_WR_SEND, 300);
-	post(c, IBV_WR_RDMA_WRITE, 5000);
-	post(c, IBV_WR_RDMA_READ, 3000);
+	post(c, IBV_WR_RDMA_READ, plan.sink[0], read_len[0]);
+	post(c, IBV_WR_RDMA_READ, plan.sink[1], read_len[1]);
+	post(c, IBV_WR_SEND, plan.source, 300);
+	post(c, IBV_WR_RDMA_WRITE, plan.source, 5000);
+	post(c, IBV_WR_RDMA_READ, plan.sink[2], read_len[2]);
 	if (c->atomics)
-		post(c, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+		post(c, IBV_WR_ATOMIC_FETCH_AND_ADD, plan.source, 8);
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
 
-static struct conn *conn_new(struct rdma_cm_id *id, unsigned int wish)
+static struct conn *conn_new(struct rdma_cm_id *id, unsigned int ask)
 {
 	struct conn *c = calloc(1, sizeof(*c));
 
 	must(c, "no memory");
 	c->id = id;
-	c->wish = wish & ~WISH_ATOMICS;
-	c->atomics = wish & WISH_ATOMICS;
+	c->ask = ask & ~ASK_ATOMICS;
+	c->atomics = ask & ASK_ATOMICS;
 	c->born = now_ms();
 	c->next = conns;
 	id->context = c;
@@ -263,9 +312,9 @@ static bool on_request(struct conn *c)
 	struct rdma_conn_param param;
 	struct welcome w;
 
-	if (c->wish == WISH_IGNORE)
+	if (c->ask == ASK_IGNORE)
 		return true;
-	if (c->wish == WISH_REJECT) {
+	if (c->ask == ASK_REJECT) {
 		rdma_reject(c->id, NULL, 0);
 		return false;
 	}
@@ -290,10 +339,10 @@ static bool on_route(struct conn *c)
 
 static bool on_established(struct conn *c)
 {
-	if (c->wish == WISH_DESTROY)
+	if (c->ask == ASK_DESTROY)
 		return false;
 	use(c);
-	if (c->wish == WISH_LEAVE)
+	if (c->ask == ASK_LEAVE)
 		rdma_disconnect(c->id);
 	return true;
 }
@@ -312,18 +361,18 @@ static bool on_event(struct conn *c, enum rdma_cm_event_type event)
 static void take_event(void)
 {
 	struct rdma_cm_event *event, copy;
-	uint8_t wish = WISH_SERVE;
+	uint8_t ask = ASK_SERVE;
 	struct conn *c;
 
 	if (rdma_get_cm_event(events, &event))
 		return;
 	copy = *event;
 	if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST && copy.param.conn.private_data_len)
-		wish = *(const uint8_t *)copy.param.conn.private_data;
+		ask = *(const uint8_t *)copy.param.conn.private_data;
 	/* an id must have no event when it is destroyed */
 	rdma_ack_cm_event(event);
 	if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		c = conn_new(copy.id, wish);
+		c = conn_new(copy.id, ask);
 	else
 		c = copy.id->context;
 	if (c && !on_event(c, copy.event))
@@ -334,16 +383,16 @@ static void take_line(int control)
 {
 	struct sockaddr_in at = peer_at;
 	struct rdma_cm_id *id;
-	unsigned int port, wish;
+	unsigned int port, ask;
 	char line[32] = "";
 
 	if (recv(control, line, sizeof(line) - 1, 0) <= 0 ||
-	    sscanf(line, "%u %u", &port, &wish) != 2)
+	    sscanf(line, "%u %u", &port, &ask) != 2)
 		return;
 	at.sin_port = htons(port);
 	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id: %m");
-	conn_new(id, wish);
-	expect(!rdma_resolve_addr(id, NULL, (struct sockaddr *)&at, 1000), "resolving: %m");
+	conn_new(id, ask);
+	must(!rdma_resolve_addr(id, NULL, (struct sockaddr *)&at, 1000), "resolving: %m");
 }
 
 /* disconnect what lasts too long, then give it up */
@@ -351,6 +400,7 @@ static void tick(void)
 {
 	struct conn *c, *next;
 
+	look_at_guards();
 	for (c = conns; c; c = next) {
 		uint64_t age = now_ms() - c->born;
 
@@ -393,6 +443,7 @@ int main(int argc, char **argv)
 	uint64_t ticked = 0;
 
 	must(argc == 5, "see the top of victim.c");
+	plan_memory();
 	events = rdma_create_event_channel();
 	must(events && !fcntl(events->fd, F_SETFL, O_NONBLOCK), "rdma_create_event_channel: %m");
 	peer_at.sin_family = AF_INET;

@@ -8,11 +8,11 @@
 
 /* what a peer wants the victim to do with a connection: the first byte of the private data
  * of its Request, or of the line that has the victim connect */
-enum wish { WISH_SERVE, WISH_REJECT, WISH_LEAVE, WISH_DESTROY, WISH_IGNORE, WISHES };
+enum ask { ASK_SERVE, ASK_REJECT, ASK_LEAVE, ASK_DESTROY, ASK_IGNORE, ASKS };
 
-/* added to a wish: the peer will agree on RFC 7306; without it an atomic is an error of the
+/* added to a ask: the peer will agree on RFC 7306; without it an atomic is an error of the
  * victim's program */
-#define WISH_ATOMICS	0x80
+#define ASK_ATOMICS	0x80
 
 /**
  * struct welcome - the victim's private data: its memory, one range with several STags
