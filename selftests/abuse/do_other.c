@@ -62,7 +62,7 @@ static int map_ring(struct series *s, bool careful)
 	return 0;
 }
 
-/* plain memory takes its place: whoever writes there is not hurt */
+/* plain memory takes its place: a thread that writes there is not hurt */
 static int unmap_ring(struct series *s)
 {
 	struct ring *r = some_ring(s, -1);

@@ -100,10 +100,10 @@ static void accepted_twice(void)
 
 	need_mended_iw_cm();
 	request_at_b(&listener);
-	/* b is established when a's first FPDU arrives */
-	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 1s"));
 	param.qp_num = part_from_qp(&b);
-	must(!rdma_accept(b.id, &param));
+	/* b is established when a's first FPDU arrives */
+	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 5s"));
+	expect(!rdma_accept(b.id, &param));
 	expect_refused(&b, b.qp->qp_num);
 	expect_refused(&b, a.qp->qp_num);
 	expect_refused(&b, 0xfffffe);
