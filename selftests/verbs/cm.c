@@ -324,18 +324,21 @@ static void leave_early(void)
 	end_free(&listener);
 }
 
-/* a TCP socket in the current netns, bound to @ip */
+/* a TCP socket in the current netns, bound to @ip; -1 if the port is in use */
 static int tcp_at(const char *ip, int port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	must(fd >= 0 && inet_pton(AF_INET, ip, &at.sin_addr) == 1);
-	must(!bind(fd, (struct sockaddr *)&at, sizeof(at)));
-	return fd;
+	if (!bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		return fd;
+	must(errno == EADDRINUSE);
+	close(fd);
+	return -1;
 }
 
-/* a connection whose port is chosen in connect(), as an ephemeral port is */
+/* a connection whose port is chosen in connect(), as an ephemeral port is; -1 likewise */
 static int tcp_from(const char *ip, int port, const struct sockaddr_in *to)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };
@@ -346,7 +349,32 @@ static int tcp_from(const char *ip, int port, const struct sockaddr_in *to)
 	must(!setsockopt(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)));
 	must(!setsockopt(fd, SOL_IP, IP_LOCAL_PORT_RANGE, &range, sizeof(range)));
 	must(!bind(fd, (struct sockaddr *)&at, sizeof(at)));
-	must(!connect(fd, (const struct sockaddr *)to, sizeof(*to)));
+	if (!connect(fd, (const struct sockaddr *)to, sizeof(*to)))
+		return fd;
+	must(errno == EADDRNOTAVAIL);
+	close(fd);
+	return -1;
+}
+
+/*
+ * Resolve @port of b, and connect to @to by TCP from the port that rdma_cm chose for that. It
+ * may choose one that an earlier test's connection keeps in TIME-WAIT: then take another.
+ */
+static int resolve_beside_tcp(int port, const struct sockaddr_in *to, bool bound)
+{
+	int fd, own, tries = 20;
+
+	for (;;) {
+		must(!end_resolve(&a, IP_B, port, IP_A));
+		own = ntohs(rdma_get_src_port(a.id));
+		fd = bound ? tcp_at(IP_A, own) : tcp_from(IP_A, own, to);
+		if (fd >= 0)
+			break;
+		must(tries--);
+		end_free(&a);
+	}
+	if (bound)
+		must(!connect(fd, (const struct sockaddr *)to, sizeof(*to)));
 	return fd;
 }
 
@@ -364,11 +392,10 @@ static void port_of_a_tcp_connection(void)
 	must(!enter_netns("b"));
 	must(!end_listen(&listener, IP_B, 8302));
 	server = tcp_at(IP_B, 8303);
-	must(!listen(server, 1));
-	must(!enter_netns("a"));
-	must(!end_resolve(&a, IP_B, 8302, IP_A));
+	must(server >= 0 && !listen(server, 1));
 	must(inet_pton(AF_INET, IP_B, &to.sin_addr) == 1);
-	client = tcp_from(IP_A, ntohs(rdma_get_src_port(a.id)), &to);
+	must(!enter_netns("a"));
+	client = resolve_beside_tcp(8302, &to, false);
 	must(!end_build(&a, &none));
 	must(!end_connect(&a, &none));
 	must(!end_request(&listener, &b));
@@ -392,20 +419,13 @@ static void expect_in_use(bool bound)
 	static const struct want none;
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(8304) };
 	struct end listener;
-	int client, port;
+	int client;
 
 	must(!enter_netns("b"));
 	must(!end_listen(&listener, IP_B, 8304));
-	must(!enter_netns("a"));
-	must(!end_resolve(&a, IP_B, 8304, IP_A));
-	port = ntohs(rdma_get_src_port(a.id));
 	must(inet_pton(AF_INET, IP_B, &to.sin_addr) == 1);
-	if (bound) {
-		client = tcp_at(IP_A, port);
-		must(!connect(client, (struct sockaddr *)&to, sizeof(to)));
-	} else {
-		client = tcp_from(IP_A, port, &to);
-	}
+	must(!enter_netns("a"));
+	client = resolve_beside_tcp(8304, &to, bound);
 	must(!enter_netns(NULL));
 	must(!end_build(&a, &none));
 	expect(end_connect(&a, &none));
