@@ -59,18 +59,6 @@ static unsigned int op_named(const char *name)
 	exit(2);
 }
 
-static unsigned int draw_op(struct series *s)
-{
-	unsigned int i, sum = 0, at;
-
-	for (i = 0; i < n_ops; i++)
-		sum += ops[i].weight;
-	at = draw(s) % sum;
-	for (i = 0; at >= ops[i].weight; i++)
-		at -= ops[i].weight;
-	return i;
-}
-
 /* step[0..n_opening) is what each process begins with */
 static void make_steps(void)
 {
@@ -83,7 +71,8 @@ static void make_steps(void)
 	for (i = 0; i < n_steps; i++) {
 		struct series of = series_of(program->seed, 100 + i);
 
-		step[i].op = i < n_opening ? op_named(opening[i]) : draw_op(&of);
+		step[i].op = i < n_opening ? op_named(opening[i]) :
+			     draw_row(&of, &ops[0].weight, sizeof(ops[0]), n_ops);
 		step[i].process = draw(&of) % program->n_places;
 		step[i].thread = draw(&of) % n_threads;
 	}

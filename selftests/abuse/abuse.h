@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../draw.h"
 #include "abi.h"
 
 #define KEPT		16	/* of each kind of thing, the last so many */
@@ -54,15 +55,6 @@ struct program {
 
 extern struct program *program;
 extern struct place *mine;
-
-/* a series of numbers that depends on @seed and @of only */
-struct series {
-	uint64_t state;
-};
-
-struct series series_of(uint64_t seed, uint64_t of);
-uint64_t draw(struct series *s);
-bool chance(struct series *s, unsigned int percent);
 
 /* open the files, once per process */
 void place_open(void);

@@ -30,29 +30,6 @@
 
 /* ---- numbers ------------------------------------------------------------------- */
 
-struct series series_of(uint64_t seed, uint64_t of)
-{
-	struct series s = { (seed + 1) * 0x9e3779b97f4a7c15 + of * 0xd1342543de82ef95 };
-
-	draw(&s);
-	return s;
-}
-
-/* the finalizer of splitmix64, a public-domain generator's formula */
-uint64_t draw(struct series *s)
-{
-	uint64_t z = s->state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
-bool chance(struct series *s, unsigned int percent)
-{
-	return draw(s) % 100 < percent;
-}
-
 static uint64_t odd_number(struct series *s)
 {
 	static const uint64_t odd[] = {

@@ -430,7 +430,7 @@ static void noise(struct making *m)
 static const struct {
 	const char *name;
 	void (*make)(struct making *m);
-	unsigned int weight;
+	uint8_t weight;
 } kinds[] = {
 	{ "Send", send_family, 14 },
 	{ "Write", write_message, 12 },
@@ -464,13 +464,8 @@ static bool is_due(unsigned int kind, const struct making *m)
 void grammar_send(struct peer *p, struct known *k, struct series *s, unsigned int percent)
 {
 	struct making m = { .p = p, .k = k, .s = s, .percent = percent };
-	unsigned int i, sum = 0, at;
+	unsigned int i = draw_row(s, &kinds[0].weight, sizeof(kinds[0]), KINDS);
 
-	for (i = 0; i < KINDS; i++)
-		sum += kinds[i].weight;
-	at = draw(s) % sum;
-	for (i = 0; at >= kinds[i].weight; i++)
-		at -= kinds[i].weight;
 	if (!is_due(i, &m))
 		return;
 	sent[i]++;

@@ -5,7 +5,7 @@
 #define PEERS_GRAMMAR_H
 
 #include "../conformance/peer_ext.h"
-#include "series.h"
+#include "../draw.h"
 #include "welcome.h"
 
 #define MOST_READS	8

@@ -246,7 +246,7 @@ static void reset_inside(struct series *of, const struct segment *s)
 static const struct {
 	const char *name;
 	void (*send)(struct series *of, const struct segment *s);
-	unsigned int weight;
+	uint8_t weight;
 } ways[] = {
 	{ "twice", twice, 6 },
 	{ "other bytes later", other_later, 6 },
@@ -272,18 +272,6 @@ static const struct {
 
 static unsigned int used[WAYS];
 
-static unsigned int draw_way(struct series *of)
-{
-	unsigned int i, sum = 0, at;
-
-	for (i = 0; i < WAYS; i++)
-		sum += ways[i].weight;
-	at = draw(of) % sum;
-	for (i = 0; at >= ways[i].weight; i++)
-		at -= ways[i].weight;
-	return i;
-}
-
 void spoil_flush(void)
 {
 	if (late.any)
@@ -297,7 +285,7 @@ void spoil_send(struct series *of, bool spoiled, const struct segment *s)
 	unsigned int way;
 
 	if (spoiled) {
-		way = draw_way(of);
+		way = draw_row(of, &ways[0].weight, sizeof(ways[0]), WAYS);
 		used[way]++;
 		say("  segment of %zu: %s", s->len, ways[way].name);
 		ways[way].send(of, s);

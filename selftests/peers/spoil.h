@@ -6,7 +6,7 @@
 
 #include <netinet/tcp.h>
 
-#include "series.h"
+#include "../draw.h"
 #include "tcp.h"
 
 struct segment {

@@ -298,43 +298,31 @@ static void conn_poll(struct conn *c)
 		}
 }
 
-static struct rdma_conn_param param_of(const struct welcome *w)
+/* build it, then rdma_connect() or rdma_accept(); Return: the id is still wanted */
+static bool conn_start(struct conn *c,
+		       int (*start)(struct rdma_cm_id *id, struct rdma_conn_param *param))
 {
-	return (struct rdma_conn_param) {
-		.private_data = w, .private_data_len = sizeof(*w), .responder_resources = 8,
-		.initiator_depth = 8,
-	};
+	struct rdma_conn_param param = { .responder_resources = 8, .initiator_depth = 8 };
+	struct welcome w;
+
+	if (conn_build(c))
+		return false;
+	w = welcome_of(c);
+	param.private_data = &w;
+	param.private_data_len = sizeof(w);
+	return !start(c->id, &param);
 }
 
 /* Return: the id is still wanted */
 static bool on_request(struct conn *c)
 {
-	struct rdma_conn_param param;
-	struct welcome w;
-
 	if (c->ask == ASK_IGNORE)
 		return true;
 	if (c->ask == ASK_REJECT) {
 		rdma_reject(c->id, NULL, 0);
 		return false;
 	}
-	if (conn_build(c))
-		return false;
-	w = welcome_of(c);
-	param = param_of(&w);
-	return !rdma_accept(c->id, &param);
-}
-
-static bool on_route(struct conn *c)
-{
-	struct rdma_conn_param param;
-	struct welcome w;
-
-	if (conn_build(c))
-		return false;
-	w = welcome_of(c);
-	param = param_of(&w);
-	return !rdma_connect(c->id, &param);
+	return conn_start(c, rdma_accept);
 }
 
 static bool on_established(struct conn *c)
@@ -352,7 +340,7 @@ static bool on_event(struct conn *c, enum rdma_cm_event_type event)
 	switch (event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:	return on_request(c);
 	case RDMA_CM_EVENT_ADDR_RESOLVED:	return !rdma_resolve_route(c->id, 1000);
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:	return on_route(c);
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:	return conn_start(c, rdma_connect);
 	case RDMA_CM_EVENT_ESTABLISHED:		return on_established(c);
 	default:				return false;
 	}
