@@ -145,7 +145,7 @@ provider_faults()
 	local name file edit tests tern=$work/provider
 
 	grep " $unit_tests\$" "$work/points" >"$work/unit" || return 0
-	rsync -rlp --exclude=.git "$TOP/" "$tern/"
+	rsync -rlp --exclude=.git --exclude-from="$TOP/.gitignore" "$TOP/" "$tern/"
 	touch "$tern/userspace-provider"/* # newer than the objects of the last run
 	[ $short = 1 ] || provider_control
 	while read -r name; do
@@ -219,9 +219,7 @@ build_clean()
 	local clean=$TERN_CACHE/faults-clean
 
 	mkdir -p "$clean"
-	rsync -rlpc --delete --exclude=.git --exclude='*.o' --exclude='*.ko' \
-		--exclude='*.mod*' --exclude='.*.cmd' --exclude=Module.symvers \
-		--exclude=modules.order "$TOP/" "$clean/"
+	rsync -rlpc --delete --exclude=.git --exclude-from="$TOP/.gitignore" "$TOP/" "$clean/"
 	quietly "$work/out/control.log" in_tree "$clean" clean
 }
 
