@@ -19,7 +19,6 @@
 #include "access.h"
 
 #define UNUSED_QPN	0xfffffe	/* an unused QP number */
-#define OWNER		65533
 
 static int kernel_qpn(const char *which)
 {

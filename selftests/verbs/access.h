@@ -8,7 +8,9 @@
 #include "party.h"
 #include "ucma_raw.h"
 
-#define INTRUDER	65534	/* a user without privileges */
+/* users without privileges */
+#define OWNER		65533
+#define INTRUDER	65534
 
 extern const struct tap_theme access_net_theme;
 

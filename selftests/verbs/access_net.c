@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* Addresses of another netns, and ports of other users: see access.c. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
@@ -172,11 +173,76 @@ static void ports_of_others_ipv6(void)
 	ports_of(IP6_A, IP6_B);
 }
 
+/* ---- ports of servers ----------------------------------------------------------- */
+
+static const enum rdma_port_space spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IB };
+static enum rdma_port_space space;
+static const char *ip_of_server;
+
+/* a server in that port space; rdma_cm gives the ports of each to any user */
+static void listens(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons(8605) };
+	struct rdma_event_channel *ch = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	must(ch && inet_pton(AF_INET, ip_of_server, &addr.sin_addr) == 1);
+	must(!rdma_create_id(ch, &id, NULL, space));
+	must(!rdma_bind_addr(id, (struct sockaddr *)&addr));
+	report(rdma_listen(id, 4) ? errno : 0);
+	next_word();
+}
+
+static void expect_server(struct party *p, enum rdma_port_space ps, const char *ip, int uid,
+			  int err)
+{
+	space = ps;
+	ip_of_server = ip;
+	party_start(p, "b", uid, listens);
+	expect_eq(party_receive(p), err);
+}
+
+/* @first and @second: the addresses of the two servers */
+static void servers_at(const char *first, const char *second)
+{
+	struct party owner, intruder;
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_LEN(spaces); i++) {
+		expect_server(&owner, spaces[i], first, OWNER, 0);
+		for (k = 0; k < ARRAY_LEN(spaces); k++) {
+			/* rdma_cm refuses to bind within a space */
+			if (i == k)
+				continue;
+			expect_server(&intruder, spaces[k], second, INTRUDER, EADDRINUSE);
+			party_end(&intruder);
+		}
+		party_end(&owner);
+		expect_server(&intruder, spaces[i], second, INTRUDER, 0);
+		party_end(&intruder);
+	}
+}
+
+static void servers_of_others(void)
+{
+	servers_at(IP_B, IP_B);
+}
+
+static void wildcard_servers_of_others(void)
+{
+	servers_at("0.0.0.0", "0.0.0.0");
+	servers_at("0.0.0.0", IP_B);
+	servers_at(IP_B, "0.0.0.0");
+}
+
 static const struct tap_test tests[] = {
 	{ "netns__refuses_loopback_of_another_netns_ipv4", loopback_ipv4 },
 	{ "netns__refuses_loopback_of_another_netns_ipv6", loopback_ipv6 },
 	{ "port__refuses_ports_of_other_sockets", ports_of_others },
 	{ "port__refuses_ports_of_other_sockets_ipv6", ports_of_others_ipv6 },
+	{ "port__refuses_ports_of_servers_of_other_port_spaces", servers_of_others },
+	{ "port__refuses_ports_of_wildcard_servers_of_other_port_spaces",
+	  wildcard_servers_of_others },
 };
 
 const struct tap_theme access_net_theme = { tests, ARRAY_LEN(tests) };

@@ -32,7 +32,7 @@
 #define TCP_BACKLOG	256
 
 /**
- * struct tern_listener - a TCP listener that devices share
+ * struct tern_listener - a TCP listener, which the devices of a wildcard server share
  * @node: in listeners
  * @net: its netns, without a reference: the netns' exit closes the listener
  * @addr: local address
@@ -374,6 +374,20 @@ static void choose_options(const struct net *net, const struct iw_cm_id *iw,
 		options->vrf = 0;
 }
 
+/*
+ * Another server may have the same address: rdma_cm keeps a port for one server of a port
+ * space, has several spaces, and gives all of them to any program.
+ */
+static bool may_join(struct tern_listener *l, const struct iw_cm_id *iw)
+{
+	const struct tern_listen_id *first;
+
+	/* no id leaves */
+	lockdep_assert_held(&listeners_lock);
+	first = list_first_entry(&l->ids, struct tern_listen_id, node);
+	return tern_is_wildcard(&l->addr) && tern_rdma_id_same_server(first->iw, iw);
+}
+
 static void join_listener(struct tern_listener *l, struct tern_listen_id *lid)
 {
 	lockdep_assert_held(&l->lock);
@@ -450,7 +464,9 @@ static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 	choose_options(net, lid->iw, &options);
 	mutex_lock(&listeners_lock);
 	l = find_listener(net, lid->iw, options.vrf);
-	if (l) {
+	if (l && !may_join(l, lid->iw)) {
+		l = ERR_PTR(-EADDRINUSE);
+	} else if (l) {
 		tern_listen_sock_backlog(l->sock, backlog);
 		mutex_lock(&l->lock);
 		join_listener(l, lid);

@@ -63,6 +63,14 @@ bool tern_rdma_id_is_local(const struct iw_cm_id *iw)
 	return is_local;
 }
 
+/* the server's own id is the context of those that rdma_cm makes for it */
+bool tern_rdma_id_same_server(const struct iw_cm_id *a, const struct iw_cm_id *b)
+{
+	const struct rdma_cm_id *id_a = rdma_id(a), *id_b = rdma_id(b);
+
+	return id_a && id_b && id_a->context == id_b->context;
+}
+
 /*
  * The netdev that rdma_cm found counts: for an address of a VLAN it may choose the device
  * of the netdev below. It found none for the wildcard: then it is the device's.

@@ -21,6 +21,13 @@ struct net *tern_rdma_id_net(const struct iw_cm_id *iw);
  */
 bool tern_rdma_id_is_local(const struct iw_cm_id *iw);
 
+/*
+ * True if both ids, which listen at the wildcard address, are of one server: rdma_cm makes
+ * such an id on each device.
+ * Context: any.
+ */
+bool tern_rdma_id_same_server(const struct iw_cm_id *a, const struct iw_cm_id *b);
+
 /* TOS and VRF of the socket of an id that connects or listens; Context: any */
 void tern_rdma_id_sock_options(const struct iw_cm_id *iw,
 			       struct tern_sock_options *options);
