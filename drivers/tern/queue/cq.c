@@ -265,12 +265,16 @@ static void copy_entries(const struct tern_queue *to,
 		       sizeof(struct tern_cqe));
 }
 
+/* entries to copy while interrupts are off, and how often to try until no more are left */
+#define COPY_LATE	1024
+#define COPY_TRIES	16
+
 /*
- * Copy most entries without the lock, while completions are written and polled.
+ * Copy the entries from @done on without the lock, while completions are written and polled.
  * An entry changes only after it was polled, and then its copy is not used.
  * Return: the index after the last one copied.
  */
-static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new)
+static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new, u32 done)
 {
 	unsigned long flags;
 	u32 end, n;
@@ -278,13 +282,16 @@ static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new)
 	lockdep_assert_held(&cq->resize_lock);
 	spin_lock_irqsave(&cq->lock, flags);
 	end = cq->prod;
-	n = unpolled(cq);
+	n = min(unpolled(cq), end - done);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	copy_entries(new, &cq->q, end, min3(n, cq->q.size, new->size));
 	return end;
 }
 
-/* copy the entries from @done on, and swap the rings: @new gets the old one */
+/*
+ * Copy the entries from @done on, and swap the rings: @new gets the old one. Return: 0,
+ * -EINVAL if @new is too small, or -EBUSY if too many are left
+ */
 static int switch_rings(struct tern_cq *cq, struct tern_queue *new, u32 done)
 {
 	struct tern_ring_hdr *from = cq->q.hdr, *to = new->hdr;
@@ -292,6 +299,8 @@ static int switch_rings(struct tern_cq *cq, struct tern_queue *new, u32 done)
 
 	if (n > cq->q.size || n > new->size)
 		return -EINVAL;
+	if (min(n, cq->prod - done) > COPY_LATE)
+		return -EBUSY;
 	copy_entries(new, &cq->q, cq->prod, min(n, cq->prod - done));
 	to->prod = cq->prod;
 	to->cons = cq->prod - n;
@@ -304,12 +313,17 @@ static int switch_rings(struct tern_cq *cq, struct tern_queue *new, u32 done)
 
 int tern_cq_switch(struct tern_cq *cq, struct tern_queue *new)
 {
-	u32 done = copy_early(cq, new);
+	int ret, tries = COPY_TRIES;
 	unsigned long flags;
-	int ret;
+	/* no older entry is polled any more */
+	u32 done = READ_ONCE(cq->prod) - cq->q.size;
 
-	spin_lock_irqsave(&cq->lock, flags);
-	ret = switch_rings(cq, new, done);
-	spin_unlock_irqrestore(&cq->lock, flags);
+	do {
+		done = copy_early(cq, new, done);
+		cond_resched();
+		spin_lock_irqsave(&cq->lock, flags);
+		ret = switch_rings(cq, new, done);
+		spin_unlock_irqrestore(&cq->lock, flags);
+	} while (ret == -EBUSY && --tries);
 	return ret;
 }

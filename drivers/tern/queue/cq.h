@@ -177,8 +177,9 @@ bool tern_cq_arm(struct tern_cq *cq, u32 arm);
  * @cq: the queue, its @resize_lock held
  * @new: the new ring; the old one after success
  *
- * The indices keep their values. Context: process. Return: 0, or -EINVAL when
- * @new is too small for the unpolled completions.
+ * The indices keep their values. Context: process, may sleep. Return: 0; -EINVAL when
+ * @new is too small for the unpolled completions; or -EBUSY when completions came so fast,
+ * or this thread ran so seldom, that too many would have to be copied with interrupts off.
  */
 int tern_cq_switch(struct tern_cq *cq, struct tern_queue *new);
 

@@ -113,7 +113,7 @@ int tern_place_write(struct tern_stream *s)
 		return TERN_TERM_NONE;
 	tern_mem_open(slot, &s->scope, seg->stag, s->scope.stream);
 	view = slot->view;
-	view.access &= s->access;
+	view.access &= READ_ONCE(s->access);
 	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
 	if (term == TERN_TERM_NONE)
 		write_payload(&s->rx, &slot->map);

@@ -306,7 +306,7 @@ static int handle_response(struct tern_stream *s, const struct tern_seg *seg)
 static u32 qp_rights(const struct tern_stream *s)
 {
 	const u32 both = TERN_ACCESS_REMOTE_READ | TERN_ACCESS_REMOTE_WRITE;
-	u32 access = s->access;
+	u32 access = READ_ONCE(s->access);
 
 	return (access & both) == both ? access | TERN_ACCESS_REMOTE_ATOMIC : access;
 }
