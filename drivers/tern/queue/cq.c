@@ -48,6 +48,9 @@ static void take_arm(struct tern_cq *cq)
 	cq->held = 0;
 }
 
+/* from one look for QPs to move to ERROR to the next */
+#define OVERFLOW_PAUSE	msecs_to_jiffies(100)
+
 static void raise_overflow(struct tern_cq *cq)
 {
 	struct ib_event event = {
@@ -137,10 +140,14 @@ void tern_cq_end(struct tern_cq_batch *b)
 	if (!full)
 		return;
 	tern_stat_inc(cq->stats, CQ_OVERFLOW);
-	if (first)
+	if (first) {
 		raise_overflow(cq);
-	/* each time: a QP may have been created on this CQ after the first */
-	queue_work(system_dfl_wq, &cq->overflow_work);
+		/* another CPU may have queued it for later */
+		mod_delayed_work(system_dfl_wq, &cq->overflow_work, 0);
+		return;
+	}
+	/* again for QPs created since, but a walk over all QPs for each loss costs too much */
+	queue_delayed_work(system_dfl_wq, &cq->overflow_work, OVERFLOW_PAUSE);
 }
 
 void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
@@ -315,8 +322,8 @@ int tern_cq_switch(struct tern_cq *cq, struct tern_queue *new)
 {
 	int ret, tries = COPY_TRIES;
 	unsigned long flags;
-	/* no older entry is polled any more */
-	u32 done = READ_ONCE(cq->prod) - cq->q.size;
+	/* no older entry is polled any more; of a moment ago, without the lock */
+	u32 done = data_race(cq->prod) - cq->q.size;
 
 	do {
 		done = copy_early(cq, new, done);

@@ -62,7 +62,7 @@ struct tern_cq {
 	u16 hold_us;
 	u32 held;
 	struct hrtimer hold_timer;
-	struct work_struct overflow_work;
+	struct delayed_work overflow_work;
 };
 
 static inline struct tern_cq *to_tern_cq(struct ib_cq *ibcq)

@@ -11,7 +11,7 @@
 
 static void overflow_work(struct work_struct *work)
 {
-	struct tern_cq *cq = container_of(work, struct tern_cq, overflow_work);
+	struct tern_cq *cq = container_of(to_delayed_work(work), struct tern_cq, overflow_work);
 	struct tern_device *dev = to_tern_dev(cq->ibcq.device);
 	struct tern_stream *s;
 	u32 qpn = 0;
@@ -21,6 +21,7 @@ static void overflow_work(struct work_struct *work)
 			tern_stream_fatal(s);
 		qpn = s->qpn + 1;
 		tern_stream_put(s);
+		cond_resched();
 	}
 }
 
@@ -169,7 +170,7 @@ int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->stats = dev->stats;
 	cq->cqn = atomic_inc_return(&dev->next_cqn);
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
-	INIT_WORK(&cq->overflow_work, overflow_work);
+	INIT_DELAYED_WORK(&cq->overflow_work, overflow_work);
 	ret = tern_cq_init(cq, ctx, attr->cqe);
 	if (ret)
 		goto err_count;
@@ -194,7 +195,7 @@ int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 
-	cancel_work_sync(&cq->overflow_work);
+	cancel_delayed_work_sync(&cq->overflow_work);
 	tern_cq_exit(cq);
 	atomic_dec(&to_tern_dev(ibcq->device)->num_cq);
 	return 0;
