@@ -293,6 +293,23 @@ seen_in_its_own()
 	if rdma link show | has "$DEV_A/"; then return 1; fi
 }
 
+# connections_in NETNS: how many of b's device it sees
+connections_in() { ip netns exec "$1" tern --json show connections "$DEV_B" | jq length; }
+
+# in the shared mode each namespace sees the device, but its connections only that of the
+# device and the first one
+connections_seen()
+{
+	server
+	client -c
+	[ "$(connections_in b)" -ge 1 ]
+	[ "$(tern --json show connections "$DEV_B" | jq length)" -ge 1 ]
+	in_a tern --json show "$DEV_B" | has "$DEV_B"
+	[ "$(connections_in a)" = 0 ]
+	kill -9 $client_pid $server_pid
+	ends $client_pid $server_pid
+}
+
 all_in() # MODE
 {
 	local host
@@ -334,6 +351,9 @@ wires_up
 dev_add a "$DEV_A" "$TERN_TYPE" v0a
 dev_add b "$DEV_B" "$TERN_PEER" v0b
 all_in shared
+if ! has_siw; then
+	point "shared: connections are seen in their own namespace and the first" connections_seen
+fi
 point "a QP keeps no route of its netns after its connection ended" no_route_kept
 topo_down
 point "exclusive mode" eventually rdma system set netns exclusive

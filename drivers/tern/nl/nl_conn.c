@@ -5,6 +5,7 @@
 
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/netdevice.h>
 #include <net/genetlink.h>
 #include <net/netlink.h>
 
@@ -250,6 +251,20 @@ static int put_conns(struct sk_buff *skb, const struct genl_info *info,
 	return 0;
 }
 
+/*
+ * While devices are shared, each netns sees all of them, but has to do with the connections
+ * of its own only: they are in the netns of the netdev.
+ */
+static bool may_see(struct tern_device *dev, const struct net *net)
+{
+	bool is_own;
+
+	rcu_read_lock();
+	is_own = net_eq(net, dev_net(dev->netdev));
+	rcu_read_unlock();
+	return is_own || net_eq(net, &init_net);
+}
+
 int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct genl_info *info = genl_info_dump(cb);
@@ -264,7 +279,8 @@ int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		dev = walk_device(walk, genl_info_net(info));
 		if (!dev)
 			break;
-		ret = put_conns(skb, info, dev, walk);
+		if (may_see(dev, genl_info_net(info)))
+			ret = put_conns(skb, info, dev, walk);
 		tern_device_put(dev);
 		if (!ret) {
 			walk->dev++;
