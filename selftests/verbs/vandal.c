@@ -81,6 +81,7 @@ static int new_maps(struct map *out)
 }
 
 uint32_t sq_stride, rq_stride;
+static uint32_t sq_entries;
 
 size_t ring_bytes(uint32_t n, uint32_t stride)
 {
@@ -102,7 +103,7 @@ static void find_rings(void)
 	for (i = 0; i < n; i++) {
 		void *p = (void *)maps[i].start;
 
-		if (maps[i].len == ring_bytes(ENTRIES, sq_stride))
+		if (maps[i].len == ring_bytes(sq_entries, sq_stride))
 			sq = p;
 		else if (maps[i].len == ring_bytes(ENTRIES, rq_stride))
 			rq = p;
@@ -142,16 +143,17 @@ static void tell_cqs_apart(void)
 	must(scq->prod == 1 && !rcq->prod);
 }
 
-void vandal_up(void)
+void vandal_up_with(uint32_t send_entries)
 {
 	/* 16 SGEs: 48 + 256 in steps of 64; receives: 16 + 4 * 16 */
-	static const struct want want = {
-		.cap = { .max_send_wr = ENTRIES, .max_recv_wr = ENTRIES,
+	const struct want want = {
+		.cap = { .max_send_wr = send_entries, .max_recv_wr = ENTRIES,
 			 .max_send_sge = 16, .max_recv_sge = 4,
 			 .max_inline_data = 256 },
 		.cqe = CQ_ENTRIES,
 	};
 
+	sq_entries = send_entries;
 	sq_stride = 320;
 	rq_stride = 128;
 	pair_up(NULL, NULL);
@@ -159,6 +161,11 @@ void vandal_up(void)
 	connect_ends(&v, &w, IP_A, IP_B, &want, NULL);
 	find_rings();
 	tell_cqs_apart();
+}
+
+void vandal_up(void)
+{
+	vandal_up_with(ENTRIES);
 }
 
 /* ---- the doorbell ------------------------------------------------------------- */
@@ -197,7 +204,7 @@ void publish(struct tern_ring_hdr *hdr, uint32_t prod)
 struct tern_sqe *sqe_at(uint32_t index)
 {
 	return (void *)((uint8_t *)sq + TERN_RING_DATA +
-			(index % ENTRIES) * sq_stride);
+			(index % sq_entries) * sq_stride);
 }
 
 struct tern_rqe *rqe_at(uint32_t index)

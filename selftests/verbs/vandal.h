@@ -7,7 +7,7 @@
 #include "pair.h"
 #include "tern-abi.h"
 
-#define ENTRIES 16		/* in the vandal's SQ and RQ */
+#define ENTRIES 16		/* in the vandal's SQ and RQ, unless a test wants more */
 #define CQ_ENTRIES 256
 
 extern struct end v, w;		/* the vandal, of a's device, and its peer */
@@ -16,6 +16,8 @@ extern uint32_t sq_stride, rq_stride;
 
 /* connect a and b, v and w, and find v's rings */
 void vandal_up(void);
+/* the same with that many entries in v's SQ, a power of two */
+void vandal_up_with(uint32_t send_entries);
 /* check that the pair works, destroy v and w, and check it again */
 void vandal_down(void);
 /* check that v and its peer are in ERROR; then vandal_down() */

@@ -20,8 +20,8 @@ static void stream_data_ready(void *owner)
 	if (!s->rx.reply)
 		return;
 	s->rx.reply = false;
-	/* reply at once, but with one burst only: this may be softirq */
-	tern_tx_sched(s, tern_tx_run(s, 1));
+	/* reply at once */
+	tern_tx_reply(s);
 }
 
 static void stream_write_space(void *owner)
@@ -142,7 +142,7 @@ int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
 	tern_sock_lock(sock);
 	tern_rx_run(s);
 	s->rx.reply = false;
-	tern_tx_sched(s, tern_tx_run(s, 1));
+	tern_tx_reply(s);
 	if (tern_sock_dead_locked(sock))
 		tern_stream_step(s, QP_EV_RESET);
 	tern_sock_unlock(sock);

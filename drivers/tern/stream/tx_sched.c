@@ -64,8 +64,16 @@ void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
 {
 	if (result == TERN_TX_MORE)
 		tern_stream_kick(s);
-	else if (result == TERN_TX_NOMEM)
+	else if (result == TERN_TX_LOCAL || result == TERN_TX_NOMEM)
 		queue_delayed_work(wq, &s->sched.work, 1);
+}
+
+/* the peer's packets bound what a program can do by this: do not delay it */
+void tern_tx_reply(struct tern_stream *s)
+{
+	enum tern_tx_result result = tern_tx_run(s, 1);
+
+	tern_tx_sched(s, result == TERN_TX_LOCAL ? TERN_TX_MORE : result);
 }
 
 void tern_tx_sched_at(struct tern_stream *s, unsigned long when)
@@ -81,8 +89,8 @@ static struct tern_sock *lock_bh(struct tern_stream *s)
 
 	if (sock && tern_sock_trylock_bh(sock))
 		return sock;
-	/* a process owns the socket, or there is none: let a worker wait */
-	queue_delayed_work(wq, &s->sched.work, 0);
+	/* a process owns the socket, or there is none: let a worker wait, at once */
+	mod_delayed_work(wq, &s->sched.work, 0);
 	return NULL;
 }
 
@@ -248,7 +256,8 @@ void tern_tx_doorbell(struct tern_stream *s, bool more)
 
 /* ---- in a process ------------------------------------------------------------ */
 
-void tern_tx_run_here(struct tern_stream *s)
+/* @pays: the process that posted */
+static void run_in_process(struct tern_stream *s, bool pays)
 {
 	enum tern_tx_result result;
 	bool rung = true;
@@ -259,20 +268,26 @@ void tern_tx_run_here(struct tern_stream *s)
 		tern_stream_unlock(s);
 		rung = false;
 		cond_resched();
-	} while (result == TERN_TX_MORE && !signal_pending(current));
+	} while ((result == TERN_TX_MORE || (result == TERN_TX_LOCAL && pays)) &&
+		 !signal_pending(current));
 	tern_tx_sched(s, result);
+}
+
+void tern_tx_run_here(struct tern_stream *s)
+{
+	run_in_process(s, true);
 }
 
 static void work_fn(struct work_struct *work)
 {
-	tern_tx_run_here(container_of(to_delayed_work(work), struct tern_stream,
-				      sched.work));
+	run_in_process(container_of(to_delayed_work(work), struct tern_stream, sched.work),
+		       false);
 }
 
 static void late_fn(struct work_struct *work)
 {
-	tern_tx_run_here(container_of(to_delayed_work(work), struct tern_stream,
-				      sched.late));
+	run_in_process(container_of(to_delayed_work(work), struct tern_stream, sched.late),
+		       false);
 }
 
 void tern_tx_sched_setup(struct tern_stream *s)

@@ -52,6 +52,12 @@ void tern_tx_sched_cancel(struct tern_stream *s);
 /* schedule the next run as @result of the last one says; Context: any */
 void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result);
 
+/*
+ * Send one burst, no more since this may be softirq, and schedule the rest. The stream lock is
+ * held.
+ */
+void tern_tx_reply(struct tern_stream *s);
+
 /**
  * tern_tx_sched_at() - run again at a time
  * @s: attached
