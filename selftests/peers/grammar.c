@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../conformance/conform.h"
+#include "answer.h"
 #include "grammar.h"
 #include "tcp.h"
 
@@ -23,6 +24,7 @@ struct draft {
 	size_t len;
 	struct fpdu_fault fault;
 	unsigned int flips;
+	uint32_t answers;
 	const struct known *known;
 };
 
@@ -67,9 +69,26 @@ static bool is_tagged(const struct draft *d)
 	return d->ulpdu[0] & DDP_TAGGED;
 }
 
-static void control(struct series *s, struct draft *d)
+static void tagged(struct series *s, struct draft *d)
 {
-	d->ulpdu[0] ^= 1 << draw(s) % 8;
+	(void)s;
+	d->ulpdu[0] ^= DDP_TAGGED;
+}
+
+static void last(struct series *s, struct draft *d)
+{
+	(void)s;
+	d->ulpdu[0] ^= DDP_LAST;
+}
+
+static void reserved(struct series *s, struct draft *d)
+{
+	d->ulpdu[0] ^= 4 << draw(s) % 4;
+}
+
+static void ddp_version(struct series *s, struct draft *d)
+{
+	d->ulpdu[0] ^= 1 << draw(s) % 2;
 }
 
 static void opcode(struct series *s, struct draft *d)
@@ -123,7 +142,9 @@ static void body(struct series *s, struct draft *d)
 
 static void shorter(struct series *s, struct draft *d)
 {
-	d->len = chance(s, 50) ? draw(s) % (UNTAGGED_HDR + 4) : draw(s) % (d->len + 1);
+	size_t most = chance(s, 50) ? UNTAGGED_HDR + 4 : d->len + 1;
+
+	d->len = draw(s) % (most < d->len + 1 ? most : d->len + 1);
 }
 
 static void longer(struct series *s, struct draft *d)
@@ -172,31 +193,72 @@ static void flips(struct series *s, struct draft *d)
 	d->flips = 1 + draw(s) % 8;
 }
 
+/* the segment ends early: also what comes after it is then out of place */
+#define IF_SHORTER	(RO_STREAM | DT_BOUNDS | DU_MO)
+/* what was empty has an STag that counts now */
+#define IF_LONGER	(RO_STREAM | DT_STAG | DT_NOT_ASSOC | DT_BOUNDS | DT_WRAP | DU_MO | \
+			 DU_TOO_LONG)
+
+/*
+ * @answers: Terminates of the FPDU with this fault alone, or of later ones that do not fit
+ * together with it
+ */
 static const struct {
 	const char *name;
 	void (*plant)(struct series *s, struct draft *d);
+	uint32_t answers;
 } faults[] = {
-	{ "control", control }, { "opcode", opcode }, { "version", version }, { "STag", stag },
-	{ "offset", offset }, { "queue", queue }, { "MSN", number }, { "body", body },
-	{ "body", body }, { "shorter", shorter }, { "longer", longer }, { "length", length },
-	{ "CRC", crc }, { "marker", marker }, { "pad", pad }, { "any byte", any_byte },
-	{ "bits", flips },
+	{ "T", tagged, RO_OPCODE | RO_STREAM | DU_QN | DU_NO_BUFFER | DU_MSN | DU_MO },
+	{ "L", last, RO_OPCODE | RO_STREAM | DU_MSN },
+	{ "reserved", reserved, 0 },
+	{ "DDP version", ddp_version, DT_VERSION | DU_VERSION },
+	{ "opcode", opcode, RP_CANT_INV | RO_OPCODE | RO_STREAM | DT_STAG | DT_BOUNDS |
+			    DU_TOO_LONG },
+	{ "version", version, RO_VERSION },
+	{ "STag", stag, RP_CANT_INV | RO_OPCODE | DT_STAG | DT_NOT_ASSOC },
+	{ "offset", offset, DT_BOUNDS | DT_WRAP | DU_MO },
+	{ "queue", queue, RO_OPCODE | DU_QN | DU_NO_BUFFER | DU_MSN | DU_MO | DU_TOO_LONG },
+	{ "MSN", number, DU_MSN },
+	{ "body", body, RP_STAG | RP_BOUNDS | RP_ACCESS | RP_NOT_ASSOC | RP_WRAP | RO_OPCODE |
+			RO_STREAM },
+	{ "body", body, RP_STAG | RP_BOUNDS | RP_ACCESS | RP_NOT_ASSOC | RP_WRAP | RO_OPCODE |
+			RO_STREAM },
+	{ "shorter", shorter, IF_SHORTER },
+	{ "longer", longer, IF_LONGER },
+	{ "length", length, OF_MPA | IF_SHORTER | IF_LONGER },
+	{ "CRC", crc, MPA_CRC },
+	{ "marker", marker, MPA_MARKER },
+	{ "pad", pad, MPA_CRC },
+	{ "any byte", any_byte, OF_RDMAP_DDP },
+	{ "bits", flips, OF_MPA },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
 static unsigned int planted[FAULTS];
 
-static void plant(struct series *s, struct draft *d)
+/* Return: there is one */
+static bool plant(struct series *s, struct draft *d)
 {
 	unsigned int i = draw(s) % FAULTS;
 
 	/* without a header there is no field */
 	if (!d->len || d->len < (is_tagged(d) ? TAGGED_HDR : UNTAGGED_HDR))
-		return;
+		return false;
 	planted[i]++;
 	say("  fault: %s", faults[i].name);
 	faults[i].plant(s, d);
+	d->answers = faults[i].answers;
+	return true;
+}
+
+/* more may be answered by these */
+static void expect_answers(const struct peer *p, struct known *k, uint32_t answers)
+{
+	/* without a CRC bytes may pass for an FPDU that is none */
+	if (!p->crc && answers & MPA_CRC)
+		answers = ANY_ANSWER;
+	k->answers |= answers;
 }
 
 void grammar_send_ulpdu(struct peer *p, struct known *k, struct series *s, unsigned int percent,
@@ -204,14 +266,27 @@ void grammar_send_ulpdu(struct peer *p, struct known *k, struct series *s, unsig
 {
 	static uint8_t out[2 * ULPDU_ROOM];
 	struct draft d = { .ulpdu = ulpdu, .len = len, .known = k };
+	unsigned int n_faults = 0;
 	size_t n;
 
-	while (chance(s, percent))
-		plant(s, &d);
+	while (chance(s, percent) && !(k->single && k->faults + n_faults))
+		n_faults += plant(s, &d);
+	k->faults += n_faults;
+	expect_answers(p, k, n_faults > 1 ? ANY_ANSWER : d.answers);
 	n = fpdu_build(p, d.ulpdu, d.len, &d.fault, out);
 	while (d.flips--)
 		out[draw(s) % n] ^= 1 << draw(s) % 8;
 	peer_send(p, out, n);
+}
+
+/* more private data than there may be, and all of it comes */
+static size_t too_long_frame(struct series *s, uint8_t *frame)
+{
+	size_t n = MPA_PD_MAX + 1 + draw(s) % (FRAME_ROOM - MPA_FRAME_HDR - MPA_PD_MAX);
+
+	put16(frame + 18, n);
+	memset(frame + MPA_FRAME_HDR, draw(s), n);
+	return MPA_FRAME_HDR + n;
 }
 
 size_t grammar_spoil_frame(struct series *s, uint8_t *frame, size_t len)
@@ -219,7 +294,7 @@ size_t grammar_spoil_frame(struct series *s, uint8_t *frame, size_t len)
 	size_t i, n = 1 + draw(s) % 3;
 
 	for (i = 0; i < n; i++) {
-		switch (draw(s) % 6) {
+		switch (draw(s) % 7) {
 		case 0:		/* anywhere */
 			frame[draw(s) % len] ^= 1 << draw(s) % 8;
 			break;
@@ -235,6 +310,8 @@ size_t grammar_spoil_frame(struct series *s, uint8_t *frame, size_t len)
 		case 4:
 			put16(frame + 18, odd_number(s));
 			break;
+		case 5:
+			return too_long_frame(s, frame);
 		default:
 			return 1 + draw(s) % len;
 		}
@@ -257,6 +334,18 @@ static void fpdu(struct making *m, size_t len)
 	grammar_send_ulpdu(m->p, m->k, m->s, m->percent, room, len);
 }
 
+static void may_get(struct making *m, uint32_t answers)
+{
+	expect_answers(m->p, m->k, answers);
+}
+
+/* a good peer would not send this */
+static void is_fault(struct making *m, uint32_t answers)
+{
+	m->k->faults++;
+	may_get(m, answers);
+}
+
 static const uint8_t *payload(struct making *m)
 {
 	static uint8_t data[ULPDU_MAX];
@@ -273,8 +362,10 @@ static uint32_t draw_length(struct making *m, uint32_t most)
 /* where in the victim's memory a message begins: all of it is inside, or it may cross an end */
 static uint64_t draw_to(struct making *m)
 {
-	if (chance(m->s, m->percent))
+	if (chance(m->s, m->percent)) {
+		is_fault(m, DT_BOUNDS | DT_WRAP | RP_BOUNDS | RP_WRAP);
 		return odd_to(m->k, m->s);
+	}
 	return m->k->victim.addr + draw(m->s) % 40000;
 }
 
@@ -289,7 +380,7 @@ static uint32_t cut(struct making *m, uint32_t left)
 static void send_family(struct making *m)
 {
 	/* the window can be invalidated once */
-	bool invalidates = chance(m->s, 8);
+	bool invalidates = chance(m->s, m->k->invalidated ? m->percent / 8 : 8);
 	uint32_t inv = invalidates ? m->k->victim.window : 0;
 	enum rdmap_op op = invalidates ? OP_SEND_INV : OP_SEND;
 	uint32_t len = draw_length(m, VICTIM_RECV), at = 0, n;
@@ -297,6 +388,15 @@ static void send_family(struct making *m)
 	/* more than a receive has room for */
 	if (chance(m->s, m->percent / 2))
 		len = draw(m->s) % (3 * VICTIM_RECV);
+	if (len > VICTIM_RECV)
+		is_fault(m, DU_TOO_LONG);
+	if (invalidates && m->k->invalidated)
+		is_fault(m, RP_CANT_INV);
+	if (invalidates) {
+		/* the victim may not have bound it yet */
+		may_get(m, RP_CANT_INV);
+		m->k->invalidated = true;
+	}
 	/* with Solicited Event */
 	op += chance(m->s, 30) ? OP_SEND_SE - OP_SEND : 0;
 
@@ -339,15 +439,19 @@ static void read_response(struct making *m)
 	struct read_v2 r = { .stag = k->victim.all, .to = k->victim.addr, .size = 100 };
 	uint32_t at = 0, n;
 
-	if (k->n_reads) {
+	if (!k->n_reads) {
+		is_fault(m, RO_OPCODE | DT_STAG);
+	} else {
 		r = k->reads[0];
 		memmove(k->reads, k->reads + 1, --k->n_reads * sizeof(r));
 	}
 	if (r.size > 30000)
 		r.size = 30000;
 	/* more or less than was asked for */
-	if (chance(m->s, m->percent))
+	if (m->percent && chance(m->s, 50)) {
+		is_fault(m, RO_STREAM | DU_TOO_LONG);
 		r.size = chance(m->s, 70) ? r.size + draw(m->s) % 3000 : draw(m->s) % (r.size + 1);
+	}
 	do {
 		n = cut(m, r.size - at);
 		/* the Request of version 2 names no sink */
@@ -360,6 +464,11 @@ static void read_response(struct making *m)
 	} while (at < r.size);
 }
 
+static bool has_7306(const struct making *m)
+{
+	return m->k->agreed & HELLO_7306;
+}
+
 static void atomic(struct making *m)
 {
 	struct atomic_req a = {
@@ -368,24 +477,34 @@ static void atomic(struct making *m)
 		.data = draw(m->s), .mask = odd_number(m->s), .compare_mask = UINT64_MAX,
 	};
 
+	if (!has_7306(m))
+		is_fault(m, RO_OPCODE);
 	fpdu(m, seg_atomic(m->p, &a, room));
 }
 
 static void atomic_response(struct making *m)
 {
+	is_fault(m, RO_OPCODE | RO_STREAM | DU_QN | DU_NO_BUFFER);
 	fpdu(m, seg_atomic_resp(m->p, draw(m->s), draw(m->s), room));
 }
 
 static void immediate(struct making *m)
 {
+	if (!has_7306(m))
+		is_fault(m, RO_OPCODE);
 	fpdu(m, seg_imm(m->p, chance(m->s, 50) ? OP_IMM : OP_IMM_SE, payload(m), room));
 }
 
 static void send_immediate(struct making *m)
 {
-	enum rdmap_op op = OP_SEND_IMM + draw(m->s) % 4;
+	enum rdmap_op op = chance(m->s, 50) ? OP_SEND_IMM : OP_SEND_SE_IMM;
 	uint32_t len = draw_length(m, 2000), n = cut(m, len);
 
+	/* invalidate an STag, which is 0 here */
+	if (chance(m->s, m->percent)) {
+		op += OP_SEND_INV_IMM - OP_SEND_IMM;
+		is_fault(m, RP_CANT_INV);
+	}
 	if (n == len && n)
 		fpdu(m, seg_send(m->p, op, 0, 0, payload(m), n, false, room));
 	fpdu(m, seg_send_imm_last(m->p, op, 0, n == len ? n : 0, payload(m), IMM_LEN, room));
@@ -397,6 +516,7 @@ static void terminate(struct making *m)
 	uint8_t body[4 + 6 + UNTAGGED_HDR + 28];
 	size_t i, len = chance(m->s, 60) ? 4 : draw(m->s) % sizeof(body);
 
+	is_fault(m, RO_STREAM | DU_TOO_LONG);
 	while (times--) {
 		for (i = 0; i < sizeof(body); i++)
 			body[i] = draw(m->s);
@@ -412,6 +532,8 @@ static void hello(struct making *m)
 {
 	struct hello h = { 1 + draw(m->s) % 2, 1 + draw(m->s) % 3, draw(m->s) % 8 };
 
+	/* it may change what both agree on */
+	may_get(m, ANY_ANSWER);
 	fpdu(m, seg_write(m->p, HELLO_STAG, hello_to(&h), NULL, 0, true, room));
 }
 
@@ -424,6 +546,7 @@ static void noise(struct making *m)
 		return;
 	for (i = 0; i < n; i++)
 		room[i] = draw(m->s);
+	is_fault(m, OF_MPA);
 	peer_send(m->p, room, n);
 }
 
@@ -435,7 +558,7 @@ static const struct {
 	{ "Send", send_family, 14 },
 	{ "Write", write_message, 12 },
 	{ "Read Request", read_request, 10 },
-	{ "Read Response", read_response, 12 },
+	{ "Read Response", read_response, 20 },
 	{ "Atomic Request", atomic, 6 },
 	{ "Atomic Response", atomic_response, 1 },
 	{ "Immediate Data", immediate, 5 },
@@ -458,6 +581,8 @@ static bool is_due(unsigned int kind, const struct making *m)
 		return m->k->n_reads;
 	if (kinds[kind].make == send_immediate)
 		return m->p->tx_v2;
+	if (kinds[kind].make == atomic || kinds[kind].make == immediate)
+		return has_7306(m);
 	return kinds[kind].make != atomic_response && kinds[kind].make != terminate;
 }
 

@@ -26,7 +26,9 @@
 #include <time.h>
 
 #include "../conformance/conform.h"
+#include "answer.h"
 #include "grammar.h"
+#include "spoil.h"
 #include "tcp.h"
 
 #define CONNECT_MS	500
@@ -35,6 +37,7 @@
 #define ANSWER_MS	60
 #define END_MS		150
 #define STEPS		24
+#define EARLY		128
 #define TERMS		(3 * 16 * 256)
 
 enum start { START_PLAIN, START_ENHANCED, START_P2P, STARTS };
@@ -54,6 +57,7 @@ struct plan {
 	unsigned int percent;	/* of faulty FPDUs */
 	struct tcp_manner manner;
 	enum end end;
+	bool single;		/* one fault, so that it is clear what a Terminate answers */
 };
 
 static struct {
@@ -69,7 +73,7 @@ static struct {
 
 static struct {
 	unsigned int seeds, up, framed, full, busy, refused, finished, reset, open, markers, v2;
-	unsigned int fpdus, terms;
+	unsigned int fpdus, terms, compared;
 	unsigned int term[TERMS];
 } reached;
 
@@ -148,6 +152,7 @@ static struct plan draw_plan(uint64_t seed)
 		.end = draw(&s) % ENDS,
 	};
 
+	p.single = chance(&s, 60);
 	if (p.hello)
 		p.ask |= ASK_ATOMICS;
 	return p;
@@ -173,34 +178,37 @@ static void remember_read(struct known *k, const struct seg *s)
 	k->reads[k->n_reads++] = r;
 }
 
-static void see_terminate(const struct seg *s)
+static void see_terminate(const struct known *k, const struct seg *s)
 {
+	uint32_t answers = spoil_has_changed() ? k->answers | ANY_ANSWER : k->answers;
 	struct term t;
 
 	expect(term_decode(&t, s), "a Terminate is shorter than its bits say");
 	say("< Terminate %u/%u/%02x", t.layer, t.etype, t.code);
+	expect(answer_is_of(&t, answers), "Terminate %u/%u/%02x answers nothing that was sent",
+	       t.layer, t.etype, t.code);
+	reached.compared += !may_be_any(answers);
 	reached.terms++;
 	if (t.layer < 3)
 		reached.term[(t.layer * 16 + t.etype) * 256 + t.code]++;
 }
 
+/* after the last hello of ours */
 static void use_agreed(struct peer *p, struct known *k)
 {
+	k->agreed = k->offered;
 	p->tx_v2 = k->agreed & HELLO_V2;
 	p->rx_v2 = p->tx_v2;
 	reached.v2 += p->tx_v2;
+	if (k->agreed & HELLO_7306 && !k->faults)
+		k->answers &= ~OWN_ERROR;
 }
 
-static void agree_on(struct peer *p, struct known *k, const struct hello *h)
+static void take_hello(struct known *k, const struct hello *h)
 {
 	say("< hello %u, features %#x", h->role, h->features);
-	if (h->role == HELLO_OFFER) {
+	if (h->role != HELLO_GO)
 		k->offered = h->features;
-		return;
-	}
-	k->agreed = h->features;
-	if (h->role == HELLO_GO)
-		use_agreed(p, k);
 }
 
 /* read FPDUs until none came for @ms */
@@ -216,9 +224,9 @@ static void listen_to(struct peer *p, struct known *k, int ms)
 		expect(f.markers_ok, "a marker of the victim is wrong");
 		expect(f.pad_ok, "pad bytes of the victim are not 0");
 		if (hello_decode(&h, &f.seg))
-			agree_on(p, k, &h);
+			take_hello(k, &h);
 		else if (seg_op(&f.seg) == OP_TERMINATE)
-			see_terminate(&f.seg);
+			see_terminate(k, &f.seg);
 		else
 			remember_read(k, &f.seg);
 	}
@@ -236,7 +244,7 @@ static void add_private_data(struct mpa_frame *f, const void *data, size_t len)
 static void send_frame(struct peer *p, const struct plan *plan, struct mpa_frame *f)
 {
 	struct series s = series_of(seed_now, 3);
-	uint8_t out[MPA_FRAME_HDR + MPA_PD_MAX + 128];
+	uint8_t out[FRAME_ROOM + EARLY];
 	size_t len = mpa_encode(f, out), i;
 
 	if (plan->bad_frame)
@@ -246,7 +254,7 @@ static void send_frame(struct peer *p, const struct plan *plan, struct mpa_frame
 		f->rev = out[17];
 	}
 	if (plan->early)
-		for (i = draw(&s) % 128; i; i--)
+		for (i = draw(&s) % EARLY; i; i--)
 			out[len++] = draw(&s);
 	say("frame: flags %#x, revision %u, %zu bytes%s", f->flags, f->rev, len,
 	    plan->bad_frame ? ", spoiled" : "");
@@ -259,7 +267,8 @@ static struct mpa_frame request_of(const struct plan *plan)
 		{ ENH_B, 0 }, { 0, ENH_C }, { 0, ENH_D }, { ENH_B, ENH_C | ENH_D },
 	};
 	struct series s = series_of(seed_now, 4);
-	const uint16_t *rtr = words[draw(&s) % 4];
+	/* the hello is a Write */
+	const uint16_t *rtr = words[plan->hello ? 1 : draw(&s) % 4];
 	struct mpa_frame f;
 
 	if (plan->start == START_PLAIN)
@@ -275,14 +284,17 @@ static struct mpa_frame request_of(const struct plan *plan)
 }
 
 /* the private data of @f after the enhanced words */
-static bool read_welcome(const struct mpa_frame *f, struct welcome *w)
+static void take_welcome(const struct mpa_frame *f, struct known *k)
 {
 	size_t at = f->rev >= 2 && f->flags & MPA_S ? 4 : 0;
 
-	if (f->pd_len < at + sizeof(*w))
-		return false;
-	memcpy(w, f->pd + at, sizeof(*w));
-	return true;
+	if (f->pd_len >= at + sizeof(k->victim)) {
+		memcpy(&k->victim, f->pd + at, sizeof(k->victim));
+		return;
+	}
+	/* no message is a good one then */
+	say("no welcome");
+	k->answers |= ANY_ANSWER;
 }
 
 /* Return: a frame came that the roles allow */
@@ -296,12 +308,20 @@ static bool recv_frame(struct peer *p, bool reply, struct mpa_frame *f)
 	return came;
 }
 
+/* a message of the startup: when it has a fault, both ends may have agreed on other things */
+static void send_ulpdu(struct peer *p, struct known *k, struct series *s,
+		       const struct plan *plan, uint8_t *ulpdu, size_t len)
+{
+	grammar_send_ulpdu(p, k, s, plan->percent / 2, ulpdu, len);
+	if (k->faults)
+		k->answers = ANY_ANSWER | OWN_ERROR;
+}
+
 /* the message that tells the responder that it may send */
 static void send_rtr(struct peer *p, struct known *k, const struct plan *plan)
 {
 	struct series s = series_of(seed_now, 5);
 	struct hello h = { 1, HELLO_OFFER, HELLO_7306 | HELLO_V2 };
-	unsigned int percent = plan->percent / 2;
 	static uint8_t room[ULPDU_ROOM];
 	size_t len;
 
@@ -315,18 +335,18 @@ static void send_rtr(struct peer *p, struct known *k, const struct plan *plan)
 		len = seg_write(p, 0, 0, NULL, 0, true, room);
 	else
 		return;
-	grammar_send_ulpdu(p, k, &s, percent, room, len);
+	send_ulpdu(p, k, &s, plan, room, len);
 	listen_to(p, k, ANSWER_MS);
-	if (!k->agreed)
+	if (!k->offered)
 		return;
 	h.role = HELLO_GO;
-	h.features = k->agreed;
-	grammar_send_ulpdu(p, k, &s, percent, room,
-			   seg_write(p, HELLO_STAG, hello_to(&h), NULL, 0, true, room));
+	h.features = k->offered;
+	send_ulpdu(p, k, &s, plan, room,
+		   seg_write(p, HELLO_STAG, hello_to(&h), NULL, 0, true, room));
 	use_agreed(p, k);
 }
 
-/* answer the victim's offer, and wait for the rest of its hello */
+/* answer the victim's offer, and wait for the rest of its hello, which may come later */
 static void answer_offer(struct peer *p, struct known *k, const struct plan *plan)
 {
 	struct hello h = { 1, HELLO_ANSWER, k->offered };
@@ -335,8 +355,9 @@ static void answer_offer(struct peer *p, struct known *k, const struct plan *pla
 
 	if (!plan->hello || !k->offered)
 		return;
-	grammar_send_ulpdu(p, k, &s, plan->percent / 2, room,
-			   seg_write(p, HELLO_STAG, hello_to(&h), NULL, 0, true, room));
+	send_ulpdu(p, k, &s, plan, room,
+		   seg_write(p, HELLO_STAG, hello_to(&h), NULL, 0, true, room));
+	use_agreed(p, k);
 	listen_to(p, k, ANSWER_MS);
 }
 
@@ -354,8 +375,7 @@ static bool start_active(struct peer *p, struct known *k, const struct plan *pla
 		return false;
 	}
 	peer_agree(p, true);
-	if (!read_welcome(&f, &k->victim))
-		say("no welcome");
+	take_welcome(&f, k);
 	send_rtr(p, k, plan);
 	return true;
 }
@@ -366,8 +386,7 @@ static bool start_passive(struct peer *p, struct known *k, const struct plan *pl
 
 	if (!recv_frame(p, false, &f))
 		return false;
-	if (!read_welcome(&f, &k->victim))
-		say("no welcome");
+	take_welcome(&f, k);
 	mpa_grant(&p->reply, &f);
 	p->reply.flags = (p->reply.flags & ~(MPA_M | MPA_C)) | (plan->markers ? MPA_M : 0) |
 			 (plan->crc ? MPA_C : 0);
@@ -406,6 +425,7 @@ static void full_operation(struct peer *p, struct known *k, const struct plan *p
 
 	reached.full++;
 	reached.markers += p->tx_markers || p->rx_markers;
+	k->single = plan->single;
 	for (i = 0; i < plan->steps && p->end == PEER_OPEN; i++) {
 		struct series s = series_of(seed_now, 100 + i);
 		/* the first ones are good, so that the others come deep */
@@ -413,6 +433,8 @@ static void full_operation(struct peer *p, struct known *k, const struct plan *p
 
 		listen_to(p, k, LISTEN_MS);
 		grammar_send(p, k, &s, percent);
+		if (k->single && k->faults)
+			break;
 	}
 	listen_to(p, k, ANSWER_MS);
 	reached.busy += reached.fpdus > fpdus;
@@ -454,8 +476,13 @@ static void say_plan(const struct plan *plan)
 static void one_seed(uint64_t seed)
 {
 	struct plan plan = draw_plan(seed);
-	struct known k = { 0 };
+	bool is_odd = plan.bad_frame || plan.early;
+	/* a good peer may send more than the victim has posted receives for */
+	struct known k = { .answers = is_odd ? ANY_ANSWER : DU_NO_BUFFER };
 	struct peer *p;
+
+	/* the victim's atomic fails until both have agreed on it */
+	k.answers |= plan.ask & ASK_ATOMICS ? OWN_ERROR : 0;
 
 	seed_now = seed;
 	reached.seeds++;
@@ -485,7 +512,8 @@ static void print(void)
 	       reached.refused, reached.markers, reached.v2);
 	printf("# reached FIN: %u\n# reached RST: %u\n# reached no end: %u\n", reached.finished,
 	       reached.reset, reached.open);
-	printf("# reached a Terminate: %u\n", reached.terms);
+	printf("# reached a Terminate: %u\n# reached one to compare: %u\n", reached.terms,
+	       reached.compared);
 	for (i = 0; i < TERMS; i++)
 		if (reached.term[i])
 			printf("# Terminate %u/%u/%02x: %u\n", i / 256 / 16, i / 256 % 16,

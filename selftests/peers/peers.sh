@@ -153,6 +153,7 @@ deep()
 	[ "$terms" -ge "$([ "$of" -ge 500 ] && echo 12 || echo 3)" ]
 	[ "$(total 'reached markers')" -ge $((of / 10)) ]
 	[ "$(total 'reached version 2')" -ge 1 ]
+	[ "$(total 'reached one to compare')" -ge $((of / 20)) ]
 }
 
 # ---- many at once --------------------------------------------------------------------------

@@ -247,30 +247,43 @@ static const struct {
 	const char *name;
 	void (*send)(struct series *of, const struct segment *s);
 	uint8_t weight;
+	bool changes;		/* the other end may read something else */
 } ways[] = {
-	{ "twice", twice, 6 },
-	{ "other bytes later", other_later, 6 },
-	{ "other bytes first", other_first, 1 },
-	{ "overlapping", overlapping, 6 },
-	{ "by bytes", by_bytes, 6 },
-	{ "backwards", backwards, 6 },
-	{ "held back", held_back, 6 },
-	{ "urgent", urgent, 3 },
-	{ "wrong ack", wrong_ack, 4 },
-	{ "wrong SACK", wrong_sack, 4 },
-	{ "odd options", odd_options, 3 },
-	{ "bytes ahead", ahead, 1 },
-	{ "shut window", shut_window, 4 },
-	{ "wrong flags", wrong_flags, 3 },
-	{ "RST nearby", near_reset, 3 },
-	{ "FIN ahead", fin_ahead, 1 },
-	{ "FIN inside", fin_inside, 1 },
-	{ "RST inside", reset_inside, 1 },
+	{ "twice", twice, 6, false },
+	{ "other bytes later", other_later, 6, true },
+	{ "other bytes first", other_first, 1, true },
+	{ "overlapping", overlapping, 6, true },
+	{ "by bytes", by_bytes, 6, false },
+	{ "backwards", backwards, 6, false },
+	{ "held back", held_back, 6, false },
+	{ "urgent", urgent, 3, true },
+	{ "wrong ack", wrong_ack, 4, false },
+	{ "wrong SACK", wrong_sack, 4, false },
+	{ "odd options", odd_options, 3, false },
+	{ "bytes ahead", ahead, 1, true },
+	{ "shut window", shut_window, 4, false },
+	{ "wrong flags", wrong_flags, 3, true },
+	{ "RST nearby", near_reset, 3, false },
+	{ "FIN ahead", fin_ahead, 1, true },
+	{ "FIN inside", fin_inside, 1, true },
+	{ "RST inside", reset_inside, 1, true },
 };
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
 static unsigned int used[WAYS];
+static bool changed;
+
+void spoil_begin(void)
+{
+	late.any = false;
+	changed = false;
+}
+
+bool spoil_has_changed(void)
+{
+	return changed;
+}
 
 void spoil_flush(void)
 {
@@ -287,6 +300,7 @@ void spoil_send(struct series *of, bool spoiled, const struct segment *s)
 	if (spoiled) {
 		way = draw_row(of, &ways[0].weight, sizeof(ways[0]), WAYS);
 		used[way]++;
+		changed = changed || ways[way].changes;
 		say("  segment of %zu: %s", s->len, ways[way].name);
 		ways[way].send(of, s);
 	} else {

@@ -25,6 +25,10 @@ struct segment {
 struct segment segment_of(uint32_t seq, const uint8_t *data, size_t len);
 void segment_send(const struct segment *s);
 
+/* a connection begins; Return: what it sent may not be what the other end reads */
+void spoil_begin(void);
+bool spoil_has_changed(void);
+
 /* send @s as it is, or by one of the ways */
 void spoil_send(struct series *of, bool spoiled, const struct segment *s);
 /* send what was held back */

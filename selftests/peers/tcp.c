@@ -375,6 +375,7 @@ static struct peer *begin(uint64_t seed, const struct tcp_manner *manner, uint16
 	unsigned int qn;
 
 	memset(&c, 0, sizeof(c));
+	spoil_begin();
 	c.seed = seed;
 	c.own_port = own;
 	c.other_port = other;
