@@ -37,10 +37,19 @@ static uint64_t odd_number(struct series *s)
 		0, 1, 2, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
 		0x7fffffffffffffff, 0xfffffffffffffff0, UINT64_MAX,
 	};
+	unsigned int shift;
 
 	if (chance(s, 60))
 		return odd[draw(s) % (sizeof(odd) / sizeof(odd[0]))];
-	return draw(s) >> draw(s) % 64;
+	shift = draw(s) % 64;
+	return draw(s) >> shift;
+}
+
+static void flip_bit(struct series *s, uint8_t *data, size_t len)
+{
+	size_t at = draw(s) % len;
+
+	data[at] ^= 1 << draw(s) % 8;
 }
 
 static uint32_t odd_stag(const struct known *k, struct series *s)
@@ -149,7 +158,7 @@ static void shorter(struct series *s, struct draft *d)
 
 static void longer(struct series *s, struct draft *d)
 {
-	size_t more = 1 + draw(s) % (chance(s, 80) ? 64 : 8000);
+	size_t most = chance(s, 80) ? 64 : 8000, more = 1 + draw(s) % most;
 
 	if (d->len + more > ULPDU_MAX)
 		return;
@@ -182,10 +191,12 @@ static void pad(struct series *s, struct draft *d)
 
 static void any_byte(struct series *s, struct draft *d)
 {
-	size_t i, n = 1 + draw(s) % 4;
+	size_t i, at, n = 1 + draw(s) % 4;
 
-	for (i = 0; i < n && d->len; i++)
-		d->ulpdu[draw(s) % (d->len < 64 ? d->len : 64)] = draw(s);
+	for (i = 0; i < n && d->len; i++) {
+		at = draw(s) % (d->len < 64 ? d->len : 64);
+		d->ulpdu[at] = draw(s);
+	}
 }
 
 static void flips(struct series *s, struct draft *d)
@@ -275,7 +286,7 @@ void grammar_send_ulpdu(struct peer *p, struct known *k, struct series *s, unsig
 	expect_answers(p, k, n_faults > 1 ? ANY_ANSWER : d.answers);
 	n = fpdu_build(p, d.ulpdu, d.len, &d.fault, out);
 	while (d.flips--)
-		out[draw(s) % n] ^= 1 << draw(s) % 8;
+		flip_bit(s, out, n);
 	peer_send(p, out, n);
 }
 
@@ -296,7 +307,7 @@ size_t grammar_spoil_frame(struct series *s, uint8_t *frame, size_t len)
 	for (i = 0; i < n; i++) {
 		switch (draw(s) % 7) {
 		case 0:		/* anywhere */
-			frame[draw(s) % len] ^= 1 << draw(s) % 8;
+			flip_bit(s, frame, len);
 			break;
 		case 1:		/* the flags */
 			frame[16] ^= 1 << draw(s) % 8;
@@ -356,7 +367,10 @@ static const uint8_t *payload(struct making *m)
 
 static uint32_t draw_length(struct making *m, uint32_t most)
 {
-	return chance(m->s, 15) ? 0 : draw(m->s) % (chance(m->s, 80) ? 200 : most);
+	if (chance(m->s, 15))
+		return 0;
+	most = chance(m->s, 80) ? 200 : most;
+	return draw(m->s) % most;
 }
 
 /* where in the victim's memory a message begins: all of it is inside, or it may cross an end */
@@ -471,12 +485,13 @@ static bool has_7306(const struct making *m)
 
 static void atomic(struct making *m)
 {
-	struct atomic_req a = {
-		.op = chance(m->s, 50) ? FETCH_ADD : CMP_SWAP, .id = draw(m->s),
-		.stag = m->k->victim.all, .to = m->k->victim.addr + draw(m->s) % 1000 * 8,
-		.data = draw(m->s), .mask = odd_number(m->s), .compare_mask = UINT64_MAX,
-	};
+	struct atomic_req a = { .stag = m->k->victim.all, .compare_mask = UINT64_MAX };
 
+	a.op = chance(m->s, 50) ? FETCH_ADD : CMP_SWAP;
+	a.id = draw(m->s);
+	a.to = m->k->victim.addr + draw(m->s) % 1000 * 8;
+	a.data = draw(m->s);
+	a.mask = odd_number(m->s);
 	if (!has_7306(m))
 		is_fault(m, RO_OPCODE);
 	fpdu(m, seg_atomic(m->p, &a, room));
@@ -484,15 +499,19 @@ static void atomic(struct making *m)
 
 static void atomic_response(struct making *m)
 {
+	uint32_t id = draw(m->s);
+
 	is_fault(m, RO_OPCODE | RO_STREAM | DU_QN | DU_NO_BUFFER);
-	fpdu(m, seg_atomic_resp(m->p, draw(m->s), draw(m->s), room));
+	fpdu(m, seg_atomic_resp(m->p, id, draw(m->s), room));
 }
 
 static void immediate(struct making *m)
 {
+	enum rdmap_op op = chance(m->s, 50) ? OP_IMM : OP_IMM_SE;
+
 	if (!has_7306(m))
 		is_fault(m, RO_OPCODE);
-	fpdu(m, seg_imm(m->p, chance(m->s, 50) ? OP_IMM : OP_IMM_SE, payload(m), room));
+	fpdu(m, seg_imm(m->p, op, payload(m), room));
 }
 
 static void send_immediate(struct making *m)
@@ -520,8 +539,10 @@ static void terminate(struct making *m)
 	while (times--) {
 		for (i = 0; i < sizeof(body); i++)
 			body[i] = draw(m->s);
-		if (chance(m->s, 70))
-			body[0] = draw(m->s) % 3 << 4 | draw(m->s) % 3;
+		if (chance(m->s, 70)) {
+			body[0] = draw(m->s) % 3 << 4;
+			body[0] |= draw(m->s) % 3;
+		}
 		if (len == 4)
 			body[2] = 0;
 		fpdu(m, seg_untagged(m->p, OP_TERMINATE, 0, body, len, true, room));
@@ -530,8 +551,11 @@ static void terminate(struct making *m)
 
 static void hello(struct making *m)
 {
-	struct hello h = { 1 + draw(m->s) % 2, 1 + draw(m->s) % 3, draw(m->s) % 8 };
+	struct hello h;
 
+	h.version = 1 + draw(m->s) % 2;
+	h.role = 1 + draw(m->s) % 3;
+	h.features = draw(m->s) % 8;
 	/* it may change what both agree on */
 	may_get(m, ANY_ANSWER);
 	fpdu(m, seg_write(m->p, HELLO_STAG, hello_to(&h), NULL, 0, true, room));

@@ -131,27 +131,25 @@ static struct plan draw_plan(uint64_t seed)
 	static const unsigned int percents[] = { 0, 8, 20, 40, 60 };
 	static const unsigned int spoiled[] = { 0, 0, 4, 15, 50 };
 	struct series s = series_of(seed, 0);
-	struct plan p = {
-		.ask = chance(&s, 90) ? ASK_SERVE : draw(&s) % ASKS,
-		.passive = chance(&s, 30),
-		.start = draw(&s) % STARTS,
-		.bad_frame = chance(&s, 12),
-		.early = chance(&s, 5),
-		.markers = chance(&s, 25),
-		.crc = chance(&s, 75),
-		.hello = chance(&s, 40),
-		.steps = draw(&s) % STEPS,
-		.percent = percents[draw(&s) % 5],
-		.manner = {
-			.percent = spoiled[draw(&s) % 5],
-			.window = chance(&s, 90) ? 65535 : draw(&s) % 600,
-			.mute = chance(&s, 4),
-			.polite = chance(&s, 75),
-			.mss = chance(&s, 70) ? 1460 : 48 + draw(&s) % 1400,
-		},
-		.end = draw(&s) % ENDS,
-	};
+	struct plan p;
 
+	/* one in a statement: C has no order for those in one expression */
+	p.ask = chance(&s, 90) ? ASK_SERVE : draw(&s) % ASKS;
+	p.passive = chance(&s, 30);
+	p.start = draw(&s) % STARTS;
+	p.bad_frame = chance(&s, 12);
+	p.early = chance(&s, 5);
+	p.markers = chance(&s, 25);
+	p.crc = chance(&s, 75);
+	p.hello = chance(&s, 40);
+	p.steps = draw(&s) % STEPS;
+	p.percent = percents[draw(&s) % 5];
+	p.manner.percent = spoiled[draw(&s) % 5];
+	p.manner.window = chance(&s, 90) ? 65535 : draw(&s) % 600;
+	p.manner.mute = chance(&s, 4);
+	p.manner.polite = chance(&s, 75);
+	p.manner.mss = chance(&s, 70) ? 1460 : 48 + draw(&s) % 1400;
+	p.end = draw(&s) % ENDS;
 	p.single = chance(&s, 60);
 	if (p.hello)
 		p.ask |= ASK_ATOMICS;

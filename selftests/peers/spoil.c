@@ -172,9 +172,10 @@ static void odd_options(struct series *of, const struct segment *s)
 /* bytes that are not due yet, with or without a hole in front of them */
 static void ahead(struct series *of, const struct segment *s)
 {
+	uint64_t most = chance(of, 50) ? 3000 : 200000;
 	struct segment a = *s;
 
-	a.seq += s->len + draw(of) % (chance(of, 50) ? 3000 : 200000);
+	a.seq += s->len + draw(of) % most;
 	send_other(of, &a);
 	segment_send(s);
 }
