@@ -14,7 +14,7 @@ bool answer_is_of(const struct term *t, uint32_t answers)
 {
 	unsigned int i, triplet = t->layer << 12 | t->etype << 8 | t->code;
 
-	if (!t->layer && !t->etype)
+	if (!triplet)
 		return answers & OWN_ERROR;
 	if (may_be_any(answers))
 		return true;

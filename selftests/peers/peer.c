@@ -6,15 +6,14 @@
  *	peer seed=N [count=M] [verbose] netdev=NAME own=IP victim=IP mac=LLADDR port=PORT
  *	    control=PATH
  *
- *	peer flood=SECONDS [silent] [count=M] netdev=... (the same)
+ *	peer flood=SECONDS as=KIND [count=M] [rate=N] netdev=... (the same)
  *
  * For each seed a connection: the peer opens it, or has the victim open one (victim.c, at
  * the socket @control). The seed decides on the startup, on the messages of Full Operation,
  * which of them are wrong and how (grammar.c), how TCP's segments are spoiled (spoil.c), and
  * on the end. Each step, and each segment, has numbers of its own.
  *
- * With flood= it opens M connections instead, each up to its SYN, or with silent up to the
- * end of TCP's handshake, sends nothing more, and stays so long.
+ * With flood= it opens M connections instead, N a second, which do what KIND says (flood.h).
  *
  * It prints what it reached, as "# NAME: COUNT", and fails if the victim sends a bad FPDU.
  */
@@ -27,7 +26,9 @@
 
 #include "../conformance/conform.h"
 #include "answer.h"
+#include "flood.h"
 #include "grammar.h"
+#include "packet.h"
 #include "spoil.h"
 #include "tcp.h"
 
@@ -61,14 +62,13 @@ struct plan {
 };
 
 static struct {
-	struct tcp_place place;
+	struct place place;
 	uint64_t seed;
 	unsigned long count;
 	uint16_t port;
 	const char *control;
 	bool verbose;
-	bool silent;
-	int flood_s;
+	struct flood flood;
 } options_of_peer = { .count = 1 };
 
 static struct {
@@ -530,9 +530,20 @@ static bool option(const char *word, const char *name, const char **value)
 	return true;
 }
 
+static enum flood_kind flood_kind(const char *name)
+{
+	enum flood_kind kind = 0;
+
+	while (kind < FLOOD_KINDS && strcmp(flood_names[kind], name))
+		kind++;
+	must(kind < FLOOD_KINDS, "no kind of flood: %s", name);
+	return kind;
+}
+
 static void parse(const char *word)
 {
-	struct tcp_place *place = &options_of_peer.place;
+	struct flood *flood = &options_of_peer.flood;
+	struct place *place = &options_of_peer.place;
 	const char *value;
 
 	if (option(word, "seed", &value))
@@ -542,9 +553,11 @@ static void parse(const char *word)
 	else if (option(word, "port", &value))
 		options_of_peer.port = atoi(value);
 	else if (option(word, "flood", &value))
-		options_of_peer.flood_s = atoi(value);
-	else if (!strcmp(word, "silent"))
-		options_of_peer.silent = true;
+		flood->seconds = atoi(value);
+	else if (option(word, "rate", &value))
+		flood->rate = atoi(value);
+	else if (option(word, "as", &value))
+		flood->kind = flood_kind(value);
 	else if (!strcmp(word, "verbose"))
 		options_of_peer.verbose = true;
 	else
@@ -556,11 +569,11 @@ static void parse(const char *word)
 
 static void run_flood(void)
 {
-	struct tcp_flood f = tcp_flood(options_of_peer.port, options_of_peer.count,
-				       options_of_peer.silent, options_of_peer.flood_s * 1000);
+	struct flood *f = &options_of_peer.flood;
 
-	printf("flood: %lu SYNs, %u answers, %u FINs, %u RSTs\n", options_of_peer.count,
-	       f.answers, f.ends, f.resets);
+	f->port = options_of_peer.port;
+	f->count = options_of_peer.count;
+	flood_run(f);
 }
 
 int main(int argc, char **argv)
@@ -573,8 +586,8 @@ int main(int argc, char **argv)
 	must(argc > 1 && options_of_peer.place.netdev && options_of_peer.place.own &&
 	     options_of_peer.place.other && options_of_peer.place.other_mac &&
 	     options_of_peer.control, "see the top of peer.c");
-	tcp_open(&options_of_peer.place);
-	if (options_of_peer.flood_s) {
+	packet_open(&options_of_peer.place);
+	if (options_of_peer.flood.seconds) {
 		run_flood();
 		return 0;
 	}

@@ -18,7 +18,8 @@
 #
 # Arguments are words: seed=N runs that seed alone, with verbose to see what it does, count=M
 # those after it too, manner=K with these settings of the victim, which a batch names when it
-# fails. TERN_SET_PEERS_SECONDS (300): how long; TERN_SET_SEED (1): the first seed.
+# fails; floods these points alone. TERN_SET_PEERS_SECONDS (300):
+# how long; TERN_SET_SEED (1): the first seed.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -31,7 +32,7 @@ cd ../peers || exit
 
 seconds=${TERN_SET_PEERS_SECONDS:-300}
 seed=${TERN_SET_SEED:-1}
-alone='' count=1 verbose='' manner='' wanted_manner=''
+alone='' only='' count=1 verbose='' manner='' wanted_manner=''
 per_batch=50
 flood=10000
 OWN=10.7.0.66
@@ -46,6 +47,7 @@ for word; do
 	count=*)	count=${word#*=} ;;
 	manner=*)	wanted_manner=${word#*=} ;;
 	verbose)	verbose=verbose ;;
+	floods)		only=floods ;;
 	*)		skip_all "unknown word $word" ;;
 	esac
 done
@@ -161,36 +163,91 @@ deep()
 MOST_WAITING=512	# of connections without a QP: half-open's default, of two kinds
 MOST_SOCKETS=1024	# with those that TCP has in its backlog
 MOST_BUFFERS=16384	# KiB of TCP
+MOST_SLAB=32768		# KiB, more than before
 
 # shellcheck disable=SC2016 # awk's
 buffers() { in_b awk '/^TCP:/ { print $NF * 4 }' /proc/net/sockstat; }
 waiting() { in_b tern show connections tern_b | grep -cE '^(REQUEST_WAIT|LINGER) ' || true; }
+slab() { awk '/^Slab:/ { print $2 }' /proc/meminfo; }
 
-flooded() { [ "$(peer_sockets | wc -l)" -ge 100 ]; }
+flooded() { [ "$(peer_sockets | wc -l)" -ge 20 ]; }
 
-# flood COUNT [silent]: so many connections; while they are there a good client is served
-flood()
+# wait for that, until the attack is over
+wait_for_many()
 {
-	local sockets kib flooder
+	until flooded; do
+		kill -0 $attacker || { cat "$TMP/flood"; return 1; }
+		sleep 0.1
+	done
+}
 
-	in_a ./peer flood=$((3 * TERN_TIMEOUT_SCALE)) count="$1" "${@:2}" netdev=v0a own=$OWN \
-		victim=$IP_B mac="$(mac_of b v0b)" port=$PORT control="$control" >"$TMP/flood" 2>&1 &
-	flooder=$!
-	eventually flooded
-	took good_client
-	kill -0 $flooder
-	sockets=$(peer_sockets | wc -l) kib=$(buffers)
-	echo "$sockets sockets, $(waiting) connections of tern, buffers of $kib KiB"
+# attack SECONDS WORD...: many connections at once, in the background, PID in $attacker
+attack()
+{
+	ip netns exec a ./peer flood="$1" "${@:2}" netdev=v0a own=$OWN victim=$IP_B \
+		mac="$(mac_of b v0b)" control="$control" >"$TMP/flood" 2>&1 &
+	attacker=$!
+}
+
+# in_budget SLAB: what b has for the peer; slab was SLAB before
+in_budget()
+{
+	local sockets kib more tern
+
+	sockets=$(peer_sockets | wc -l) kib=$(buffers) tern=$(waiting) more=$(($(slab) - $1))
+	echo "$sockets sockets, $tern connections of tern without a QP, buffers of $kib KiB, slab $more KiB more"
 	[ "$sockets" -le $MOST_SOCKETS ]
 	[ "$kib" -le $MOST_BUFFERS ]
-	[ "$(waiting)" -le $MOST_WAITING ]
-	wait $flooder
+	[ "$tern" -le $MOST_WAITING ]
+	[ "$more" -le $MOST_SLAB ]
+}
+
+# flood NAME LEAST WORD...: while there are many a good client is served, and LEAST at least
+# of what the flood counts as NAME came
+flood()
+{
+	local before
+
+	in_b tern set tern_b crc on markers off
+	before=$(slab)
+	attack $((3 * TERN_TIMEOUT_SCALE)) port=$PORT "${@:3}"
+	wait_for_many
+	in_budget "$before"
+	took good_client
+	kill -0 $attacker
+	in_budget "$before"
+	wait $attacker
 	cat "$TMP/flood"
-	[[ $(<"$TMP/flood") =~ ,\ ([0-9]+)\ answers ]]
-	[ "${BASH_REMATCH[1]}" -ge 100 ]
+	[[ $(<"$TMP/flood") =~ ,\ ([0-9]+)\ $1 ]]
+	[ "${BASH_REMATCH[1]}" -ge "$2" ]
 	victim_lives
 	all_gone
 	no_report
+}
+
+# slow_flood WORD...: tern waits longer than a second for a Request
+slow_flood()
+{
+	in_b tern set tern_b request-ms 5000
+	flood "$@"
+}
+
+# beside WHAT COMMAND...: a point, and what it says; if it fails, the attack ends with it
+beside()
+{
+	point "a good client is served beside $1" "${@:2}" || true
+	pkill -x peer || true
+	in_b tern set tern_b request-ms 1000
+	sed 's/^/# /' "$TMP/out"
+}
+
+floods()
+{
+	beside "$flood half-open connections" flood answers 100 as=SYNs count=$flood
+	beside "as many silent ones" flood answers 100 as=silent count=$flood
+	beside "3000 that send a byte a second" slow_flood answers 100 as=slow count=3000
+	beside "1000 startups" flood Replies 100 as=startups count=1000 rate=200
+	beside "1000 storms of Terminates" flood Replies 100 as=Terminates count=1000 rate=200
 }
 
 unload()
@@ -209,7 +266,9 @@ unload()
 places_up
 dmesg -W 2>/dev/null | grep --line-buffered -E "$TERN_BAD_LOG" >"$TMP/reports" 2>/dev/null &
 : >"$TMP/counts"
-if [ -n "$alone" ]; then
+if [ -n "$only" ]; then
+	floods
+elif [ -n "$alone" ]; then
 	point "peers of seeds $seed to $((seed + count - 1)) leave nothing" batch "$seed" "$count"
 	[ -z "$verbose" ] || sed 's/^/# /' "$TMP/out"
 else
@@ -222,10 +281,7 @@ else
 	done
 	# not in the short form
 	if [ "$seconds" -ge 60 ]; then
-		point "a good client is served beside $flood half-open connections" flood "$flood"
-		sed 's/^/# /' "$TMP/out"
-		point "and beside as many silent ones" flood "$flood" silent
-		sed 's/^/# /' "$TMP/out"
+		floods
 	fi
 	point "they come deep" deep $((seed - first))
 	sed 's/^/# /' "$TMP/out"

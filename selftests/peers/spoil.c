@@ -6,6 +6,7 @@
 
 #include "../conformance/conform.h"
 #include "spoil.h"
+#include "tcp.h"
 
 #define MOST		1460
 #define BYTES		48

@@ -4,22 +4,8 @@
 #ifndef PEERS_SPOIL_H
 #define PEERS_SPOIL_H
 
-#include <netinet/tcp.h>
-
 #include "../draw.h"
-#include "tcp.h"
-
-struct segment {
-	uint8_t flags;
-	uint32_t seq;
-	uint32_t ack;
-	uint16_t window;
-	uint16_t urgent;
-	const uint8_t *data;
-	size_t len;
-	uint8_t options[40];
-	size_t n_options;
-};
+#include "packet.h"
 
 /* a good segment of the connection */
 struct segment segment_of(uint32_t seq, const uint8_t *data, size_t len);

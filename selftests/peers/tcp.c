@@ -4,37 +4,18 @@
  * TCP of the hostile peer: it opens connections, sends, reads and acknowledges as it should,
  * except for those segments that spoil.c takes over.
  */
-#include <arpa/inet.h>
-#include <linux/if_packet.h>
-#include <net/ethernet.h>
-#include <net/if.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "../conformance/conform.h"
 #include "spoil.h"
+#include "tcp.h"
 
-#define IP_HDR		20
-#define TCP_HDR		20
-#define PACKET_MAX	70000
 #define ROOM_STEP	4096
 #define REPEAT_MS	150
 #define REPEATS		3
 #define REPEAT_SEGMENTS	8
-
-static struct {
-	int fd;
-	int index;
-	uint8_t mac[6];
-	uint8_t other_mac[6];
-	uint8_t own[4];
-	uint8_t other[4];
-} wire;
 
 /* the one connection */
 static struct {
@@ -53,66 +34,9 @@ static struct {
 	bool up;
 } c;
 
-/* ---- packets ------------------------------------------------------------------------ */
-
-static uint32_t add(uint32_t sum, const uint8_t *p, size_t len)
-{
-	for (; len > 1; p += 2, len -= 2)
-		sum += get16(p);
-	return len ? sum + (*p << 8) : sum;
-}
-
-static uint16_t fold(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
-}
-
-static void put_ip(uint8_t *ip, size_t len)
-{
-	memset(ip, 0, IP_HDR);
-	ip[0] = 0x45;
-	put16(ip + 2, IP_HDR + len);
-	ip[6] = 0x40;
-	ip[8] = 64;
-	ip[9] = IPPROTO_TCP;
-	memcpy(ip + 12, wire.own, 4);
-	memcpy(ip + 16, wire.other, 4);
-	put16(ip + 10, fold(add(0, ip, IP_HDR)));
-}
-
-static void send_packet(const struct segment *s, uint16_t from, uint16_t to)
-{
-	uint8_t frame[ETHER_HDR_LEN + ETHER_MAX_LEN];
-	uint8_t *ip = frame + ETHER_HDR_LEN, *tcp = ip + IP_HDR;
-	size_t hdr = TCP_HDR + ((s->n_options + 3) & ~3u), len = hdr + s->len;
-
-	memcpy(frame, wire.other_mac, 6);
-	memcpy(frame + 6, wire.mac, 6);
-	put16(frame + 12, ETHERTYPE_IP);
-	put_ip(ip, len);
-	memset(tcp, 0, hdr);
-	put16(tcp, from);
-	put16(tcp + 2, to);
-	put32(tcp + 4, s->seq);
-	put32(tcp + 8, s->ack);
-	tcp[12] = hdr / 4 << 4;
-	tcp[13] = s->flags;
-	put16(tcp + 14, s->window);
-	put16(tcp + 18, s->urgent);
-	memcpy(tcp + TCP_HDR, s->options, s->n_options);
-	if (s->len)
-		memcpy(tcp + hdr, s->data, s->len);
-	/* the pseudo header */
-	put16(tcp + 16, fold(add(add(IPPROTO_TCP + len, ip + 12, 8), tcp, len)));
-	if (send(wire.fd, frame, ETHER_HDR_LEN + IP_HDR + len, 0) < 0)
-		say("send: %m");
-}
-
 void segment_send(const struct segment *s)
 {
-	send_packet(s, c.own_port, c.other_port);
+	packet_send(s, c.own_port, c.other_port);
 }
 
 struct segment segment_of(uint32_t seq, const uint8_t *data, size_t len)
@@ -138,31 +62,6 @@ static void send_flags(uint8_t flags, uint32_t seq)
 	segment_send(&s);
 }
 
-static void parse_mac(const char *text, uint8_t mac[6])
-{
-	must(sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", mac, mac + 1, mac + 2, mac + 3,
-		    mac + 4, mac + 5) == 6, "no address of a link: %s", text);
-}
-
-void tcp_open(const struct tcp_place *place)
-{
-	struct sockaddr_ll at = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP) };
-	struct ifreq req = { 0 };
-	int room = 8 << 20;
-
-	must(inet_pton(AF_INET, place->own, wire.own) == 1, "address %s", place->own);
-	must(inet_pton(AF_INET, place->other, wire.other) == 1, "address %s", place->other);
-	parse_mac(place->other_mac, wire.other_mac);
-	wire.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_IP));
-	must(wire.fd >= 0, "packet socket: %m");
-	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", place->netdev);
-	must(!ioctl(wire.fd, SIOCGIFHWADDR, &req), "%s: %m", place->netdev);
-	memcpy(wire.mac, req.ifr_hwaddr.sa_data, 6);
-	at.sll_ifindex = if_nametoindex(place->netdev);
-	must(!bind(wire.fd, (struct sockaddr *)&at, sizeof(at)), "bind: %m");
-	setsockopt(wire.fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
-}
-
 /* ---- what arrives --------------------------------------------------------------------- */
 
 /* a segment of a connection that we know nothing of, as a host would answer it */
@@ -172,7 +71,7 @@ static void refuse(const uint8_t *tcp, size_t len)
 
 	s.ack = get32(tcp + 4) + len + !!(tcp[13] & (TH_SYN | TH_FIN));
 	if (c.manner.polite && !(tcp[13] & TH_RST))
-		send_packet(&s, get16(tcp + 2), get16(tcp));
+		packet_send(&s, get16(tcp + 2), get16(tcp));
 }
 
 static void acknowledged(uint32_t ack)
@@ -263,31 +162,6 @@ static bool arrived(const uint8_t *tcp, size_t len)
 	return true;
 }
 
-/* Return: the TCP header of the next packet to us that is there, or comes until @end */
-static const uint8_t *next_packet(uint64_t end, size_t *len)
-{
-	static uint8_t frame[PACKET_MAX];
-	struct pollfd pfd = { .fd = wire.fd, .events = POLLIN };
-	const uint8_t *ip = frame + ETHER_HDR_LEN;
-	uint64_t now = now_ms();
-	ssize_t n;
-	size_t hdr;
-
-	while (poll(&pfd, 1, end > now ? end - now : 0) == 1) {
-		now = now_ms();
-		n = recv(wire.fd, frame, sizeof(frame), 0);
-		if (n < ETHER_HDR_LEN + IP_HDR + TCP_HDR || get16(frame + 12) != ETHERTYPE_IP ||
-		    ip[9] != IPPROTO_TCP || memcmp(ip + 16, wire.own, 4))
-			continue;
-		hdr = (ip[0] & 15) * 4;
-		if (get16(ip + 2) < hdr + TCP_HDR || get16(ip + 2) > n - ETHER_HDR_LEN)
-			continue;
-		*len = get16(ip + 2) - hdr;
-		return ip + hdr;
-	}
-	return NULL;
-}
-
 /* read packets that are there, or come within @ms, up to one of our connection */
 static void pump(int ms)
 {
@@ -296,7 +170,7 @@ static void pump(int ms)
 	size_t len;
 
 	do
-		tcp = next_packet(end, &len);
+		tcp = packet_next(end, &len);
 	while (tcp && !arrived(tcp, len));
 }
 
@@ -442,52 +316,4 @@ void tcp_end(void)
 	c.out = NULL;
 	c.peer.in = NULL;
 	c.peer.ulpdu = NULL;
-}
-
-/* ---- many connections ---------------------------------------------------------------------- */
-
-#define FLOOD_PORT	20000
-
-static struct tcp_flood flood;
-
-/* Return: false when nothing came until @end */
-static bool flood_look(bool silent, uint64_t end)
-{
-	struct segment s = { .flags = TH_ACK, .window = 65535 };
-	size_t len;
-	const uint8_t *tcp = next_packet(end, &len);
-
-	if (!tcp)
-		return false;
-	if (tcp[13] & TH_RST) {
-		flood.resets++;
-	} else if (tcp[13] & TH_SYN) {
-		flood.answers++;
-		s.seq = get32(tcp + 8);
-		s.ack = get32(tcp + 4) + 1;
-		if (silent)
-			send_packet(&s, get16(tcp + 2), get16(tcp));
-	} else if (tcp[13] & TH_FIN) {
-		flood.ends++;
-	}
-	return true;
-}
-
-struct tcp_flood tcp_flood(uint16_t port, unsigned int count, bool silent, int ms)
-{
-	struct segment s = { .flags = TH_SYN, .window = 65535 };
-	uint64_t end;
-	unsigned int i;
-
-	memset(&flood, 0, sizeof(flood));
-	for (i = 0; i < count; i++) {
-		s.seq = i * 70000;
-		send_packet(&s, FLOOD_PORT + i, port);
-		while (flood_look(silent, 0))
-			;
-	}
-	end = now_ms() + ms;
-	while (flood_look(silent, end))
-		;
-	return flood;
 }

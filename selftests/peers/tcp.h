@@ -11,20 +11,6 @@
 #include "../conformance/peer.h"
 
 /**
- * struct tcp_place - where the peer is
- * @netdev: its network device
- * @own: its IPv4 address
- * @other: that of the victim
- * @other_mac: and its link-layer address
- */
-struct tcp_place {
-	const char *netdev;
-	const char *own;
-	const char *other;
-	const char *other_mac;
-};
-
-/**
  * struct tcp_manner - how a connection is spoiled
  * @percent: of the segments that are not sent as they should be
  * @window: that we advertise
@@ -40,8 +26,6 @@ struct tcp_manner {
 	uint16_t mss;
 };
 
-void tcp_open(const struct tcp_place *place);
-
 /* a new connection, by the numbers of @seed; Return: NULL if the other end refuses or is
  * silent for @ms */
 struct peer *tcp_connect(uint64_t seed, const struct tcp_manner *manner, uint16_t port, int ms);
@@ -53,17 +37,6 @@ void tcp_finish(int ms);
 void tcp_reset(void);
 /* forget the connection */
 void tcp_end(void);
-
-/* what became of many connections: SYNs that were answered, FINs and RSTs that came */
-struct tcp_flood {
-	unsigned int answers;
-	unsigned int ends;
-	unsigned int resets;
-};
-
-/* Send @count SYNs from as many ports, and stay for @ms after that. @silent: answer the other
- * end's SYN, so that there is a connection, and send nothing. */
-struct tcp_flood tcp_flood(uint16_t port, unsigned int count, bool silent, int ms);
 
 /* print how many segments were spoiled, in each way */
 void tcp_print(void);

@@ -10,7 +10,7 @@
  * of its Request, or of the line that has the victim connect */
 enum ask { ASK_SERVE, ASK_REJECT, ASK_LEAVE, ASK_DESTROY, ASK_IGNORE, ASKS };
 
-/* added to a ask: the peer will agree on RFC 7306; without it an atomic is an error of the
+/* added to an ask: the peer will agree on RFC 7306; without it an atomic is an error of the
  * victim's program */
 #define ASK_ATOMICS	0x80
 

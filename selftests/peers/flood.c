@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/* Many connections at once: each has a few numbers, and no byte of it is sent twice. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../conformance/conform.h"
+#include "../conformance/peer.h"
+#include "flood.h"
+#include "packet.h"
+#include "welcome.h"
+
+#define FIRST_PORT	20000
+#define TERMINATES	40
+#define SEND_LEN	1000
+#define SECOND_MS	1000
+
+const char *const flood_names[FLOOD_KINDS] = {
+	"SYNs", "silent", "slow", "startups", "Terminates",
+};
+
+/* what a connection sends in one segment */
+struct bytes {
+	uint8_t data[1460];
+	size_t len;
+};
+
+struct flow {
+	uint32_t nxt;		/* what we send next */
+	uint32_t rcv;		/* what we expect next */
+	unsigned int at;	/* FLOOD_SLOW: bytes that were sent */
+	bool up;
+	bool replied;
+	bool over;
+};
+
+static struct {
+	struct flood how;
+	struct flow *flows;
+	struct bytes request;
+	struct bytes fpdus;
+	unsigned int answers, replies, rejections, ends, resets;
+} f;
+
+/* ---- what they send --------------------------------------------------------------------- */
+
+static void add_fpdu(struct peer *p, const uint8_t *ulpdu, size_t len)
+{
+	uint8_t out[2 * SEND_LEN + 64];
+	size_t n = fpdu_build(p, ulpdu, len, NULL, out);
+
+	must(f.fpdus.len + n <= sizeof(f.fpdus.data), "a segment is too short");
+	memcpy(f.fpdus.data + f.fpdus.len, out, n);
+	f.fpdus.len += n;
+}
+
+static void build_bytes(void)
+{
+	struct peer p = { .crc = true, .version = 1, .tx_msn = { 1, 1, 1, 1 } };
+	static const uint8_t data[SEND_LEN];
+	uint8_t ulpdu[SEND_LEN + 64];
+	struct mpa_frame request;
+	unsigned int i;
+
+	mpa_plain(&request, false);
+	request.pd[0] = ASK_SERVE;
+	request.pd_len = 1;
+	f.request.len = mpa_encode(&request, f.request.data);
+	if (f.how.kind != FLOOD_TERMINATES)
+		add_fpdu(&p, ulpdu, seg_send(&p, OP_SEND, 0, 0, data, SEND_LEN, true, ulpdu));
+	for (i = 0; i < TERMINATES && f.how.kind == FLOOD_TERMINATES; i++)
+		add_fpdu(&p, ulpdu, seg_terminate(&p, 0, 2, 0xff, ulpdu));
+}
+
+static void send_segment(unsigned int i, uint8_t flags, const uint8_t *data, size_t len)
+{
+	struct flow *w = &f.flows[i];
+	struct segment s = {
+		.flags = flags, .seq = w->nxt, .ack = w->rcv, .window = 65535, .data = data,
+		.len = len,
+	};
+
+	packet_send(&s, FIRST_PORT + i, f.how.port);
+	w->nxt += len + !!(flags & (TH_SYN | TH_FIN));
+}
+
+static void send_bytes(unsigned int i, const struct bytes *bytes)
+{
+	send_segment(i, TH_ACK | TH_PUSH, bytes->data, bytes->len);
+}
+
+/* a byte of the Request, and then of FPDUs that are alike */
+static void send_byte(unsigned int i)
+{
+	unsigned int at = f.flows[i].at++;
+	const uint8_t *byte = f.request.data + at;
+
+	if (at >= f.request.len)
+		byte = f.fpdus.data + (at - f.request.len) % f.fpdus.len;
+	send_segment(i, TH_ACK | TH_PUSH, byte, 1);
+}
+
+/* ---- what they get ------------------------------------------------------------------------ */
+
+static void came_up(unsigned int i)
+{
+	bool slow = f.how.kind == FLOOD_SLOW;
+
+	if (f.how.kind == FLOOD_SILENT || (slow && i % 2))
+		send_segment(i, TH_ACK, NULL, 0);
+	else if (slow || f.how.kind == FLOOD_STARTUPS || f.how.kind == FLOOD_TERMINATES)
+		send_bytes(i, &f.request);
+	if (slow && !(i % 2))
+		f.flows[i].at = f.request.len;
+}
+
+static void reply_came(unsigned int i)
+{
+	f.replies++;
+	if (f.how.kind == FLOOD_TERMINATES)
+		send_bytes(i, &f.fpdus);
+	else if (f.how.kind == FLOOD_STARTUPS && i % 2)
+		send_segment(i, TH_FIN | TH_ACK, NULL, 0);
+	else
+		send_segment(i, TH_ACK, NULL, 0);
+}
+
+static bool is_rejection(const uint8_t *data, size_t len)
+{
+	return len >= MPA_FRAME_HDR && data[16] & MPA_R;
+}
+
+static void take_data(unsigned int i, const uint8_t *tcp, const uint8_t *data, size_t len)
+{
+	struct flow *w = &f.flows[i];
+	bool fin = tcp[13] & TH_FIN;
+
+	if (get32(tcp + 4) != w->rcv || !(len || fin))
+		return;
+	w->rcv += len + fin;
+	f.ends += fin;
+	w->over = w->over || fin;
+	if (len && !w->replied) {
+		w->replied = true;
+		f.rejections += is_rejection(data, len);
+		if (!is_rejection(data, len))
+			reply_came(i);
+	} else if (len) {
+		send_segment(i, TH_ACK, NULL, 0);
+	}
+}
+
+static void arrived(const uint8_t *tcp, size_t len)
+{
+	unsigned int i = get16(tcp + 2) - FIRST_PORT;
+	size_t hdr = (tcp[12] >> 4) * 4;
+	struct flow *w;
+
+	if (i >= f.how.count || hdr < TCP_HDR || hdr > len)
+		return;
+	w = &f.flows[i];
+	if (tcp[13] & TH_RST) {
+		f.resets++;
+		w->over = true;
+	} else if (!(tcp[13] & TH_SYN)) {
+		if (w->up)
+			take_data(i, tcp, tcp + hdr, len - hdr);
+	} else if (!w->up) {
+		f.answers++;
+		w->up = true;
+		w->rcv = get32(tcp + 4) + 1;
+		came_up(i);
+	}
+}
+
+/* Return: false when nothing came until @end */
+static bool look(uint64_t end)
+{
+	size_t len;
+	const uint8_t *tcp = packet_next(end, &len);
+
+	if (tcp)
+		arrived(tcp, len);
+	return tcp;
+}
+
+static void look_until(uint64_t end)
+{
+	while (look(end))
+		;
+}
+
+/* ---- all of them -------------------------------------------------------------------------- */
+
+/* when the @n-th SYN is due */
+static uint64_t due(uint64_t begin, unsigned int n)
+{
+	return f.how.rate ? begin + n * 1000ull / f.how.rate : 0;
+}
+
+static void open_all(void)
+{
+	uint64_t begin = now_ms();
+	unsigned int i;
+
+	for (i = 0; i < f.how.count; i++) {
+		look_until(due(begin, i));
+		f.flows[i].nxt = i * 70000;
+		send_segment(i, TH_SYN, NULL, 0);
+	}
+}
+
+static void stay(void)
+{
+	uint64_t end = now_ms() + f.how.seconds * SECOND_MS, second;
+	unsigned int i;
+
+	for (second = now_ms(); second < end; second += SECOND_MS) {
+		for (i = 0; i < f.how.count && f.how.kind == FLOOD_SLOW; i++)
+			if (f.flows[i].up && !f.flows[i].over)
+				send_byte(i);
+		look_until(second + SECOND_MS);
+	}
+}
+
+void flood_run(const struct flood *how)
+{
+	f.how = *how;
+	f.flows = calloc(how->count, sizeof(*f.flows));
+	must(f.flows && how->count <= 40000, "%u connections", how->count);
+	build_bytes();
+	open_all();
+	stay();
+	printf("flood: %u SYNs, %u answers, %u Replies, %u rejections, %u FINs, %u RSTs\n",
+	       how->count, f.answers, f.replies, f.rejections, f.ends, f.resets);
+	free(f.flows);
+}

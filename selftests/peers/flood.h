@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/* Many connections at once, which do the same. */
+#ifndef PEERS_FLOOD_H
+#define PEERS_FLOOD_H
+
+#include <stdint.h>
+
+/**
+ * enum flood_kind - what each connection does, and then stays
+ * @FLOOD_SYN: sends its SYN
+ * @FLOOD_SILENT: completes TCP's handshake
+ * @FLOOD_SLOW: then sends a byte each second: half of them from their Request on, the
+ *	others, after it, of FPDUs
+ * @FLOOD_STARTUPS: sends a Request; half of them send FIN after the Reply
+ * @FLOOD_TERMINATES: sends a Request, and after the Reply a storm of Terminates
+ */
+enum flood_kind {
+	FLOOD_SYN, FLOOD_SILENT, FLOOD_SLOW, FLOOD_STARTUPS, FLOOD_TERMINATES, FLOOD_KINDS
+};
+
+extern const char *const flood_names[FLOOD_KINDS];
+
+/**
+ * struct flood - what to do
+ * @kind: of connections
+ * @port: of the victim
+ * @count: connections
+ * @rate: SYNs each second; 0: as they go
+ * @seconds: after the last SYN
+ */
+struct flood {
+	enum flood_kind kind;
+	uint16_t port;
+	unsigned int count;
+	unsigned int rate;
+	unsigned int seconds;
+};
+
+/* do it, and print what became of them */
+void flood_run(const struct flood *how);
+
+#endif /* PEERS_FLOOD_H */
