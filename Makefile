@@ -25,6 +25,7 @@
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
 #	make check-peers	hostile peers, made from seeds, in the checked kernel
+#	make check-outside	the kernel's own tests of RDMA
 #	make guard		instructions of a message, compared with committed figures
 #	make bench		instructions of a message, beside siw, rxe and TCP
 #	make pictures		those of Documentation/performance.rst, from make bench
@@ -47,7 +48,7 @@ HEADERS = $(if $(wildcard $(KDIR)/Makefile),,linux-headers-$(KVER))
 
 .PHONY: help demo check check-vm check-deb check-machines check-reboot check-static check-storm \
 	check-netdevs check-ulp check-upstream upstream-patch check-secure-boot check-containers \
-	check-piuparts check-rpm check-debug check-debug-short check-peers \
+	check-piuparts check-rpm check-debug check-debug-short check-peers check-outside \
 	check-conform-faults check-verbs-faults conform coverage bench pictures profile \
 	guard soak lab-shell module install uninstall deb clean
 help:
@@ -69,6 +70,9 @@ check-debug:
 
 check-debug-short:
 	@selftests/check checkers debug-short
+
+check-outside:
+	@selftests/check outside-kernel
 
 check-peers:
 	@selftests/check debug-peers

@@ -15,7 +15,7 @@ converted=(CONTRIBUTING.rst README.md Documentation
 	:!Documentation/requirements.rst :!selftests/conformance/requirements
 	userspace-provider tools drivers/tern selftests/test.h
 	selftests/{lab,runner,style,bench,ulp,kernel,net,verbs,core,model,fuzz,conformance}
-	selftests/{abuse,peers,soak}
+	selftests/{abuse,peers,soak,outside}
 	:!selftests/verbs/faults.list :!selftests/style/{includes.sh,layers,faults.list}
 	:!selftests/lab/{build-module,payload,tree,uml-make,uml.config})
 # a setting, a field of a frame, the byte of an RFC's layout, the name of a struct and its
