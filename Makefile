@@ -25,7 +25,7 @@
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
 #	make check-peers	hostile peers, made from seeds, in the checked kernel
-#	make check-outside	the kernel's own tests of RDMA, and stress-ng
+#	make check-outside	the kernel's own tests, stress-ng, and power cuts under file systems
 #	make guard		instructions of a message, compared with committed figures
 #	make bench		instructions of a message, beside siw, rxe and TCP
 #	make pictures		those of Documentation/performance.rst, from make bench
@@ -72,7 +72,7 @@ check-debug-short:
 	@selftests/check checkers debug-short
 
 check-outside:
-	@selftests/check outside-kernel outside-stress
+	@selftests/check outside-kernel outside-stress outside-cuts
 
 check-peers:
 	@selftests/check debug-peers

@@ -51,9 +51,9 @@ both()
 	[ -z "${TERN_ROLE:-}" ] || "$@"
 }
 
-# serve: each line is a command; the answer is its output, indented, and its status. It
-# ends the test on this machine.
-serve()
+# serve_client: each line of a client is a command; the answer is its output, indented, and
+# its status. It fails if the client goes without `bye`.
+serve_client()
 {
 	local line status
 
@@ -66,8 +66,14 @@ serve()
 		wait $! || status=$?
 		{ sed 's/^/ /' "$TMP/out"; echo "status $status"; } >&"${WIRE[1]}"
 	done
+	[ "$line" = bye ]
+}
+
+# serve: serve one client, and end the test on this machine
+serve()
+{
 	ktap_done=1
-	[ "$line" = bye ] || { echo "the client is gone"; exit 1; }
+	serve_client || { echo "the client is gone"; exit 1; }
 	exit 0
 }
 
@@ -122,6 +128,23 @@ hosts_down()
 	ip link delete dummy0 2>/dev/null || true
 	ip link set lo mtu 65536
 	return $status
+}
+
+# targetcli does not start without a system bus, where it looks for tcmu-runner, though it
+# can do without that; the lab's guest has no bus.
+without_bus()
+{
+	[ ! -S /run/dbus/system_bus_socket ] || return 0
+	mkdir "$TMP/bin"
+	cat >"$TMP/bin/targetcli" <<-END
+	#!/usr/bin/python3
+	import runpy
+	from gi.repository import Gio
+	Gio.bus_get_sync = lambda *ignored: None
+	runpy.run_path("$(command -v targetcli)", run_name="__main__")
+	END
+	chmod +x "$TMP/bin/targetcli"
+	PATH=$TMP/bin:$PATH
 }
 
 # ---- steps for tests ------------------------------------------------------

@@ -9,22 +9,6 @@
 
 IQN=iqn.2026-01.org.example:tern
 TPG=/sys/kernel/config/target/iscsi/$IQN/tpgt_1
-# targetcli does not start without a system bus, where it looks for tcmu-runner, though it
-# can do without that; the lab's guest has no bus.
-no_bus()
-{
-	mkdir "$TMP/bin"
-	cat >"$TMP/bin/targetcli" <<-END
-	#!/usr/bin/python3
-	import runpy
-	from gi.repository import Gio
-	Gio.bus_get_sync = lambda *ignored: None
-	runpy.run_path("$(command -v targetcli)", run_name="__main__")
-	END
-	chmod +x "$TMP/bin/targetcli"
-	PATH=$TMP/bin:$PATH
-}
-
 target_up()	{ follow iser target DISK=$DISK SERVER=$IP_B IQN=$IQN; }
 target_down()	{ follow iser target-down IQN=$IQN; }
 
@@ -110,7 +94,7 @@ strangers() { strangers_end_alone 3260; }
 
 nothing_left_of_iser() { nothing_left ib_iser ib_isert; }
 
-[ -S /run/dbus/system_bus_socket ] || no_bus
+without_bus
 hosts_up
 point "iser: the target is up" server target_up
 point "iser: the initiator's daemon and node record are set up" start
