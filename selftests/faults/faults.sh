@@ -398,7 +398,7 @@ echo "TAP version 13"
 	self_faults
 	provider_faults
 	if [ -n "$(awk "$in_guest" "$work/points")" ]; then
-		kernel=$("$LAB/uml-build" plain)
+		kernel=$("$LAB/kernel-build" plain)
 		build
 		"$LAB/payload" "$work/stage" tern plain
 		run_guests

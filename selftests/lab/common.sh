@@ -126,6 +126,9 @@ key_of()
 	cat -- "$@" | sha256sum | cut -c1-12
 }
 
+# lane_of KERNEL: where in the cache its modules and logs are
+lane_of() { case $1 in plain|checked) echo "uml-$1" ;; *) echo "$1" ;; esac; }
+
 # checkout DIR: what git has or would add, less what it ignores
 checkout()
 {

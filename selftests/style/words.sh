@@ -17,7 +17,7 @@ converted=(CONTRIBUTING.rst README.md Documentation
 	selftests/{lab,runner,style,bench,ulp,kernel,net,verbs,core,model,fuzz,conformance}
 	selftests/{abuse,peers,soak,outside}
 	:!selftests/verbs/faults.list :!selftests/style/{includes.sh,layers,faults.list}
-	:!selftests/lab/{build-module,payload,tree,uml-make,uml.config})
+	:!selftests/lab/{build-module,payload,tree,kernel-make,kernel.config})
 # a setting, a field of a frame, the byte of an RFC's layout, the name of a struct and its
 # variables
 self=selftests/style/words.sh

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * One bug for each checker of the checked kernel: uml-selftest checks that the lane finds
- * them. Nothing else uses this module.
+ * One bug for each checker of the checked kernel, and a data race: uml-selftest and
+ * race-selftest check that the lanes find them. Nothing else uses this module.
  */
 #include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -78,6 +79,50 @@ static noinline void planted_leak(void)
 	OPTIMIZER_HIDE_VAR(p);
 }
 
+static int shared;
+
+static int count_plain(void *unused)
+{
+	while (!kthread_should_stop()) {
+		shared++;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int count_marked(void *unused)
+{
+	while (!kthread_should_stop()) {
+		WRITE_ONCE(shared, READ_ONCE(shared) + 1);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* two threads beside one another */
+static void both(int (*count)(void *unused))
+{
+	struct task_struct *threads[2];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		threads[i] = kthread_run(count, NULL, "planted/%u", i);
+	ssleep(2);
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		if (!IS_ERR(threads[i]))
+			kthread_stop(threads[i]);
+}
+
+static noinline void planted_race(void)
+{
+	both(count_plain);
+}
+
+static noinline void planted_marked(void)
+{
+	both(count_marked);
+}
+
 static noinline void planted_oops(void)
 {
 	char *p = NULL;
@@ -96,6 +141,8 @@ static const struct {
 	{ "shift", planted_shift },
 	{ "timer", planted_timer },
 	{ "leak", planted_leak },
+	{ "race", planted_race },
+	{ "marked", planted_marked },
 	{ "oops", planted_oops },
 };
 
