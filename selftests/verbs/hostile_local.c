@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* A program that posts entries without end, which are executed and send nothing. */
+/* A program that posts entries without end, which are executed or flushed and send nothing. */
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -103,4 +103,28 @@ void locals_without_end(void)
 	expect_eq(state_of(&v), IBV_QPS_RTS);
 	must(!ibv_dealloc_mw(mw));
 	vandal_down();
+}
+
+/*
+ * Without a socket a worker flushes the queue: as many entries as the ring has, and later ones
+ * at a doorbell, which does not come.
+ */
+void flush_without_end(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	pthread_t filler;
+	uint32_t i;
+
+	vandal_alone(MANY);
+	for (i = 0; i < MANY; i++)
+		put_rdma(i, TERN_WR_RDMA_WRITE, 0);
+	stop = false;
+	must(!pthread_create(&filler, NULL, refill, NULL));
+	must(!ibv_modify_qp(v.qp, &attr, IBV_QP_STATE));
+	i = executed(500000);
+	printf("#   %u entries a second at first\n", i);
+	expect(executed(500000) < MOST_A_SECOND / 10);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	must(!pthread_join(filler, NULL));
+	vandal_alone_down();
 }

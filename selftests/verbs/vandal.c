@@ -143,24 +143,48 @@ static void tell_cqs_apart(void)
 	must(scq->prod == 1 && !rcq->prod);
 }
 
-void vandal_up_with(uint32_t send_entries)
+/* the pair; Return: what v is to have */
+static struct want before_v(uint32_t send_entries)
 {
-	/* 16 SGEs: 48 + 256 in steps of 64; receives: 16 + 4 * 16 */
-	const struct want want = {
-		.cap = { .max_send_wr = send_entries, .max_recv_wr = ENTRIES,
-			 .max_send_sge = 16, .max_recv_sge = 4,
-			 .max_inline_data = 256 },
-		.cqe = CQ_ENTRIES,
-	};
-
 	sq_entries = send_entries;
 	sq_stride = 320;
 	rq_stride = 128;
 	pair_up(NULL, NULL);
 	mark();
+	/* 16 SGEs: 48 + 256 in steps of 64; receives: 16 + 4 * 16 */
+	return (struct want) {
+		.cap = { .max_send_wr = send_entries, .max_recv_wr = ENTRIES,
+			 .max_send_sge = 16, .max_recv_sge = 4,
+			 .max_inline_data = 256 },
+		.cqe = CQ_ENTRIES,
+	};
+}
+
+void vandal_up_with(uint32_t send_entries)
+{
+	struct want want = before_v(send_entries);
+
 	connect_ends(&v, &w, IP_A, IP_B, &want, NULL);
 	find_rings();
 	tell_cqs_apart();
+}
+
+void vandal_alone(uint32_t send_entries)
+{
+	struct want want = before_v(send_entries);
+
+	must(!enter_netns("a"));
+	must(!end_resolve(&v, IP_B, 8600, IP_A));
+	must(!enter_netns(NULL));
+	must(!end_build(&v, &want));
+	find_rings();
+}
+
+void vandal_alone_down(void)
+{
+	expect_unharmed();
+	end_free(&v);
+	pair_down();
 }
 
 void vandal_up(void)

@@ -18,6 +18,9 @@ extern uint32_t sq_stride, rq_stride;
 void vandal_up(void);
 /* the same with that many entries in v's SQ, a power of two */
 void vandal_up_with(uint32_t send_entries);
+/* v without a peer, not connected; and its end */
+void vandal_alone(uint32_t send_entries);
+void vandal_alone_down(void);
 /* check that the pair works, destroy v and w, and check it again */
 void vandal_down(void);
 /* check that v and its peer are in ERROR; then vandal_down() */
