@@ -67,6 +67,11 @@ siw_one()
 	[ ! -s "$TMP/siw" ] || sed 's/^/#   siw to siw: /' "$TMP/siw"
 	echo "Bail out! $ill, at point $siw_nr: $name"
 	ktap_done=1
+	if kernel_crashed; then
+		# the end of a namespace may never come then: leave all to the guest's end
+		trap - EXIT
+		jobs -p | xargs -r kill -9 2>/dev/null || true
+	fi
 	exit 1
 }
 
