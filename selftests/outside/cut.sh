@@ -167,24 +167,20 @@ check_fs()
 	esac
 }
 
-# load_begins: files that must stay, and many that make the journal work; wait for FILES of
+# load_begins: files that must stay, and many that make the journal work; wait for some of
 # the first
 load_begins()
 {
+	: >"$list"
 	mkdir "$mnt/durable" "$mnt/stress"
 	$durable write "$mnt/durable" "$list" &
 	writer=$!
 	stress-ng -q --dir 1 --rename 1 --link 1 --hdd 1 --hdd-bytes 4m \
 		--temp-path "$mnt/stress" --timeout 600 &
 	stress=$!
-	more 40
+	eventually wrote 40 || eventually wrote 40
 }
 
-more()
-{
-	local goal=$(($(wc -l <"$list") + $1))
-	eventually wrote $goal || eventually wrote $goal
-}
 wrote() { [ "$(wc -l <"$list")" -ge "$1" ]; }
 
 # the first file is never removed by its writer
