@@ -303,7 +303,7 @@ static void open_window(struct sock *sk)
 void tern_sock_unlock(struct tern_sock *s)
 {
 	release_sock(s->sk);
-	if (window_is_shut(s->sk))
+	if (data_race(window_is_shut(s->sk)))
 		open_window(s->sk);
 }
 
