@@ -377,6 +377,8 @@ static int fetch_payload(const struct tern_sq *sq, const struct tern_sqe *sqe,
 	if (wqe->num_sge > sq->max_sge || (wqe->num_sge && !row->sge))
 		return -EINVAL;
 	memcpy(wqe->sge, sqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
+	/* check the copy, not the program's entry */
+	barrier_data(wqe->sge);
 	if (row->atomic)
 		return fetch_atomic(sqe, wqe);
 	return sum_sges(wqe, row->tail ? U32_MAX - TERN_IMM_LEN : U32_MAX);
