@@ -65,6 +65,8 @@ bool tern_stream_flush(struct tern_stream *s, bool rung)
 
 	tern_stream_assert_locked(s);
 	more = tern_sq_flush(&s->sq, rung);
+	/* the flush took the entries of a burst that waits, and indices wrap */
+	s->tx.burst_head = s->sq.sent;
 	more |= tern_rq_flush(&s->rq, rung);
 	if (more)
 		tern_stat_inc(s->stats, FLUSH_MORE);
