@@ -12,6 +12,7 @@
 
 cd ../net || exit
 . ./lib.sh
+# shellcheck source=../net/scene.sh
 . ./scene.sh
 
 mode=${TERN_SET_NTH:-once}
@@ -54,28 +55,27 @@ scene_device()
 	rdma link delete "$DEV_A"
 }
 
-# ping LISTEN CONNECT: the address of the server, and that to which its client connects
-ping()
+# talk LISTEN CONNECT: the address of the server, and that to which its client connects
+talk()
 {
 	local server status=0 port
 
 	port=$(new_port)
-	ip netns exec b timeout -k 1 12 rping -s -a "$1" -C 1 -p "$port" &
+	ip netns exec b timeout -k 1 12 $vtraffic server -b "$1" -p "$port" &
 	server=$!
 	until listening "$port"; do
 		kill -0 $server 2>/dev/null || return 1
 		sleep 0.05
 	done
-	# after an error of rdma_connect() rping waits for a thread of its own, for ever
-	limit 2 in_a rping -c -a "$2" -C 1 -p "$port" || status=$?
+	limit 2 in_a $vtraffic client -a "$2" -p "$port" -n 1 -x 64 || status=$?
 	[ $status = 0 ] || kill $server 2>/dev/null || true
 	wait $server || status=$((status ? status : $?))
 	return $status
 }
 
-scene_connect()	{ ping 0.0.0.0 $IP_B; }
-scene_ipv6()	{ ping ::0 $IP6_B; }
-scene_one()	{ ping $IP_B $IP_B; }
+scene_connect()	{ talk 0.0.0.0 $IP_B; }
+scene_ipv6()	{ talk ::0 $IP6_B; }
+scene_one()	{ talk $IP_B $IP_B; }
 
 # what the tool reads and what it listens to, while a connection begins and ends
 scene_watch()
@@ -83,7 +83,7 @@ scene_watch()
 	local monitor status=0
 	limit 10 in_a tern monitor >"$TMP/events" &
 	monitor=$!
-	ping 0.0.0.0 $IP_B || status=$?
+	talk 0.0.0.0 $IP_B || status=$?
 	in_a tern show connections || status=$?
 	in_b tern show connections || status=$?
 	kill $monitor 2>/dev/null || true
@@ -103,7 +103,6 @@ scene_srq()	{ program queue_verbs srq__receives_into; }
 scene_cq()	{ program queue_verbs modify_cq__an_event_that_waits; }
 scene_data()	{ program verbs_test "Send from and into" "RDMA Write from a list"; }
 scene_reads()	{ program verbs_test "64 Reads with"; }
-scene_private()	{ program verbs_test "private data of 0 to 255"; }
 
 scene_kernel()
 {
@@ -118,7 +117,7 @@ scene_kernel()
 	return $status
 }
 
-scenes=(module device connect one ipv6 private watch mr mw srq cq data reads kernel)
+scenes=(module device connect one ipv6 watch mr mw srq cq data reads kernel)
 
 # After these a scene must succeed all the same: it is only later, or slower. The frame of a
 # startup (stream/sock_open.c) is not sent again.
