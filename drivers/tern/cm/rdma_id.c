@@ -55,12 +55,8 @@ struct net *tern_rdma_id_net(const struct iw_cm_id *iw)
 bool tern_rdma_id_is_local(const struct iw_cm_id *iw)
 {
 	const struct net *net = tern_rdma_id_net(iw);
-	bool is_local;
 
-	rcu_read_lock();
-	is_local = net && net_eq(net, dev_net(to_tern_dev(iw->device)->netdev));
-	rcu_read_unlock();
-	return is_local;
+	return net && tern_device_is_in(to_tern_dev(iw->device), net);
 }
 
 /* the server's own id is the context of those that rdma_cm makes for it */

@@ -231,6 +231,19 @@ const struct ib_device_ops tern_device_attr_ops = {
 	.query_port = query_port,
 };
 
+/* ---- netns -------------------------------------------------------------- */
+
+bool tern_device_is_in(const struct tern_device *dev, const struct net *net)
+{
+	bool is_in;
+
+	/* the netns that the netdev leaves may end meanwhile */
+	rcu_read_lock();
+	is_in = net_eq(net, dev_net(dev->netdev));
+	rcu_read_unlock();
+	return is_in;
+}
+
 /* ---- addresses ---------------------------------------------------------- */
 
 /* loopback and tunnels have no MAC address */

@@ -112,6 +112,9 @@ static inline struct tern_device *to_tern_dev(struct ib_device *ibdev)
 /* the part of the operations that reads attributes */
 extern const struct ib_device_ops tern_device_attr_ops;
 
+/* is the netdev in @net at the moment? It may move to another one */
+bool tern_device_is_in(const struct tern_device *dev, const struct net *net);
+
 /* node GUID: from the MAC address, or random where the netdev has none; never 0 */
 __be64 tern_device_guid(const struct net_device *netdev);
 

@@ -255,14 +255,9 @@ static int put_conns(struct sk_buff *skb, const struct genl_info *info,
  * While devices are shared, each netns sees all of them, but has to do with the connections
  * of its own only: they are in the netns of the netdev.
  */
-static bool may_see(struct tern_device *dev, const struct net *net)
+static bool may_see(const struct tern_device *dev, const struct net *net)
 {
-	bool is_own;
-
-	rcu_read_lock();
-	is_own = net_eq(net, dev_net(dev->netdev));
-	rcu_read_unlock();
-	return is_own || net_eq(net, &init_net);
+	return net_eq(net, &init_net) || tern_device_is_in(dev, net);
 }
 
 int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)

@@ -302,13 +302,13 @@ static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new, u32 done
 static int switch_rings(struct tern_cq *cq, struct tern_queue *new, u32 done)
 {
 	struct tern_ring_hdr *from = cq->q.hdr, *to = new->hdr;
-	u32 n = unpolled(cq);
+	u32 n = unpolled(cq), late = min(n, cq->prod - done);
 
 	if (n > cq->q.size || n > new->size)
 		return -EINVAL;
-	if (min(n, cq->prod - done) > COPY_LATE)
+	if (late > COPY_LATE)
 		return -EBUSY;
-	copy_entries(new, &cq->q, cq->prod, min(n, cq->prod - done));
+	copy_entries(new, &cq->q, cq->prod, late);
 	to->prod = cq->prod;
 	to->cons = cq->prod - n;
 	to->flags = READ_ONCE(from->flags);
