@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * All connection endpoints. Each is in the list of all, for the end of its netns, and
- * in its device's, for the end of that, from its creation to its drop.
+ * All connection endpoints. From its creation to its drop each is in the list of its netns,
+ * for the end of that, and among its device's, for the end of that one.
  */
 #include "ceps.h"
 
@@ -10,14 +10,31 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
 
 #include "device/device.h"
 #include "cep.h"
 
-static LIST_HEAD(all_ceps);
-static DEFINE_SPINLOCK(all_lock);
+unsigned int tern_ceps_net_id;
+
+/* guards the list of each netns */
+static DEFINE_SPINLOCK(nets_lock);
 static DECLARE_WAIT_QUEUE_HEAD(gone_wait);
 static atomic_t next_nr;
+
+static struct list_head *ceps_of(const struct net *net)
+{
+	struct tern_ceps_net *own = net_generic(net, tern_ceps_net_id);
+
+	return &own->ceps;
+}
+
+int tern_ceps_net_init(struct net *net)
+{
+	INIT_LIST_HEAD(ceps_of(net));
+	return 0;
+}
 
 /* numbers are unique over all devices; 0 means none */
 int tern_ceps_add(struct tern_cep *cep)
@@ -31,18 +48,18 @@ int tern_ceps_add(struct tern_cep *cep)
 	} while (rc == -EBUSY);
 	if (rc)
 		return rc;
-	spin_lock(&all_lock);
-	list_add_tail(&cep->node.all, &all_ceps);
-	spin_unlock(&all_lock);
+	spin_lock(&nets_lock);
+	list_add(&cep->node.of_net, ceps_of(cep->net));
+	spin_unlock(&nets_lock);
 	return 0;
 }
 
 void tern_ceps_remove(struct tern_cep *cep)
 {
 	xa_erase(&cep->dev->ceps, cep->nr);
-	spin_lock(&all_lock);
-	list_del(&cep->node.all);
-	spin_unlock(&all_lock);
+	spin_lock(&nets_lock);
+	list_del(&cep->node.of_net);
+	spin_unlock(&nets_lock);
 	wake_up_all(&gone_wait);
 }
 
@@ -56,13 +73,13 @@ static void abort_now(struct tern_cep *cep)
 	tern_cep_put(cep);
 }
 
-static struct tern_cep *next_of_dev(struct tern_device *dev)
+/* from the number *@nr on, which becomes that of the found one */
+static struct tern_cep *next_of_dev(struct tern_device *dev, unsigned long *nr)
 {
 	struct tern_cep *cep, *found = NULL;
-	unsigned long nr;
 
 	xa_lock(&dev->ceps);
-	xa_for_each(&dev->ceps, nr, cep) {
+	xa_for_each_start(&dev->ceps, *nr, cep, *nr) {
 		if (!cep->node.dev_aborted) {
 			cep->node.dev_aborted = true;
 			tern_cep_get(cep);
@@ -76,19 +93,20 @@ static struct tern_cep *next_of_dev(struct tern_device *dev)
 
 static struct tern_cep *next_of_net(struct net *net)
 {
-	struct tern_cep *cep, *found = NULL;
+	struct list_head *ceps = ceps_of(net);
+	struct tern_cep *cep;
 
-	spin_lock(&all_lock);
-	list_for_each_entry(cep, &all_ceps, node.all) {
-		if (cep->net == net && !cep->node.net_aborted) {
-			cep->node.net_aborted = true;
-			tern_cep_get(cep);
-			found = cep;
-			break;
-		}
+	spin_lock(&nets_lock);
+	cep = list_first_entry_or_null(ceps, struct tern_cep, node.of_net);
+	if (cep && !cep->node.net_aborted) {
+		cep->node.net_aborted = true;
+		list_move_tail(&cep->node.of_net, ceps);
+		tern_cep_get(cep);
+	} else {
+		cep = NULL;
 	}
-	spin_unlock(&all_lock);
-	return found;
+	spin_unlock(&nets_lock);
+	return cep;
 }
 
 static bool dev_is_free(struct tern_device *dev)
@@ -98,13 +116,11 @@ static bool dev_is_free(struct tern_device *dev)
 
 static bool net_is_free(struct net *net)
 {
-	struct tern_cep *cep;
-	bool is_free = true;
+	bool is_free;
 
-	spin_lock(&all_lock);
-	list_for_each_entry(cep, &all_ceps, node.all)
-		is_free &= cep->net != net;
-	spin_unlock(&all_lock);
+	spin_lock(&nets_lock);
+	is_free = list_empty(ceps_of(net));
+	spin_unlock(&nets_lock);
 	return is_free;
 }
 
@@ -115,9 +131,11 @@ static bool net_is_free(struct net *net)
 void tern_cep_abort_device(struct tern_device *dev)
 {
 	struct tern_cep *cep;
+	unsigned long nr;
 
 	do {
-		while ((cep = next_of_dev(dev)))
+		nr = 0;
+		while ((cep = next_of_dev(dev, &nr)))
 			abort_now(cep);
 	} while (!wait_event_timeout(gone_wait, dev_is_free(dev), HZ / 10));
 }

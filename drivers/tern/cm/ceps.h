@@ -12,17 +12,31 @@ struct tern_cep;
 struct tern_device;
 
 /**
- * struct tern_ceps_node - an endpoint's place among all
- * @all: in the list of all, guarded by that list's lock
+ * struct tern_ceps_net - the endpoints of a netns
+ * @ceps: all of them; those that the end of the netns has taken are the last ones
+ */
+struct tern_ceps_net {
+	struct list_head ceps;
+};
+
+/**
+ * struct tern_ceps_node - an endpoint's place among others
+ * @of_net: in its netns' list; guarded by the lock of these lists
  * @dev_aborted: an abort of its device has taken it; guarded by the lock of the
  *	device's endpoints
- * @net_aborted: an abort of its netns has; guarded by the lock of the list of all
+ * @net_aborted: an abort of its netns has; guarded by the lock of the lists
  */
 struct tern_ceps_node {
-	struct list_head all;
+	struct list_head of_net;
 	bool dev_aborted;
 	bool net_aborted;
 };
+
+/* where a netns keeps its struct tern_ceps_net */
+extern unsigned int tern_ceps_net_id;
+
+/* a netns begins */
+int tern_ceps_net_init(struct net *net);
 
 /* number an endpoint and list it; Context: process. Return: 0 or -ENOMEM */
 int tern_ceps_add(struct tern_cep *cep);

@@ -277,7 +277,10 @@ static void __net_exit net_pre_exit(struct net *net)
 }
 
 static struct pernet_operations net_ops = {
+	.init = tern_ceps_net_init,
 	.pre_exit = net_pre_exit,
+	.id = &tern_ceps_net_id,
+	.size = sizeof(struct tern_ceps_net),
 };
 
 int tern_cm_init(void)
