@@ -34,10 +34,20 @@ void tern_mem_get(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map
 void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map)
 {
 	lockdep_assert_held(&mem->lock);
-	write_lock(&mem->copying);
 	write_seqcount_begin(&mem->seq);
 	mem->map = *map;
 	write_seqcount_end(&mem->seq);
+}
+
+/*
+ * Wait for the copies that were checked before the last change. Later ones fail their check,
+ * so they hold @copying for a moment only. The change has to come first: the lock lets
+ * readers with BHs off pass a writer that waits, and with good keys the peers of many streams
+ * could keep it waiting for ever.
+ */
+static void wait_for_copies(struct tern_mem *mem)
+{
+	write_lock(&mem->copying);
 	write_unlock(&mem->copying);
 }
 
@@ -46,8 +56,11 @@ void tern_mem_revoke(struct tern_mem *mem)
 	struct tern_mem *region = mem->region;
 	struct tern_mem_map map = mem->map;
 
+	if (!map.valid)
+		return;
 	map.valid = false;
 	tern_mem_set(mem, &map);
+	wait_for_copies(mem);
 	if (!region)
 		return;
 	mem->region = NULL;

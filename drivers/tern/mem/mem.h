@@ -6,9 +6,9 @@
  * REG_MR, a bind and an invalidation change what an STag opens while it is in
  * the table. A reader copies the whole map at one moment, checks the copy and
  * uses it, so it never reads the bounds of one registration and the pages of
- * the next. A change waits some microseconds for the copies of data that are
- * running: after an invalidation no stream reads or writes the memory any more,
- * and the pages and their list are the owner's again.
+ * the next. An invalidation waits some microseconds for the copies of data that
+ * are running: after it no stream reads or writes the memory any more, and the
+ * pages and their list are the owner's again.
  */
 #ifndef TERN_MEM_H
 #define TERN_MEM_H
@@ -46,8 +46,8 @@ enum tern_mem_kind {
  * @kind: never changes
  * @lock: guards what follows; a window's is taken outside its region's
  * @seq: of changes of @map, for readers under rcu_read_lock()
- * @copying: taken for reading around a copy of data, for writing around a
- *	change of @map; inside @lock. Readers skip it for USER and DMA MRs,
+ * @copying: taken for reading around a copy of data, for writing after @map
+ *	became invalid; inside @lock. Readers skip it for USER and DMA MRs,
  *	which do not change until they are revoked for removal.
  * @map: what it opens
  * @closed: its removal has begun: it never becomes valid again
@@ -87,11 +87,9 @@ void tern_mem_init(struct tern_mem *mem, enum tern_mem_kind kind,
 void tern_mem_get(const struct tern_mem *mem, u32 stag, struct tern_mem_map *map);
 
 /**
- * tern_mem_set() - the STag opens something else from now on
- * @mem: entry, its lock held
+ * tern_mem_set() - the STag opens something from now on
+ * @mem: entry that opens nothing, its lock held
  * @map: what it opens
- *
- * Waits for running copies to and from what it opened before.
  */
 void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map);
 
