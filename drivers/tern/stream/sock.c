@@ -35,6 +35,16 @@ static struct workqueue_struct *sock_wq;
 
 /* ---- callbacks ---------------------------------------------------------- */
 
+/* @fn may be called again, for what tern_sock_send_locked() finds in the backlog */
+static void call_owner(struct tern_sock *s, void (*fn)(void *owner))
+{
+	bool was = s->in_backlog;
+
+	s->in_backlog = sock_owned_by_user(s->sk);
+	fn(s->owner);
+	s->in_backlog = was;
+}
+
 static void data_ready(struct sock *sk)
 {
 	struct tern_sock *s;
@@ -42,7 +52,7 @@ static void data_ready(struct sock *sk)
 	read_lock_bh(&sk->sk_callback_lock);
 	s = sk->sk_user_data;
 	if (s && s->ops)
-		s->ops->data_ready(s->owner);
+		call_owner(s, s->ops->data_ready);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -53,7 +63,7 @@ static void state_change(struct sock *sk)
 	read_lock_bh(&sk->sk_callback_lock);
 	s = sk->sk_user_data;
 	if (s && s->ops)
-		s->ops->state_change(s->owner);
+		call_owner(s, s->ops->state_change);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -334,9 +344,20 @@ static void queue_retry(struct tern_sock *s)
 		tern_sock_put(s);
 }
 
+/*
+ * When tcp_sendmsg_locked() has filled 16 packets it handles the backlog. Inside of the
+ * backlog that would be packets after the one that TCP is not done with. Options may make
+ * a segment as short as a quarter of the MSS.
+ */
+static size_t send_limit(const struct tern_sock *s)
+{
+	return s->in_backlog ? 4 * tcp_sk(s->sk)->mss_cache : SIZE_MAX;
+}
+
 int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 			  unsigned int nr, size_t skip, size_t len, bool more)
 {
+	size_t limit = send_limit(s);
 	struct msghdr msg = {
 		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_SPLICE_PAGES,
 	};
@@ -345,8 +366,9 @@ int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 	sock_owned_by_me(s->sk);
 	if (!s->sock)
 		return -EPIPE;
-	if (more)
+	if (more || len > limit)
 		msg.msg_flags |= MSG_MORE;
+	len = min(len, limit);
 	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, skip + len);
 	if (skip)
 		iov_iter_advance(&msg.msg_iter, skip);

@@ -41,6 +41,8 @@ struct tern_sock_ops {
  * @ops: owner's callbacks, guarded by sk->sk_callback_lock; NULL when detached
  * @owner: argument of @ops, guarded likewise
  * @sending: tern_sock_send_locked() runs; guarded by the socket lock
+ * @in_backlog: a callback runs for a packet that came while a process owned the socket;
+ *	guarded likewise
  * @saved_data_ready: TCP's own callback
  * @saved_write_space: TCP's own
  * @saved_state_change: TCP's own
@@ -58,6 +60,7 @@ struct tern_sock {
 	void (*saved_write_space)(struct sock *sk);
 	void (*saved_state_change)(struct sock *sk);
 	bool sending;
+	bool in_backlog;
 	struct work_struct release_work;
 	struct delayed_work retry_work;
 };
