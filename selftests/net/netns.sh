@@ -305,6 +305,10 @@ connections_seen()
 	[ "$(connections_in b)" -ge 1 ]
 	[ "$(tern --json show connections "$DEV_B" | jq length)" -ge 1 ]
 	in_a tern --json show "$DEV_B" | has "$DEV_B"
+	[ "$(in_b tern --json show "$DEV_B" | jq -r '.[].netdev')" = v0b ]
+	[ "$(in_a tern --json show "$DEV_B" | jq '.[] | has("netdev") or has("ifindex")')" = false ]
+	in_a tern show "$DEV_B" | has "$DEV_B: netdev in another network namespace"
+	if in_a tern showconf "$DEV_B"; then return 1; fi
 	[ "$(connections_in a)" = 0 ]
 	kill -9 $client_pid $server_pid
 	ends $client_pid $server_pid
@@ -352,7 +356,7 @@ dev_add a "$DEV_A" "$TERN_TYPE" v0a
 dev_add b "$DEV_B" "$TERN_PEER" v0b
 all_in shared
 if ! has_siw; then
-	point "shared: connections are seen in their own namespace and the first" connections_seen
+	point "shared: connections are seen in their own namespace and the first, the netdev in its own" connections_seen
 fi
 point "a QP keeps no route of its netns after its connection ended" no_route_kept
 topo_down

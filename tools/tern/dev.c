@@ -25,17 +25,20 @@ static const struct nla_policy policy[TERN_A_DEV_MAX + 1] = {
 bool dev_read(struct nlmsghdr *hdr, struct device *dev)
 {
 	struct nlattr *tb[TERN_A_DEV_MAX + 1];
-	int i;
 
 	if (genlmsg_parse(hdr, 0, tb, TERN_A_DEV_MAX, policy) < 0)
 		return false;
-	for (i = 1; i <= TERN_A_DEV_MAX; i++)
-		if (!tb[i])
-			return false;
+	if (!tb[TERN_A_DEV_INDEX] || !tb[TERN_A_DEV_NAME] || !tb[TERN_A_DEV_SETTINGS] ||
+	    !tb[TERN_A_DEV_IFINDEX] != !tb[TERN_A_DEV_NETDEV])
+		return false;
 	dev->index = nla_get_u32(tb[TERN_A_DEV_INDEX]);
-	dev->ifindex = nla_get_u32(tb[TERN_A_DEV_IFINDEX]);
 	nla_strlcpy(dev->name, tb[TERN_A_DEV_NAME], sizeof(dev->name));
-	nla_strlcpy(dev->netdev, tb[TERN_A_DEV_NETDEV], sizeof(dev->netdev));
+	dev->ifindex = 0;
+	dev->netdev[0] = '\0';
+	if (tb[TERN_A_DEV_NETDEV]) {
+		dev->ifindex = nla_get_u32(tb[TERN_A_DEV_IFINDEX]);
+		nla_strlcpy(dev->netdev, tb[TERN_A_DEV_NETDEV], sizeof(dev->netdev));
+	}
 	settings_read(&dev->settings, tb[TERN_A_DEV_SETTINGS]);
 	return true;
 }
@@ -155,7 +158,10 @@ static void print_text(struct nlmsghdr *hdr, void *arg)
 
 	if (!dev_read(hdr, &dev))
 		return;
-	printf("%s: netdev %s\n", dev.name, dev.netdev);
+	if (*dev.netdev)
+		printf("%s: netdev %s\n", dev.name, dev.netdev);
+	else
+		printf("%s: netdev in another network namespace\n", dev.name);
 	settings_print(&dev.settings, stdout, "    ", 13, "");
 }
 
@@ -170,8 +176,10 @@ static void add_json(struct nlmsghdr *hdr, void *arg)
 	o = json_object_new_object();
 	json_object_object_add(o, "index", json_object_new_int64(dev.index));
 	json_object_object_add(o, "name", json_object_new_string(dev.name));
-	json_object_object_add(o, "ifindex", json_object_new_int64(dev.ifindex));
-	json_object_object_add(o, "netdev", json_object_new_string(dev.netdev));
+	if (*dev.netdev) {
+		json_object_object_add(o, "ifindex", json_object_new_int64(dev.ifindex));
+		json_object_object_add(o, "netdev", json_object_new_string(dev.netdev));
+	}
 	json_object_object_add(o, "settings", settings_json(&dev.settings));
 	json_object_array_add(arg, o);
 }

@@ -19,9 +19,9 @@ struct talk;
 /**
  * struct device - a device of the kernel
  * @index: the RDMA core's number
- * @ifindex: of the netdev below
+ * @ifindex: of the netdev below, or 0
  * @name: name
- * @netdev: name of the netdev
+ * @netdev: name of the netdev, empty if it is in another network namespace
  * @settings: all of them
  */
 struct device {

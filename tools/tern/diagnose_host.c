@@ -86,7 +86,7 @@ void check_netdev(struct findings *f, const struct device *dev)
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev->netdev);
 	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &ifr)) {
 		found(f, "netdev", WARN, "run tern in the netdev's network namespace",
-		      "%s: netdev %s is not in this network namespace", dev->name, dev->netdev);
+		      "%s: the netdev is not in this network namespace", dev->name);
 	} else {
 		check_flags(f, dev, ifr.ifr_flags);
 		if (!ioctl(fd, SIOCGIFMTU, &ifr))

@@ -60,7 +60,8 @@ static int configure(struct talk *t, const struct conf *conf, const struct devic
 		     bool added)
 {
 	if (strcmp(dev->netdev, conf->netdev)) {
-		complain("%s: the link is on netdev %s, not on %s", conf->name, dev->netdev,
+		complain("%s: the link is on netdev %s, not on %s", conf->name,
+			 *dev->netdev ? dev->netdev : "of another network namespace",
 			 conf->netdev);
 		return FAILED;
 	}
@@ -177,7 +178,7 @@ int down(const struct options *opt, int argc, char **argv)
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-/* @dev is filled; Return: exit status */
+/* @dev is filled: a link whose netdev is here; Return: exit status */
 static int get(const char *name, struct device *dev)
 {
 	struct talk t;
@@ -190,7 +191,11 @@ static int get(const char *name, struct device *dev)
 	if (ret)
 		talk_complain(&t, name, ret);
 	talk_close(&t);
-	return ret ? FAILED : DONE;
+	if (ret)
+		return FAILED;
+	if (!*dev->netdev)
+		complain("%s: its netdev is in another network namespace", name);
+	return *dev->netdev ? DONE : FAILED;
 }
 
 int save(const struct options *opt, int argc, char **argv)

@@ -129,7 +129,8 @@ static void print_devices(FILE *out, const struct sample *s)
 	fprintf(out, "%-10s %-10s %5s %7s %7s %7s %7s\n", "Device", "Netdev", "Conns", "TX-B/s",
 		"RX-B/s", "TX-m/s", "RX-m/s");
 	for (dev = s->dev; dev < s->dev + s->devs; dev++) {
-		fprintf(out, "%-10s %-10s %5u", dev->name, dev->netdev, dev->conns);
+		fprintf(out, "%-10s %-10s %5u", dev->name,
+			*dev->netdev ? dev->netdev : "-", dev->conns);
 		print_rates(out, s, dev->rate);
 		putc('\n', out);
 	}

@@ -71,10 +71,25 @@ static int put_settings(struct sk_buff *skb, const struct tern_settings *s)
 	return 0;
 }
 
+/* only its own netns learns of the netdev, as from the core (fill_dev_info()) */
+static int put_netdev(struct sk_buff *skb, const struct tern_device *dev,
+		      const struct net *net)
+{
+	char name[IFNAMSIZ];
+
+	if (!tern_device_is_in(dev, net))
+		return 0;
+	strscpy(name, dev->netdev->name);
+	if (nla_put_u32(skb, TERN_A_DEV_IFINDEX, dev->netdev->ifindex) ||
+	    nla_put_string(skb, TERN_A_DEV_NETDEV, name))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int put_dev(struct sk_buff *skb, struct tern_device *dev,
 		   const struct genl_info *info, int flags)
 {
-	char name[IB_DEVICE_NAME_MAX], netdev[IFNAMSIZ];
+	char name[IB_DEVICE_NAME_MAX];
 	struct tern_settings settings;
 	void *hdr;
 
@@ -83,12 +98,10 @@ static int put_dev(struct sk_buff *skb, struct tern_device *dev,
 	if (!hdr)
 		return -EMSGSIZE;
 	tern_device_name(dev, name);
-	strscpy(netdev, dev->netdev->name);
 	tern_settings_get(&dev->settings, &settings);
 	if (nla_put_u32(skb, TERN_A_DEV_INDEX, dev->ibdev.index) ||
 	    nla_put_string(skb, TERN_A_DEV_NAME, name) ||
-	    nla_put_u32(skb, TERN_A_DEV_IFINDEX, dev->netdev->ifindex) ||
-	    nla_put_string(skb, TERN_A_DEV_NETDEV, netdev) ||
+	    put_netdev(skb, dev, genl_info_net(info)) ||
 	    put_settings(skb, &settings)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
