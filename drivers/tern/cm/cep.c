@@ -228,7 +228,7 @@ static void work_fn(struct work_struct *work)
 		for_each_set_bit(event, &events, CM_EVENT_COUNT)
 			if (!tern_cep_too_early(cep, event))
 				tern_cep_step(cep, event);
-	} while (tern_startup_look(cep) || READ_ONCE(cep->events));
+	} while (tern_startup_look(cep) || data_race(READ_ONCE(cep->events)));
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
 }

@@ -237,7 +237,7 @@ bool tern_device_is_in(const struct tern_device *dev, const struct net *net)
 {
 	bool is_in;
 
-	/* the netns that the netdev leaves may end meanwhile */
+	/* a netns that the netdev leaves may end while we look */
 	rcu_read_lock();
 	is_in = net_eq(net, dev_net(dev->netdev));
 	rcu_read_unlock();

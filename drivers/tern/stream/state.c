@@ -52,6 +52,16 @@ void tern_stream_assert_locked(const struct tern_stream *s)
 		lockdep_assert_held(&s->lock);
 }
 
+struct tern_mpa_params tern_stream_params(struct tern_stream *s)
+{
+	struct tern_mpa_params params;
+
+	tern_stream_lock(s);
+	params = s->params;
+	tern_stream_unlock(s);
+	return params;
+}
+
 /* ---- states ------------------------------------------------------------- */
 
 void tern_stream_async_event(struct tern_stream *s, enum ib_event_type type)

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/mpa.h"
 #include "core/qp_fsm.h"
 
 struct tern_stream;
@@ -24,6 +25,9 @@ struct tern_term_seg;
 void tern_stream_lock(struct tern_stream *s);
 void tern_stream_unlock(struct tern_stream *s);
 void tern_stream_assert_locked(const struct tern_stream *s);
+
+/* what was agreed on, zero before a connection; Context: process, without the lock */
+struct tern_mpa_params tern_stream_params(struct tern_stream *s);
 
 /**
  * tern_stream_step() - step the state machine and execute its actions

@@ -80,7 +80,7 @@ static int move(struct ib_qp *ibqp, struct rdma_counter *from, struct rdma_count
 	tern_stream_lock(s);
 	if (ibqp->counter == from) {
 		WRITE_ONCE(s->stats, stats);
-		ibqp->counter = to;
+		WRITE_ONCE(ibqp->counter, to);
 	} else {
 		ret = -EINVAL;
 	}
@@ -114,7 +114,8 @@ int tern_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 int tern_counter_unbind_qp(struct ib_qp *ibqp)
 {
 	struct tern_device *dev = to_tern_dev(ibqp->device);
-	struct rdma_counter *counter = ibqp->counter;
+	/* move() looks again */
+	struct rdma_counter *counter = READ_ONCE(ibqp->counter);
 	int ret;
 
 	if (!counter)

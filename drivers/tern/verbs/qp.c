@@ -334,7 +334,8 @@ int tern_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	const struct net_device *netdev = to_tern_dev(ibqp->device)->netdev;
 	struct tern_qp *qp = to_tern_qp(ibqp);
-	const struct tern_stream *s = &qp->stream;
+	struct tern_stream *s = &qp->stream;
+	struct tern_mpa_params params = tern_stream_params(s);
 
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_state = ib_state(qp);
@@ -342,8 +343,8 @@ int tern_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->path_mtu = ib_mtu_int_to_enum(READ_ONCE(netdev->mtu));
 	attr->qp_access_flags = ib_access(READ_ONCE(s->access));
 	attr->port_num = 1;
-	attr->max_rd_atomic = s->params.ord;
-	attr->max_dest_rd_atomic = s->params.ird;
+	attr->max_rd_atomic = params.ord;
+	attr->max_dest_rd_atomic = params.ird;
 	fill_cap(s, &attr->cap);
 
 	memset(init, 0, sizeof(*init));

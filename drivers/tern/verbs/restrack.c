@@ -18,6 +18,7 @@
 #include "mem/umem.h"
 #include "queue/cq.h"
 #include "queue/srq.h"
+#include "stream/state.h"
 #include "mr.h"
 #include "qp.h"
 
@@ -71,18 +72,19 @@ int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct tern_stream *s = tern_stream_of(ibqp);
 	enum tern_qp_state state = READ_ONCE(s->state);
+	struct tern_mpa_params params = tern_stream_params(s);
 	const struct detail details[] = {
 		{ "stream", .text = tern_qp_state_name(state) },
 		{ "sq_size", s->sq.max_wr },
-		{ "sq_open", READ_ONCE(s->sq.head) - READ_ONCE(s->sq.tail) },
+		{ "sq_open", data_race(s->sq.head - s->sq.tail) },
 		{ "rq_size", s->rq.own.max_wr },
 		{ "rq_level", s->rq.srq ? 0 : level_of(&s->rq.own) },
-		{ "ddp_version", s->params.version },
-		{ "mpa_crc", .text = str_on_off(s->params.crc) },
-		{ "tx_markers", .text = str_on_off(s->params.tx_markers) },
-		{ "rx_markers", .text = str_on_off(s->params.rx_markers) },
-		{ "ord", s->params.ord },
-		{ "ird", s->params.ird },
+		{ "ddp_version", params.version },
+		{ "mpa_crc", .text = str_on_off(params.crc) },
+		{ "tx_markers", .text = str_on_off(params.tx_markers) },
+		{ "rx_markers", .text = str_on_off(params.rx_markers) },
+		{ "ord", params.ord },
+		{ "ird", params.ird },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));
@@ -114,7 +116,7 @@ int tern_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 		{ "size", size },
 		{ "level", level },
 		{ "armed", armed },
-		{ "overflow", READ_ONCE(cq->overflow) },
+		{ "overflow", data_race(cq->overflow) },
 		{ "hold_count", READ_ONCE(cq->hold_count) },
 		{ "hold_us", READ_ONCE(cq->hold_us) },
 	};
@@ -132,8 +134,8 @@ int tern_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 				  mr->umem->buf ? "dma-buf" :
 						  "user" },
 		{ "valid", READ_ONCE(mem->map.valid) },
-		{ "access", mem->map.access },
-		{ "windows", READ_ONCE(mem->windows) },
+		{ "access", data_race(mem->map.access) },
+		{ "windows", data_race(mem->windows) },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));
