@@ -2,8 +2,10 @@
 // Copyright (c) 2026 The tern authors
 /* Memory windows of type 1 and 2: bind, invalidate, free (RFC 5041 8, RFC 5040 5.3). */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "window.h"
@@ -113,6 +115,76 @@ static void dealloc_under_fire(void)
 	post_writes(&a, 7, MIB, key, at(0));
 	expect_error_state(&a);
 	expect(all_are(b.buf, MIB, 0x11));
+	pair_down();
+}
+
+#define WRITERS	3
+#define DEPTH	8
+
+static struct { uint64_t at; uint32_t key; } opened;
+
+static long long now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+}
+
+/* keep up to DEPTH Writes of 64 KiB to what is opened outstanding, until one fails */
+static void *keep_writing(void *arg)
+{
+	struct end *e = arg;
+	struct ibv_sge sge = sge_at(e, 0, 64 << 10);
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1,
+		.wr.rdma = { .remote_addr = opened.at, .rkey = opened.key },
+	};
+	struct ibv_wc wc = {};
+	int open = 0;
+
+	while (wc.status == IBV_WC_SUCCESS) {
+		while (open < DEPTH && !ibv_post_send(e->qp, &wr, &bad))
+			open++;
+		open -= ibv_poll_cq(e->scq, 1, &wc);
+	}
+	return NULL;
+}
+
+/*
+ * The removal waits for copies that are running, not for those that begin while it waits.
+ * To overlap all the time they need more CPUs than most labs have.
+ */
+static void dealloc_beside_writers(void)
+{
+	struct end from[WRITERS] = {}, to[WRITERS] = {};
+	pthread_t writer[WRITERS];
+	struct ibv_mw *mw;
+	long long begin, took;
+	int i;
+
+	pair_up(NULL, &spacious);
+	mw = window(IBV_MW_TYPE_1);
+	opened.key = bind1(&b, mw, range(0, MIB, WRITE));
+	opened.at = at(0);
+	for (i = 0; i < WRITERS; i++) {
+		connect_ends(&from[i], &to[i], IP_A, IP_B,
+			     &(struct want){ .cap.max_send_wr = DEPTH },
+			     &(struct want){ .share = &b });
+		must(!pthread_create(&writer[i], NULL, keep_writing, &from[i]));
+	}
+	usleep(100000);
+	begin = now_us();
+	drop(mw);
+	took = now_us() - begin;
+	printf("# it took %lld us\n", took);
+	expect(took < patience_ms() * 1000LL / 10);
+	for (i = 0; i < WRITERS; i++) {
+		must(!pthread_join(writer[i], NULL));
+		end_free(&from[i]);
+		end_free(&to[i]);
+	}
 	pair_down();
 }
 
@@ -543,6 +615,7 @@ static const struct tap_test tests[] = {
 	{ "alloc_mw__unbound_window_gives_no_access", unbound },
 	{ "dealloc_mw__while_bound", dealloc_bound },
 	{ "dealloc_mw__under_the_peers_writes", dealloc_under_fire },
+	{ "dealloc_mw__beside_three_that_write", dealloc_beside_writers },
 	{ "dereg_mr__while_windows_are_bound", region_is_busy },
 	{ "dealloc_mw__by_the_exit_of_the_process", process_exit },
 	{ "bind_mw__type1_opens_its_range", type1_range },
