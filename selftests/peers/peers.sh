@@ -235,7 +235,7 @@ slow_flood()
 # beside WHAT COMMAND...: a point, and what it says; if it fails, the attack ends with it
 beside()
 {
-	point "a good client is served beside $1" "${@:2}" || true
+	point "a good client is served beside $1" "${@:2}"
 	pkill -x peer || true
 	in_b tern set tern_b request-ms 1000
 	sed 's/^/# /' "$TMP/out"
