@@ -29,8 +29,9 @@ struct bytes {
 struct flow {
 	uint32_t nxt;		/* what we send next */
 	uint32_t rcv;		/* what we expect next */
-	unsigned int at;	/* FLOOD_SLOW: bytes that were sent */
+	unsigned int sent;	/* bytes of data */
 	bool up;
+	bool slow;		/* its last byte went alone */
 	bool replied;
 	bool over;
 };
@@ -40,7 +41,7 @@ static struct {
 	struct flow *flows;
 	struct bytes request;
 	struct bytes fpdus;
-	unsigned int answers, replies, rejections, ends, resets;
+	unsigned int answers, replies, rejections, terminates, slow, ends, resets;
 } f;
 
 /* ---- what they send --------------------------------------------------------------------- */
@@ -64,11 +65,11 @@ static void build_bytes(void)
 	unsigned int i;
 
 	mpa_plain(&request, false);
-	request.pd[0] = ASK_SERVE;
+	request.pd[0] = f.how.kind == FLOOD_SLOW ? ASK_QUIET : ASK_SERVE;
 	request.pd_len = 1;
 	f.request.len = mpa_encode(&request, f.request.data);
-	if (f.how.kind != FLOOD_TERMINATES)
-		add_fpdu(&p, ulpdu, seg_send(&p, OP_SEND, 0, 0, data, SEND_LEN, true, ulpdu));
+	if (f.how.kind == FLOOD_SLOW)
+		add_fpdu(&p, ulpdu, seg_write(&p, 0, 0, data, SEND_LEN, true, ulpdu));
 	for (i = 0; i < TERMINATES && f.how.kind == FLOOD_TERMINATES; i++)
 		add_fpdu(&p, ulpdu, seg_terminate(&p, 0, 2, 0xff, ulpdu));
 }
@@ -83,6 +84,8 @@ static void send_segment(unsigned int i, uint8_t flags, const uint8_t *data, siz
 
 	packet_send(&s, FIRST_PORT + i, f.how.port);
 	w->nxt += len + !!(flags & (TH_SYN | TH_FIN));
+	w->sent += len;
+	w->slow = false;
 }
 
 static void send_bytes(unsigned int i, const struct bytes *bytes)
@@ -90,29 +93,49 @@ static void send_bytes(unsigned int i, const struct bytes *bytes)
 	send_segment(i, TH_ACK | TH_PUSH, bytes->data, bytes->len);
 }
 
+/*
+ * FLOOD_SLOW: half of the connections are slow in all of @bytes, the others in its end alone: an
+ * answer to these shows that the victim takes what comes slowly. A Request has its last byte in
+ * the last second, when tern does not refuse it for the many that came at once; a connection
+ * with a Reply does not live so long.
+ */
+static void begin_slowly(unsigned int i, const struct bytes *bytes)
+{
+	size_t slow = bytes == &f.request ? f.how.seconds : 1;
+
+	send_segment(i, TH_ACK, bytes->data, i & 2 ? bytes->len - slow : 0);
+}
+
 /* a byte of the Request, and then of FPDUs that are alike */
 static void send_byte(unsigned int i)
 {
-	unsigned int at = f.flows[i].at++;
+	unsigned int at = f.flows[i].sent;
 	const uint8_t *byte = f.request.data + at;
 
 	if (at >= f.request.len)
 		byte = f.fpdus.data + (at - f.request.len) % f.fpdus.len;
 	send_segment(i, TH_ACK | TH_PUSH, byte, 1);
+	f.flows[i].slow = true;
+}
+
+/* half of those of FLOOD_SLOW have a Reply before */
+static bool has_a_byte(unsigned int i)
+{
+	const struct flow *w = &f.flows[i];
+
+	return f.how.kind == FLOOD_SLOW && w->up && !w->over && (i % 2 || w->replied);
 }
 
 /* ---- what they get ------------------------------------------------------------------------ */
 
 static void came_up(unsigned int i)
 {
-	bool slow = f.how.kind == FLOOD_SLOW;
-
-	if (f.how.kind == FLOOD_SILENT || (slow && i % 2))
+	if (f.how.kind == FLOOD_SILENT)
 		send_segment(i, TH_ACK, NULL, 0);
-	else if (slow || f.how.kind == FLOOD_STARTUPS || f.how.kind == FLOOD_TERMINATES)
+	else if (f.how.kind == FLOOD_SLOW && i % 2)
+		begin_slowly(i, &f.request);
+	else if (f.how.kind != FLOOD_SYN)
 		send_bytes(i, &f.request);
-	if (slow && !(i % 2))
-		f.flows[i].at = f.request.len;
 }
 
 static void reply_came(unsigned int i)
@@ -120,6 +143,8 @@ static void reply_came(unsigned int i)
 	f.replies++;
 	if (f.how.kind == FLOOD_TERMINATES)
 		send_bytes(i, &f.fpdus);
+	else if (f.how.kind == FLOOD_SLOW && !(i % 2))
+		begin_slowly(i, &f.fpdus);
 	else if (f.how.kind == FLOOD_STARTUPS && i % 2)
 		send_segment(i, TH_FIN | TH_ACK, NULL, 0);
 	else
@@ -129,6 +154,12 @@ static void reply_came(unsigned int i)
 static bool is_rejection(const uint8_t *data, size_t len)
 {
 	return len >= MPA_FRAME_HDR && data[16] & MPA_R;
+}
+
+/* tern sends it in a segment of its own, after the length of the ULPDU and DDP's control */
+static bool is_terminate(const uint8_t *data, size_t len)
+{
+	return len > 3 && (data[3] & 15) == OP_TERMINATE;
 }
 
 static void take_data(unsigned int i, const uint8_t *tcp, const uint8_t *data, size_t len)
@@ -141,13 +172,18 @@ static void take_data(unsigned int i, const uint8_t *tcp, const uint8_t *data, s
 	w->rcv += len + fin;
 	f.ends += fin;
 	w->over = w->over || fin;
-	if (len && !w->replied) {
-		w->replied = true;
-		f.rejections += is_rejection(data, len);
-		if (!is_rejection(data, len))
-			reply_came(i);
-	} else if (len) {
+	if (!len)
+		return;
+	if (w->replied) {
+		f.terminates += is_terminate(data, len);
 		send_segment(i, TH_ACK, NULL, 0);
+	} else if (is_rejection(data, len)) {
+		f.rejections++;
+		w->over = true;
+	} else {
+		w->replied = true;
+		f.slow += w->slow;
+		reply_came(i);
 	}
 }
 
@@ -217,8 +253,8 @@ static void stay(void)
 	unsigned int i;
 
 	for (second = now_ms(); second < end; second += SECOND_MS) {
-		for (i = 0; i < f.how.count && f.how.kind == FLOOD_SLOW; i++)
-			if (f.flows[i].up && !f.flows[i].over)
+		for (i = 0; i < f.how.count; i++)
+			if (has_a_byte(i))
 				send_byte(i);
 		look_until(second + SECOND_MS);
 	}
@@ -232,7 +268,8 @@ void flood_run(const struct flood *how)
 	build_bytes();
 	open_all();
 	stay();
-	printf("flood: %u SYNs, %u answers, %u Replies, %u rejections, %u FINs, %u RSTs\n",
-	       how->count, f.answers, f.replies, f.rejections, f.ends, f.resets);
+	printf("flood: %u SYNs, %u answers, %u Replies, %u of slow Requests, %u rejections, "
+	       "%u Terminates, %u FINs, %u RSTs\n", how->count, f.answers, f.replies, f.slow,
+	       f.rejections, f.terminates, f.ends, f.resets);
 	free(f.flows);
 }

@@ -11,7 +11,7 @@
  * @FLOOD_SYN: sends its SYN
  * @FLOOD_SILENT: completes TCP's handshake
  * @FLOOD_SLOW: then sends a byte each second: half of them from their Request on, the
- *	others, after it, of FPDUs
+ *	others, after the Reply, of a Write to no STag; half of each at its end alone
  * @FLOOD_STARTUPS: sends a Request; half of them send FIN after the Reply
  * @FLOOD_TERMINATES: sends a Request, and after the Reply a storm of Terminates
  */

@@ -8,8 +8,8 @@
  * It accepts connections, and opens one for each line "PORT ASK" that arrives at the Unix
  * socket CONTROL. It tells its memory in its private data, posts receives, Reads, a Send and
  * a Write, receives again, and ends what lasts longer than LIFE_MS. The peer may ask for
- * something else (welcome.h): a rejection, an end at once, no answer. It fails when a byte
- * changes that is beside what a peer, a receive or a Read may write to.
+ * something else (welcome.h): a rejection, an end at once, no answer, receives alone. It
+ * fails when a byte changes that is beside what a peer, a receive or a Read may write to.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -329,7 +329,8 @@ static bool on_established(struct conn *c)
 {
 	if (c->ask == ASK_DESTROY)
 		return false;
-	use(c);
+	if (c->ask != ASK_QUIET)
+		use(c);
 	if (c->ask == ASK_LEAVE)
 		rdma_disconnect(c->id);
 	return true;

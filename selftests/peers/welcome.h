@@ -8,7 +8,7 @@
 
 /* what a peer wants the victim to do with a connection: the first byte of the private data
  * of its Request, or of the line that has the victim connect */
-enum ask { ASK_SERVE, ASK_REJECT, ASK_LEAVE, ASK_DESTROY, ASK_IGNORE, ASKS };
+enum ask { ASK_SERVE, ASK_REJECT, ASK_LEAVE, ASK_DESTROY, ASK_IGNORE, ASK_QUIET, ASKS };
 
 /* added to an ask: the peer will agree on RFC 7306; without it an atomic is an error of the
  * victim's program */
