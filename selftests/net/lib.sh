@@ -64,8 +64,17 @@ ktap_test_skip()
 # `||` follows.
 point()
 {
-	local name=$1 status=0 t0=${EPOCHREALTIME/./}
+	local name=$1 status=0 heeded='' t0=${EPOCHREALTIME/./}
 	shift
+	set +e
+	trap heeded=1 ERR
+	false
+	trap - ERR
+	set -e
+	if [ -z "$heeded" ]; then
+		ktap_test_fail "$name" "no error counts inside of a condition, where point is called"
+		return
+	fi
 	( set -e; "$@" ) >"$TMP/out" 2>&1 </dev/null &
 	wait $! || status=$?
 	if [ "$status" = 0 ]; then
