@@ -486,5 +486,6 @@ for user in "${users[@]}"; do
 		done
 	done
 done
+point "the kernel user is removed" modprobe -r tern_near
 point "no report of the kernel" no_report
 finish
