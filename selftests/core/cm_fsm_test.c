@@ -170,6 +170,23 @@ TEST(fsm__passive_peer_to_peer, "F64 MPA-206 MPA-218: ESTABLISHED by the RTR")
 	     { CM_EV_STREAM_FINISHED, CM_CLOSED, BROKE });
 }
 
+TEST(fsm__a_close_before_the_rtr, "it begins after the RTR, with its time limit")
+{
+	for (int s = 0; s < CM_STATE_COUNT; s++) {
+		for (int e = 0; e < CM_EVENT_COUNT; e++) {
+			bool closes = e == CM_EV_STREAM_CLOSING || e == CM_EV_STREAM_FIN_SENT;
+
+			expect_eq(tern_cm_defers(s, e), closes && s == CM_RTR_WAIT);
+			/* nothing that is deferred has a step, and the next state has one */
+			if (tern_cm_defers(s, e)) {
+				expect(!tern_cm_fsm(s, e).valid);
+				expect(tern_cm_fsm(CM_OPEN, e).timer != CM_TIMER_OFF);
+				expect(e > CM_EV_STREAM_OPEN);
+			}
+		}
+	}
+}
+
 TEST(fsm__passive_rtr_never_comes, "F71 MPA-219: ESTABLISHED in error, CLOSE")
 {
 	WALK(false,

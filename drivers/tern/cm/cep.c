@@ -216,18 +216,29 @@ static u32 take_events(struct tern_cep *cep)
 	return events;
 }
 
+/* in the order of enum tern_cm_event: STREAM_OPEN comes before what waits for it */
+static void step_all(struct tern_cep *cep, unsigned long events)
+{
+	unsigned int event;
+
+	for_each_set_bit(event, &events, CM_EVENT_COUNT) {
+		if (tern_cm_defers(cep->state, event))
+			cep->deferred |= BIT(event);
+		else if (!tern_cep_too_early(cep, event))
+			tern_cep_step(cep, event);
+	}
+}
+
 static void work_fn(struct work_struct *work)
 {
 	struct tern_cep *cep = container_of(work, struct tern_cep, work);
-	unsigned long events;
-	unsigned int event;
+	u32 deferred;
 
 	mutex_lock(&cep->lock);
 	do {
-		events = take_events(cep);
-		for_each_set_bit(event, &events, CM_EVENT_COUNT)
-			if (!tern_cep_too_early(cep, event))
-				tern_cep_step(cep, event);
+		deferred = cep->deferred;
+		cep->deferred = 0;
+		step_all(cep, deferred | take_events(cep));
 	} while (tern_startup_look(cep) || data_race(READ_ONCE(cep->events)));
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);

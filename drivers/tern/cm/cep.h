@@ -41,6 +41,7 @@ struct tern_listen_id;
  * @lock: guards all below up to @event_lock; taken before the socket lock;
  *	readers of the state for users take it too
  * @state: written under @lock
+ * @deferred: BIT(enum tern_cm_event) that came too soon, see tern_cm_defers()
  * @id: iw_cm's, with a reference, from connect or accept to CM_ACT_PUT_ID
  * @request_nr: what iw_cm's id holds in CM_ULP_WAIT, see event.c
  * @active: our end is the initiator
@@ -89,6 +90,7 @@ struct tern_cep {
 
 	struct mutex lock;	/* see above */
 	enum tern_cm_state state;
+	u32 deferred;
 	struct iw_cm_id *id;
 	u32 request_nr;
 	bool active;

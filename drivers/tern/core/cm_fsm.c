@@ -123,6 +123,12 @@ struct tern_cm_step tern_cm_fsm(enum tern_cm_state state,
 	return table[state][event];
 }
 
+bool tern_cm_defers(enum tern_cm_state state, enum tern_cm_event event)
+{
+	return state == CM_RTR_WAIT && (event == CM_EV_STREAM_CLOSING ||
+					event == CM_EV_STREAM_FIN_SENT);
+}
+
 static const char * const state_names[CM_STATE_COUNT] = {
 	[CM_IDLE] = "IDLE",
 	[CM_CONNECTING] = "CONNECTING",

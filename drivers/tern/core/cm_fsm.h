@@ -107,6 +107,12 @@ struct tern_cm_step {
 struct tern_cm_step tern_cm_fsm(enum tern_cm_state state,
 				enum tern_cm_event event);
 
+/*
+ * Does @event wait until another one changes @state? A close may begin while the peer's RTR
+ * is awaited, and needs its time limit after that.
+ */
+bool tern_cm_defers(enum tern_cm_state state, enum tern_cm_event event);
+
 const char *tern_cm_state_name(enum tern_cm_state state);
 const char *tern_cm_event_name(enum tern_cm_event event);
 
