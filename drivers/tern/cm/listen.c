@@ -289,7 +289,8 @@ static long take_some(struct tern_listener *l)
 	lockdep_assert_held(&l->lock);
 	for (n = 0; n < ACCEPT_BUDGET; n++) {
 		sock = tern_listen_sock_accept(l->sock);
-		if (PTR_ERR(sock) == -ECONNABORTED)
+		/* the connection is over, or another's */
+		if (PTR_ERR(sock) == -ECONNABORTED || PTR_ERR(sock) == -EBUSY)
 			continue;
 		if (PTR_ERR(sock) == -EAGAIN)
 			return -1;

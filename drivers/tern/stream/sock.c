@@ -82,11 +82,19 @@ static void write_space(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static void set_callbacks(struct tern_sock *s)
+/*
+ * Return: false when the socket belongs to others: a BPF program may put one that is
+ * accepted into a sockmap before we see it
+ */
+static bool set_callbacks(struct tern_sock *s)
 {
 	struct sock *sk = s->sk;
 
 	write_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_user_data) {
+		write_unlock_bh(&sk->sk_callback_lock);
+		return false;
+	}
 	s->saved_data_ready = sk->sk_data_ready;
 	s->saved_write_space = sk->sk_write_space;
 	s->saved_state_change = sk->sk_state_change;
@@ -95,6 +103,7 @@ static void set_callbacks(struct tern_sock *s)
 	sk->sk_state_change = state_change;
 	sk->sk_user_data = s;
 	write_unlock_bh(&sk->sk_callback_lock);
+	return true;
 }
 
 static void clear_callbacks(struct tern_sock *s)
@@ -247,9 +256,14 @@ struct tern_sock *tern_sock_wrap(struct socket *sock)
 	sk->sk_allocation = GFP_ATOMIC | __GFP_NOWARN;
 	sk->sk_use_task_frag = false;
 	tern_sock_keep_urgent(sk);
-	set_callbacks(s);
+	ret = -EBUSY;
+	if (!set_callbacks(s))
+		goto err_free;
 	return s;
 
+err_free:
+	sock_put(sk);
+	kfree(s);
 err_close:
 	close_socket(sock);
 	return ERR_PTR(ret);

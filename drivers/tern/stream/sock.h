@@ -71,7 +71,8 @@ struct tern_sock {
  *
  * Sets TCP_NODELAY, SOCK_URGINLINE, sk_use_task_frag = false, sk_allocation =
  * GFP_ATOMIC | __GFP_NOWARN, and our callbacks (no owner yet). Context:
- * process. Return: the tern_sock with one reference, or ERR_PTR(-ENOMEM).
+ * process. Return: the tern_sock with one reference, or ERR_PTR(): -ENOMEM, or
+ * -EBUSY when a BPF sockmap has the socket.
  */
 struct tern_sock *tern_sock_wrap(struct socket *sock);
 
