@@ -80,26 +80,40 @@ static bool carries_ip(const struct net_device *netdev)
 	}
 }
 
+static void port_changed(struct tern_device *dev, struct net_device *netdev)
+{
+	bool up = netif_running(netdev) && netif_carrier_ok(netdev);
+
+	ASSERT_RTNL();
+	if (up == dev->port_up)
+		return;
+	dev->port_up = up;
+	tern_compat_port_event(&dev->ibdev, netdev, up);
+}
+
 /*
- * The netdev may be unregistered while its device is being registered. The
- * notifier finds no device then, and the netdev would wait forever for the
- * reference that the device holds.
+ * While its device is being registered the netdev may be unregistered, move to another
+ * netns than @net or change its state. The notifier finds no device then; and the netdev
+ * would wait forever for the reference that the device holds.
  */
-static int check_still_there(struct net_device *netdev)
+static int look_again(struct net_device *netdev, const struct net *net)
 {
 	struct ib_device *ibdev;
-	bool there;
+	bool stayed;
 
+	ibdev = ib_device_get_by_netdev(netdev, (enum rdma_driver_id)TERN_DRIVER_ID);
+	if (!ibdev)
+		return -ENODEV;
 	rtnl_lock();
-	there = netdev->reg_state == NETREG_REGISTERED;
+	stayed = netdev->reg_state == NETREG_REGISTERED && net_eq(dev_net(netdev), net);
+	if (stayed)
+		port_changed(to_tern_dev(ibdev), netdev);
 	rtnl_unlock();
-	if (there)
-		return 0;
-	ibdev = ib_device_get_by_netdev(netdev,
-					(enum rdma_driver_id)TERN_DRIVER_ID);
-	if (ibdev)
+	if (stayed)
+		ib_device_put(ibdev);
+	else
 		ib_unregister_device_and_put(ibdev);
-	return -ENODEV;
+	return stayed ? 0 : -ENODEV;
 }
 
 /* one at a time: two calls for the same netdev would both find it free */
@@ -107,6 +121,8 @@ static DEFINE_MUTEX(newlink_lock);
 
 static int newlink(const char *name, struct net_device *netdev)
 {
+	/* to compare with, not to follow */
+	const struct net *net = dev_net(netdev);
 	struct ib_device *ibdev;
 	int ret;
 
@@ -122,7 +138,7 @@ static int newlink(const char *name, struct net_device *netdev)
 		ret = tern_device_create(name, netdev);
 	}
 	mutex_unlock(&newlink_lock);
-	return ret ?: check_still_there(netdev);
+	return ret ?: look_again(netdev, net);
 }
 
 static struct rdma_link_ops link_ops = {
@@ -131,17 +147,6 @@ static struct rdma_link_ops link_ops = {
 };
 
 /* ---- what happens to the netdev --------------------------------------------- */
-
-static void port_changed(struct tern_device *dev, struct net_device *netdev)
-{
-	bool up = netif_running(netdev) && netif_carrier_ok(netdev);
-
-	ASSERT_RTNL();
-	if (up == dev->port_up)
-		return;
-	dev->port_up = up;
-	tern_compat_port_event(&dev->ibdev, netdev, up);
-}
 
 static void address_changed(struct tern_device *dev)
 {
