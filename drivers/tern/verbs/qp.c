@@ -298,6 +298,7 @@ int tern_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_udata *udata)
 {
 	struct tern_qp *qp = to_tern_qp(ibqp);
+	int ret;
 
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS || mask & IB_QP_CAP)
 		return -EOPNOTSUPP;
@@ -309,9 +310,13 @@ int tern_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return -EINVAL;
 	if (mask & IB_QP_ACCESS_FLAGS)
 		set_access(qp, attr, mask);
-	if (mask & IB_QP_STATE)
-		return modify_state(qp, attr->qp_state);
-	return 0;
+	if (!(mask & IB_QP_STATE))
+		return 0;
+	/* iw_cm comes without a reference, and a close waits for the socket */
+	tern_stream_get(&qp->stream);
+	ret = modify_state(qp, attr->qp_state);
+	tern_stream_put(&qp->stream);
+	return ret;
 }
 
 static enum ib_qp_state ib_state(const struct tern_qp *qp)
