@@ -228,6 +228,11 @@ bool conf_save(const struct device *dev)
 
 	if (!conf_find(&conf, dev->name))
 		return false;
+	/* what would be read back as another name */
+	if (!good_name(dev->netdev, sizeof(dev->netdev)) || strpbrk(dev->netdev, "#;?")) {
+		complain("%s: netdev '%s' has no name for a file", dev->name, dev->netdev);
+		return false;
+	}
 	if (make_directories() && write_file(conf.file, dev))
 		return true;
 	complain("%s: %s", conf.file, strerror(errno));

@@ -3,6 +3,7 @@
 /* tern show, tern set */
 #include "dev.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,15 @@ static const struct nla_policy policy[TERN_A_DEV_MAX + 1] = {
 	[TERN_A_DEV_SETTINGS] = { .type = NLA_NESTED },
 };
 
+/* root of a container may give its netdev a name that a terminal obeys */
+static void read_name(char *name, struct nlattr *attr)
+{
+	nla_strlcpy(name, attr, IFNAMSIZ);
+	for (; *name; name++)
+		if (!isgraph((unsigned char)*name))
+			*name = '?';
+}
+
 bool dev_read(struct nlmsghdr *hdr, struct device *dev)
 {
 	struct nlattr *tb[TERN_A_DEV_MAX + 1];
@@ -37,7 +47,7 @@ bool dev_read(struct nlmsghdr *hdr, struct device *dev)
 	dev->netdev[0] = '\0';
 	if (tb[TERN_A_DEV_NETDEV]) {
 		dev->ifindex = nla_get_u32(tb[TERN_A_DEV_IFINDEX]);
-		nla_strlcpy(dev->netdev, tb[TERN_A_DEV_NETDEV], sizeof(dev->netdev));
+		read_name(dev->netdev, tb[TERN_A_DEV_NETDEV]);
 	}
 	settings_read(&dev->settings, tb[TERN_A_DEV_SETTINGS]);
 	return true;

@@ -263,12 +263,25 @@ static void print_page(const struct page *page)
 		fputs("# EOF\n", page->out);
 }
 
+/* into a device or a pipe, which must stay what it is */
+static bool print_special(struct page *page, const char *file)
+{
+	page->out = fopen(file, "we");
+	if (!page->out)
+		return false;
+	print_page(page);
+	return !fclose(page->out);
+}
+
 /* a reader of the file sees the old page or the new one */
 static bool print_file(struct page *page, const char *file)
 {
 	char temp[PATH_MAX];
+	struct stat st;
 	int fd;
 
+	if (!stat(file, &st) && !S_ISREG(st.st_mode))
+		return print_special(page, file);
 	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", file) >= (int)sizeof(temp)) {
 		errno = ENAMETOOLONG;
 		return false;
