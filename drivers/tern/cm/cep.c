@@ -239,6 +239,7 @@ static void work_fn(struct work_struct *work)
 		deferred = cep->deferred;
 		cep->deferred = 0;
 		step_all(cep, deferred | take_events(cep));
+		/* events of now; later ones queue the work again */
 	} while (tern_startup_look(cep) || data_race(READ_ONCE(cep->events)));
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);

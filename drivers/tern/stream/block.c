@@ -175,6 +175,7 @@ static unsigned long count_blocks(struct shrinker *shrinker, struct shrink_contr
 	for_each_possible_cpu(cpu) {
 		const struct tern_block_ring *r = per_cpu_ptr(&rings, cpu);
 
+		/* an estimate */
 		nr += data_race(r->nr + !!r->open.page);
 	}
 	return nr ?: SHRINK_EMPTY;

@@ -327,6 +327,7 @@ static void open_window(struct sock *sk)
 void tern_sock_unlock(struct tern_sock *s)
 {
 	release_sock(s->sk);
+	/* open_window() looks again */
 	if (data_race(window_is_shut(s->sk)))
 		open_window(s->sk);
 }

@@ -218,6 +218,7 @@ bool tern_tx_go_idle(struct tern_stream *s)
 	struct tern_lazy *lazy = &s->sched.lazy;
 	bool idle;
 
+	/* if it is on, look again with the lock */
 	if (!data_race(READ_ONCE(lazy->on)))
 		return tern_sq_go_idle(&s->sq, false);
 	spin_lock_bh(&s->sched.lazy_lock);

@@ -76,6 +76,7 @@ int tern_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	const struct detail details[] = {
 		{ "stream", .text = tern_qp_state_name(state) },
 		{ "sq_size", s->sq.max_wr },
+		/* of a moment */
 		{ "sq_open", data_race(s->sq.head - s->sq.tail) },
 		{ "rq_size", s->rq.own.max_wr },
 		{ "rq_level", s->rq.srq ? 0 : level_of(&s->rq.own) },
@@ -116,6 +117,7 @@ int tern_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 		{ "size", size },
 		{ "level", level },
 		{ "armed", armed },
+		/* of a moment */
 		{ "overflow", data_race(cq->overflow) },
 		{ "hold_count", READ_ONCE(cq->hold_count) },
 		{ "hold_us", READ_ONCE(cq->hold_us) },
@@ -134,7 +136,9 @@ int tern_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 				  mr->umem->buf ? "dma-buf" :
 						  "user" },
 		{ "valid", READ_ONCE(mem->map.valid) },
+		/* each of its own moment */
 		{ "access", data_race(mem->map.access) },
+		/* likewise */
 		{ "windows", data_race(mem->windows) },
 	};
 
