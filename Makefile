@@ -24,7 +24,8 @@
 #	make soak MINUTES=60	a mix of everything for that long, in the checked kernel
 #	make check-debug	the tests in the checked kernel (KASAN, lockdep, ...)
 #	make check-debug-short	a short form of them
-#	make check-peers	hostile peers, made from seeds, in the checked kernel
+#	make check-peers	hostile peers, made from seeds, in the checked kernel; and what
+#				others notice of one
 #	make check-outside	the kernel's own tests, stress-ng, and power cuts under file systems
 #	make guard		instructions of a message, compared with committed figures
 #	make bench		instructions of a message, beside siw, rxe and TCP
@@ -75,7 +76,7 @@ check-outside:
 	@selftests/check outside-kernel outside-stress outside-cuts
 
 check-peers:
-	@selftests/check debug-peers
+	@selftests/check debug-peers bystander
 
 soak:
 	@TERN_SET_SOAK_SECONDS=$$((60 * $(or $(MINUTES),10))) selftests/check soak

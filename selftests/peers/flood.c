@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* Many connections at once: each has a few numbers, and no byte of it is sent twice. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,19 @@
 #define FIRST_PORT	20000
 #define TERMINATES	40
 #define SEND_LEN	1000
+#define SENDS		24
+#define BESIDE		100	/* connections of FLOOD_SCRIPT at a time */
 #define SECOND_MS	1000
 
 const char *const flood_names[FLOOD_KINDS] = {
-	"SYNs", "silent", "slow", "startups", "Terminates",
+	"SYNs", "silent", "slow", "startups", "Terminates", "script",
 };
 
-/* what a connection sends in one segment */
+/* what a connection sends in one segment; those of FLOOD_SCRIPT send all of them */
+enum part { PART_REQUEST, PART_FPDUS, PART_LAST = PART_FPDUS + SENDS, PARTS };
+/* with SYN and RST */
+#define PACKETS		(PARTS + 2)
+
 struct bytes {
 	uint8_t data[1460];
 	size_t len;
@@ -29,6 +36,7 @@ struct bytes {
 struct flow {
 	uint32_t nxt;		/* what we send next */
 	uint32_t rcv;		/* what we expect next */
+	unsigned int packets;	/* that we sent */
 	unsigned int sent;	/* bytes of data */
 	bool up;
 	bool slow;		/* its last byte went alone */
@@ -39,39 +47,51 @@ struct flow {
 static struct {
 	struct flood how;
 	struct flow *flows;
-	struct bytes request;
-	struct bytes fpdus;
-	unsigned int answers, replies, rejections, terminates, slow, ends, resets;
+	struct bytes parts[PARTS];
+	unsigned int begun, answers, replies, rejections, terminates, slow, ends, resets;
 } f;
 
 /* ---- what they send --------------------------------------------------------------------- */
 
-static void add_fpdu(struct peer *p, const uint8_t *ulpdu, size_t len)
+static void add_fpdu(struct peer *p, enum part at, const uint8_t *ulpdu, size_t len)
 {
+	struct bytes *to = &f.parts[at];
 	uint8_t out[2 * SEND_LEN + 64];
 	size_t n = fpdu_build(p, ulpdu, len, NULL, out);
 
-	must(f.fpdus.len + n <= sizeof(f.fpdus.data), "a segment is too short");
-	memcpy(f.fpdus.data + f.fpdus.len, out, n);
-	f.fpdus.len += n;
+	must(to->len + n <= sizeof(to->data), "a segment is too short");
+	memcpy(to->data + to->len, out, n);
+	to->len += n;
 }
 
-static void build_bytes(void)
+static void build_request(void)
+{
+	bool quiet = f.how.kind == FLOOD_SLOW || f.how.kind == FLOOD_SCRIPT;
+	struct bytes *to = &f.parts[PART_REQUEST];
+	struct mpa_frame request;
+
+	mpa_plain(&request, false);
+	request.pd[0] = quiet ? ASK_QUIET : ASK_SERVE;
+	request.pd_len = 1;
+	to->len = mpa_encode(&request, to->data);
+}
+
+static void build_fpdus(void)
 {
 	struct peer p = { .crc = true, .version = 1, .tx_msn = { 1, 1, 1, 1 } };
 	static const uint8_t data[SEND_LEN];
+	enum flood_kind kind = f.how.kind;
 	uint8_t ulpdu[SEND_LEN + 64];
-	struct mpa_frame request;
 	unsigned int i;
 
-	mpa_plain(&request, false);
-	request.pd[0] = f.how.kind == FLOOD_SLOW ? ASK_QUIET : ASK_SERVE;
-	request.pd_len = 1;
-	f.request.len = mpa_encode(&request, f.request.data);
-	if (f.how.kind == FLOOD_SLOW)
-		add_fpdu(&p, ulpdu, seg_write(&p, 0, 0, data, SEND_LEN, true, ulpdu));
-	for (i = 0; i < TERMINATES && f.how.kind == FLOOD_TERMINATES; i++)
-		add_fpdu(&p, ulpdu, seg_terminate(&p, 0, 2, 0xff, ulpdu));
+	for (i = 0; i < TERMINATES && kind == FLOOD_TERMINATES; i++)
+		add_fpdu(&p, PART_FPDUS, ulpdu, seg_terminate(&p, 0, 2, 0xff, ulpdu));
+	for (i = 0; i < SENDS && kind == FLOOD_SCRIPT; i++)
+		add_fpdu(&p, PART_FPDUS + i, ulpdu,
+			 seg_send(&p, OP_SEND, 0, 0, data, SEND_LEN, true, ulpdu));
+	if (kind == FLOOD_SCRIPT || kind == FLOOD_SLOW)
+		add_fpdu(&p, kind == FLOOD_SLOW ? PART_FPDUS : PART_LAST, ulpdu,
+			 seg_write(&p, 0, 0, data, SEND_LEN, true, ulpdu));
 }
 
 static void send_segment(unsigned int i, uint8_t flags, const uint8_t *data, size_t len)
@@ -84,24 +104,26 @@ static void send_segment(unsigned int i, uint8_t flags, const uint8_t *data, siz
 
 	packet_send(&s, FIRST_PORT + i, f.how.port);
 	w->nxt += len + !!(flags & (TH_SYN | TH_FIN));
+	w->packets++;
 	w->sent += len;
 	w->slow = false;
 }
 
-static void send_bytes(unsigned int i, const struct bytes *bytes)
+static void send_part(unsigned int i, enum part at)
 {
-	send_segment(i, TH_ACK | TH_PUSH, bytes->data, bytes->len);
+	send_segment(i, TH_ACK | TH_PUSH, f.parts[at].data, f.parts[at].len);
 }
 
 /*
- * FLOOD_SLOW: half of the connections are slow in all of @bytes, the others in its end alone: an
+ * FLOOD_SLOW: half of the connections are slow in all of @at, the others in its end alone: an
  * answer to these shows that the victim takes what comes slowly. A Request has its last byte in
  * the last second, when tern does not refuse it for the many that came at once; a connection
  * with a Reply does not live so long.
  */
-static void begin_slowly(unsigned int i, const struct bytes *bytes)
+static void begin_slowly(unsigned int i, enum part at)
 {
-	size_t slow = bytes == &f.request ? f.how.seconds : 1;
+	const struct bytes *bytes = &f.parts[at];
+	size_t slow = at == PART_REQUEST ? f.how.seconds : 1;
 
 	send_segment(i, TH_ACK, bytes->data, i & 2 ? bytes->len - slow : 0);
 }
@@ -109,13 +131,28 @@ static void begin_slowly(unsigned int i, const struct bytes *bytes)
 /* a byte of the Request, and then of FPDUs that are alike */
 static void send_byte(unsigned int i)
 {
+	const struct bytes *request = &f.parts[PART_REQUEST], *fpdus = &f.parts[PART_FPDUS];
 	unsigned int at = f.flows[i].sent;
-	const uint8_t *byte = f.request.data + at;
+	const uint8_t *byte = request->data + at;
 
-	if (at >= f.request.len)
-		byte = f.fpdus.data + (at - f.request.len) % f.fpdus.len;
+	if (at >= request->len)
+		byte = fpdus->data + (at - request->len) % fpdus->len;
 	send_segment(i, TH_ACK | TH_PUSH, byte, 1);
 	f.flows[i].slow = true;
+}
+
+/* the next packet of FLOOD_SCRIPT: a SYN, each part, RST; Return: it was the last one */
+static bool send_next(unsigned int i)
+{
+	unsigned int at = f.flows[i].packets;
+
+	if (!at)
+		send_segment(i, TH_SYN, NULL, 0);
+	else if (at <= PARTS)
+		send_part(i, at - 1);
+	else
+		send_segment(i, TH_RST | TH_ACK, NULL, 0);
+	return at == PACKETS - 1;
 }
 
 /* half of those of FLOOD_SLOW have a Reply before */
@@ -133,22 +170,29 @@ static void came_up(unsigned int i)
 	if (f.how.kind == FLOOD_SILENT)
 		send_segment(i, TH_ACK, NULL, 0);
 	else if (f.how.kind == FLOOD_SLOW && i % 2)
-		begin_slowly(i, &f.request);
-	else if (f.how.kind != FLOOD_SYN)
-		send_bytes(i, &f.request);
+		begin_slowly(i, PART_REQUEST);
+	else if (f.how.kind != FLOOD_SYN && f.how.kind != FLOOD_SCRIPT)
+		send_part(i, PART_REQUEST);
+}
+
+/* not for FLOOD_SCRIPT, whose packets are always the same */
+static void send_ack(unsigned int i)
+{
+	if (f.how.kind != FLOOD_SCRIPT)
+		send_segment(i, TH_ACK, NULL, 0);
 }
 
 static void reply_came(unsigned int i)
 {
 	f.replies++;
 	if (f.how.kind == FLOOD_TERMINATES)
-		send_bytes(i, &f.fpdus);
+		send_part(i, PART_FPDUS);
 	else if (f.how.kind == FLOOD_SLOW && !(i % 2))
-		begin_slowly(i, &f.fpdus);
+		begin_slowly(i, PART_FPDUS);
 	else if (f.how.kind == FLOOD_STARTUPS && i % 2)
 		send_segment(i, TH_FIN | TH_ACK, NULL, 0);
 	else
-		send_segment(i, TH_ACK, NULL, 0);
+		send_ack(i);
 }
 
 static bool is_rejection(const uint8_t *data, size_t len)
@@ -176,7 +220,7 @@ static void take_data(unsigned int i, const uint8_t *tcp, const uint8_t *data, s
 		return;
 	if (w->replied) {
 		f.terminates += is_terminate(data, len);
-		send_segment(i, TH_ACK, NULL, 0);
+		send_ack(i);
 	} else if (is_rejection(data, len)) {
 		f.rejections++;
 		w->over = true;
@@ -229,10 +273,48 @@ static void look_until(uint64_t end)
 
 /* ---- all of them -------------------------------------------------------------------------- */
 
-/* when the @n-th SYN is due */
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	(void)sig;
+	stopped = true;
+}
+
+/* when the @n-th packet is due */
 static uint64_t due(uint64_t begin, unsigned int n)
 {
 	return f.how.rate ? begin + n * 1000ull / f.how.rate : 0;
+}
+
+static unsigned int new_flow(void)
+{
+	unsigned int i = f.begun++ % f.how.count;
+
+	f.flows[i] = (struct flow) { .nxt = f.begun * 70000 };
+	return i;
+}
+
+/*
+ * BESIDE connections in turn, each with its next packet; the next one begins after the last.
+ * The first ones begin in different turns, so that not all send the same in one turn.
+ */
+static void run_script(void)
+{
+	unsigned int flows[BESIDE], n, i;
+	uint64_t begin = now_ms();
+
+	signal(SIGTERM, stop);
+	for (i = 0; i < BESIDE; i++)
+		flows[i] = new_flow();
+	for (n = 0; n < f.how.rate * f.how.seconds && !stopped; n++) {
+		look_until(due(begin, n));
+		i = n % BESIDE;
+		if (n / BESIDE >= i % PACKETS && send_next(flows[i]))
+			flows[i] = new_flow();
+	}
+	for (i = 0; i < BESIDE; i++)
+		send_segment(flows[i], TH_RST | TH_ACK, NULL, 0);
 }
 
 static void open_all(void)
@@ -242,8 +324,7 @@ static void open_all(void)
 
 	for (i = 0; i < f.how.count; i++) {
 		look_until(due(begin, i));
-		f.flows[i].nxt = i * 70000;
-		send_segment(i, TH_SYN, NULL, 0);
+		send_segment(new_flow(), TH_SYN, NULL, 0);
 	}
 }
 
@@ -265,11 +346,16 @@ void flood_run(const struct flood *how)
 	f.how = *how;
 	f.flows = calloc(how->count, sizeof(*f.flows));
 	must(f.flows && how->count <= 40000, "%u connections", how->count);
-	build_bytes();
-	open_all();
-	stay();
+	build_request();
+	build_fpdus();
+	if (how->kind == FLOOD_SCRIPT) {
+		run_script();
+	} else {
+		open_all();
+		stay();
+	}
 	printf("flood: %u SYNs, %u answers, %u Replies, %u of slow Requests, %u rejections, "
-	       "%u Terminates, %u FINs, %u RSTs\n", how->count, f.answers, f.replies, f.slow,
+	       "%u Terminates, %u FINs, %u RSTs\n", f.begun, f.answers, f.replies, f.slow,
 	       f.rejections, f.terminates, f.ends, f.resets);
 	free(f.flows);
 }

@@ -14,9 +14,12 @@
  *	others, after the Reply, of a Write to no STag; half of each at its end alone
  * @FLOOD_STARTUPS: sends a Request; half of them send FIN after the Reply
  * @FLOOD_TERMINATES: sends a Request, and after the Reply a storm of Terminates
+ * @FLOOD_SCRIPT: sends a Request, Sends, a Write to no STag, and RST, whatever it gets; then
+ *	another one begins, until SIGTERM
  */
 enum flood_kind {
-	FLOOD_SYN, FLOOD_SILENT, FLOOD_SLOW, FLOOD_STARTUPS, FLOOD_TERMINATES, FLOOD_KINDS
+	FLOOD_SYN, FLOOD_SILENT, FLOOD_SLOW, FLOOD_STARTUPS, FLOOD_TERMINATES, FLOOD_SCRIPT,
+	FLOOD_KINDS
 };
 
 extern const char *const flood_names[FLOOD_KINDS];
@@ -25,9 +28,9 @@ extern const char *const flood_names[FLOOD_KINDS];
  * struct flood - what to do
  * @kind: of connections
  * @port: of the victim
- * @count: connections
- * @rate: SYNs each second; 0: as they go
- * @seconds: after the last SYN
+ * @count: connections, or ports of FLOOD_SCRIPT
+ * @rate: packets of FLOOD_SCRIPT, or SYNs of others, each second; 0: as they go
+ * @seconds: after the last SYN, or all of FLOOD_SCRIPT
  */
 struct flood {
 	enum flood_kind kind;

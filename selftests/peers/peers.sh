@@ -18,8 +18,8 @@
 #
 # Arguments are words: seed=N runs that seed alone, with verbose to see what it does, count=M
 # those after it too, manner=K with these settings of the victim, which a batch names when it
-# fails; floods these points alone. TERN_SET_PEERS_SECONDS (300):
-# how long; TERN_SET_SEED (1): the first seed.
+# fails; floods these points alone; bystander that of bystander.sh, which is in no other run.
+# TERN_SET_PEERS_SECONDS (300): how long; TERN_SET_SEED (1): the first seed.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -27,12 +27,14 @@ cd ../net || exit
 # shellcheck source=../net/scene.sh
 . ./scene.sh
 cd ../peers || exit
+# shellcheck source=bystander.sh
+. ./bystander.sh
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern only: it counts tern's counters"
 
 seconds=${TERN_SET_PEERS_SECONDS:-300}
 seed=${TERN_SET_SEED:-1}
-alone='' only='' count=1 verbose='' manner='' wanted_manner=''
+alone='' only=() count=1 verbose='' manner='' wanted_manner=''
 per_batch=50
 flood=10000
 OWN=10.7.0.66
@@ -47,7 +49,7 @@ for word; do
 	count=*)	count=${word#*=} ;;
 	manner=*)	wanted_manner=${word#*=} ;;
 	verbose)	verbose=verbose ;;
-	floods)		only=floods ;;
+	floods|bystander) only+=("$word") ;;
 	*)		skip_all "unknown word $word" ;;
 	esac
 done
@@ -276,8 +278,8 @@ unload()
 places_up
 dmesg -W 2>/dev/null | grep --line-buffered -E "$TERN_BAD_LOG" >"$TMP/reports" 2>/dev/null &
 : >"$TMP/counts"
-if [ -n "$only" ]; then
-	floods
+if [ ${#only[@]} -gt 0 ]; then
+	for word in "${only[@]}"; do $word; done
 elif [ -n "$alone" ]; then
 	point "peers of seeds $seed to $((seed + count - 1)) leave nothing" batch "$seed" "$count"
 	[ -z "$verbose" ] || sed 's/^/# /' "$TMP/out"
