@@ -153,7 +153,7 @@ all_links()
 	in_a tern down --all
 	is_gone tern_a
 	is_gone t_9
-	is_up tern_b v0b
+	in_b tern show tern_b | has 'netdev v0b$'
 	in_a tern up --all
 }
 
