@@ -11,6 +11,8 @@
 # top_of_a [OPTION]...: tern -j top, its PID in $top_pid, when it has printed its first report
 top_of_a()
 {
+	# what an earlier one wrote is not this one's
+	: >"$TMP/top"
 	ip netns exec a tern -j top "$@" >"$TMP/top" 2>"$TMP/stderr" &
 	top_pid=$!
 	eventually grep -q tern_a "$TMP/top"
