@@ -204,6 +204,10 @@ by_the_timer()
 	[ "$(stat -c %a "$dir/tern.prom")" = 644 ]
 	not in_a tern metrics "$TMP/nowhere/tern.prom"
 	not in_a tern metrics "$dir"
+	# a device is written to, and stays one
+	mknod "$TMP/null" c 1 3
+	in_a tern metrics "$TMP/null"
+	[ -c "$TMP/null" ]
 	[ "$(ls "$dir")" = tern.prom ]
 	grep -qx OnUnitActiveSec=15s "${unit%.service}.timer"
 }
