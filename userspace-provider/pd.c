@@ -32,7 +32,7 @@ static void parent_free(struct tern_pd *parent)
 {
 	if (parent->td)
 		atomic_fetch_sub(&parent->td->users, 1);
-	atomic_fetch_sub(&parent->inner->users, 1);
+	tern_pd_put(parent->inner);
 	free(parent);
 }
 
@@ -41,12 +41,12 @@ int tern_pd_dealloc(struct ibv_pd *ibpd)
 	struct tern_pd *pd = to_tern_pd(ibpd);
 	int err;
 
+	if (atomic_load(&pd->users))
+		return EBUSY;
 	if (pd->inner) {
 		parent_free(pd);
 		return 0;
 	}
-	if (atomic_load(&pd->users))
-		return EBUSY;
 
 	err = ibv_cmd_dealloc_pd(ibpd);
 	if (err)
@@ -105,7 +105,7 @@ struct ibv_pd *tern_pd_alloc_parent(struct ibv_context *ctx,
 	if (!parent)
 		return NULL;
 	parent->inner = pd;
-	atomic_fetch_add(&pd->users, 1);
+	tern_pd_get(pd);
 	if (attr->td) {
 		parent->td = container_of(attr->td, struct tern_td, td);
 		atomic_fetch_add(&parent->td->users, 1);

@@ -23,7 +23,9 @@ struct tern_td {
  * @pd: what libibverbs sees; a parent domain has the handle of its @inner
  * @inner: the protection domain of a parent domain, else NULL
  * @td: the thread domain of a parent domain, or NULL
- * @users: parent domains around this one
+ * @users: parent domains around this one, its QPs and SRQs. The kernel counts those of a
+ *	parent domain as @inner's. MRs and windows are not counted: nothing here follows
+ *	their pointer to a parent domain
  */
 struct tern_pd {
 	struct ibv_pd pd;
@@ -35,6 +37,17 @@ struct tern_pd {
 static inline struct tern_pd *to_tern_pd(struct ibv_pd *pd)
 {
 	return container_of(pd, struct tern_pd, pd);
+}
+
+/* for a QP or SRQ of @pd */
+static inline void tern_pd_get(struct tern_pd *pd)
+{
+	atomic_fetch_add(&pd->users, 1);
+}
+
+static inline void tern_pd_put(struct tern_pd *pd)
+{
+	atomic_fetch_sub(&pd->users, 1);
 }
 
 /* do queues created in @pd need locks? */

@@ -120,6 +120,8 @@ struct ibv_qp *tern_qp_create_ex(struct ibv_context *ctx,
 	err = bring_up(qp, attr);
 	if (err)
 		goto err_free;
+	qp->pd = to_tern_pd(attr->pd);
+	tern_pd_get(qp->pd);
 	/* ibv_cmd_create_qp_ex() clears the bit */
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		qp->vqp.comp_mask |= VERBS_QP_EX;
@@ -179,6 +181,7 @@ int tern_qp_destroy(struct ibv_qp *ibqp)
 	tern_lazy_exit(qp);
 	tern_queue_destroy(&qp->rq);
 	tern_queue_destroy(&qp->sq);
+	tern_pd_put(qp->pd);
 	free(qp);
 	return 0;
 }

@@ -29,6 +29,7 @@ struct tern_wr_batch {
 /**
  * struct tern_qp - a queue pair
  * @vqp: what libibverbs sees
+ * @pd: as the program named it
  * @sq: send queue
  * @rq: receive queue; unused with an SRQ
  * @batch: guarded by @sq's lock
@@ -40,6 +41,7 @@ struct tern_wr_batch {
  */
 struct tern_qp {
 	struct verbs_qp vqp;
+	struct tern_pd *pd;
 	struct tern_queue sq;
 	struct tern_queue rq;
 	struct tern_wr_batch batch;

@@ -47,6 +47,8 @@ struct ibv_srq *tern_srq_create(struct ibv_pd *pd,
 		errno = err;
 		return NULL;
 	}
+	srq->pd = to_tern_pd(pd);
+	tern_pd_get(srq->pd);
 	return &srq->srq;
 }
 
@@ -76,6 +78,7 @@ int tern_srq_destroy(struct ibv_srq *ibsrq)
 	if (err)
 		return err;
 	tern_queue_destroy(&srq->rq);
+	tern_pd_put(srq->pd);
 	free(srq);
 	return 0;
 }

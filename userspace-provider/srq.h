@@ -11,10 +11,12 @@
 /**
  * struct tern_srq - a shared receive queue
  * @srq: what libibverbs sees
+ * @pd: as the program named it
  * @rq: its entries
  */
 struct tern_srq {
 	struct ibv_srq srq;
+	struct tern_pd *pd;
 	struct tern_queue rq;
 };
 

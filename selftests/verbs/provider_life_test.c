@@ -167,7 +167,9 @@ static void pd__queues_of_a_thread_domain_take_no_locks(void)
 	struct ibv_pd *pd = alloc_pd(ctx), *parent;
 	struct ibv_td *td = tern_td_alloc(ctx, &td_attr);
 	struct ibv_parent_domain_init_attr attr = { .pd = pd, .td = td };
+	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_qp_init_attr init = qp_attr();
+	struct ibv_srq *srq;
 	struct ibv_qp *qp;
 
 	parent = tern_pd_alloc_parent(ctx, &attr);
@@ -176,7 +178,12 @@ static void pd__queues_of_a_thread_domain_take_no_locks(void)
 	qp = tern_qp_create(parent, &init);
 	expect(qp && !to_tern_qp(qp)->sq.lock.needed);
 	expect(!to_tern_qp(qp)->rq.lock.needed);
+	expect_eq(tern_pd_dealloc(parent), EBUSY);
 	expect(!tern_qp_destroy(qp));
+	srq = tern_srq_create(parent, &srq_attr);
+	expect(srq);
+	expect_eq(tern_pd_dealloc(parent), EBUSY);
+	expect(!tern_srq_destroy(srq));
 	qp = tern_qp_create(pd, &init);
 	expect(qp && to_tern_qp(qp)->sq.lock.needed);
 	expect(!tern_qp_destroy(qp));
