@@ -43,10 +43,14 @@ static void unbind_stream(struct tern_cep *cep)
 	cep->stream = NULL;
 }
 
-/* a QP that the id may not use is reported like one that does not exist */
-static struct tern_stream *find_stream(struct tern_device *dev,
-				       const struct iw_cm_id *id, u32 qpn)
+/*
+ * A QP that the id may not use is reported like one that does not exist. The search
+ * may look at all of the program's files, so no endpoint's lock is held: the end of
+ * its netns or device would wait for the search.
+ */
+static struct tern_stream *find_stream(struct iw_cm_id *id, u32 qpn)
 {
+	struct tern_device *dev = to_tern_dev(id->device);
 	struct tern_stream *s = tern_stream_find(&dev->streams, qpn);
 
 	if (!s || tern_rdma_id_may_have(id, s))
@@ -57,20 +61,16 @@ static struct tern_stream *find_stream(struct tern_device *dev,
 }
 
 /* take the endpoint's reference on its stream, and the stream's on it */
-static int bind_stream(struct tern_cep *cep, const struct iw_cm_id *id, u32 qpn)
+static int bind_stream(struct tern_cep *cep, struct tern_stream *s)
 {
-	struct tern_stream *s = find_stream(cep->dev, id, qpn);
 	int rc;
 
 	lockdep_assert_held(&cep->lock);
-	if (!s)
-		return -EINVAL;
-	cep->qpn = qpn;
+	cep->qpn = s->qpn;
 	rc = tern_stream_bind(s, &cep->user);
-	if (rc) {
-		tern_stream_put(s);
+	if (rc)
 		return rc;
-	}
+	tern_stream_get(s);
 	cep->stream = s;
 	rc = tern_cep_take_options(cep);
 	if (rc)
@@ -120,14 +120,15 @@ static int take_private_data(struct tern_cep *cep, const struct iw_cm_conn_param
 }
 
 static int start_connect(struct tern_cep *cep, struct iw_cm_id *id,
-			 const struct iw_cm_conn_param *param)
+			 const struct iw_cm_conn_param *param,
+			 struct tern_stream *s)
 {
 	int rc;
 
 	rc = take_private_data(cep, param);
 	if (rc)
 		return rc;
-	rc = bind_stream(cep, id, param->qpn);
+	rc = bind_stream(cep, s);
 	if (rc)
 		return rc;
 	set_up_initiator(cep, id, param);
@@ -142,7 +143,8 @@ static int start_connect(struct tern_cep *cep, struct iw_cm_id *id,
 }
 
 /* the id holds its netns, whose exit later finds the endpoint listed */
-static int begin_connect(struct iw_cm_id *id, const struct iw_cm_conn_param *param)
+static int begin_connect(struct iw_cm_id *id, const struct iw_cm_conn_param *param,
+			 struct tern_stream *s)
 {
 	struct tern_cep *cep = tern_cep_create(to_tern_dev(id->device),
 					       tern_rdma_id_net(id));
@@ -153,7 +155,7 @@ static int begin_connect(struct iw_cm_id *id, const struct iw_cm_conn_param *par
 	/* drop may put the list's reference: keep one for the unlock */
 	tern_cep_get(cep);
 	tern_stat_inc(cep->dev->stats, CM_CONNECT);
-	rc = start_connect(cep, id, param);
+	rc = start_connect(cep, id, param, s);
 	if (rc)
 		tern_cep_drop(cep);
 	mutex_unlock(&cep->lock);
@@ -163,6 +165,7 @@ static int begin_connect(struct iw_cm_id *id, const struct iw_cm_conn_param *par
 
 int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
+	struct tern_stream *s;
 	int rc;
 
 	rc = check_param(param, TERN_MPA_ENHANCED_PD);
@@ -177,12 +180,17 @@ int tern_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		tern_stat_inc(to_tern_dev(id->device)->stats, CM_DENIED);
 		return -EADDRNOTAVAIL;
 	}
-	return begin_connect(id, param);
+	s = find_stream(id, param->qpn);
+	if (!s)
+		return -EINVAL;
+	rc = begin_connect(id, param, s);
+	tern_stream_put(s);
+	return rc;
 }
 
 /* ---- accept and reject -------------------------------------------------- */
 
-static int accept_request(struct tern_cep *cep, const struct iw_cm_id *id,
+static int accept_request(struct tern_cep *cep, struct tern_stream *s,
 			  const struct iw_cm_conn_param *param)
 {
 	int rc;
@@ -190,7 +198,9 @@ static int accept_request(struct tern_cep *cep, const struct iw_cm_id *id,
 	rc = check_param(param, tern_startup_room(&cep->request));
 	if (rc)
 		return rc;
-	rc = bind_stream(cep, id, param->qpn);
+	if (!s)
+		return -EINVAL;
+	rc = bind_stream(cep, s);
 	if (rc)
 		return rc;
 	cep->opt.ird = param->ird;
@@ -220,20 +230,24 @@ int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct tern_cep *cep = tern_event_find(id);
 	int rc = -ECONNRESET;
+	struct tern_stream *s;
 
 	if (!cep)
 		return rc;
+	s = find_stream(id, param->qpn);
 	mutex_lock(&cep->lock);
 	/* K7: bytes after the Request, or its end, count before the answer */
 	tern_startup_look(cep);
 	if (cep->state == CM_ULP_WAIT) {
-		rc = accept_request(cep, id, param);
+		rc = accept_request(cep, s, param);
 		if (rc)
 			deny_request(cep, NULL, 0);
 		else
 			confirm_accept(cep, id);
 	}
 	mutex_unlock(&cep->lock);
+	if (s)
+		tern_stream_put(s);
 	tern_cep_put(cep);
 	return rc;
 }
