@@ -311,7 +311,16 @@ goes()
 	esac
 }
 
-near_gone() { ! kill -0 $near 2>/dev/null; }
+# Not by kill -0, for which a zombie lives: nap() starts no process, and bash may not wait for a
+# child before it starts another one. A zombie whose threads still run is not gone.
+near_gone()
+{
+	local stat tasks
+
+	{ read -r stat <"/proc/$near/stat"; } 2>/dev/null || return 0
+	tasks=("/proc/$near/task"/*)
+	[[ ${stat##*) } == [ZX]* ]] && [ ${#tasks[@]} -le 1 ]
+}
 
 # settle STATE EVENT: the near end goes, or is killed
 settle()
@@ -322,7 +331,7 @@ settle()
 		near_gone && { cat "$words"; echo "it ended by itself"; return 1; }
 		kill -9 $near
 	fi
-	soon_is $most near_gone || { cat "$words" "/proc/$near/stack" || true; return 1; }
+	soon_is $most near_gone || { cat "/proc/$near"/{stat,stack} "$words" || true; return 1; }
 	wait $near 2>/dev/null || status=$?
 	# 137: it was killed
 	[ $status = 0 ] || [ $status = 137 ] || { cat "$TMP/near" "$words"; return 1; }
