@@ -17,7 +17,7 @@
 
 static const struct want none;
 
-/* the lab's own kernels have tools/upstream/iwcm-wait.patch */
+/* the lab's own kernels have tools/upstream/mends/0001-iwcm-wait.patch */
 static void need_mended_iw_cm(void)
 {
 	const char *lane = getenv("TERN_LANE");
