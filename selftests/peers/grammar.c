@@ -285,6 +285,7 @@ void grammar_send_ulpdu(struct peer *p, struct known *k, struct series *s, unsig
 	k->faults += n_faults;
 	expect_answers(p, k, n_faults > 1 ? ANY_ANSWER : d.answers);
 	n = fpdu_build(p, d.ulpdu, d.len, &d.fault, out);
+	say("> FPDU: %#x, %zu bytes", d.ulpdu[1], d.len);
 	while (d.flips--)
 		flip_bit(s, out, n);
 	peer_send(p, out, n);
@@ -459,6 +460,9 @@ static void read_response(struct making *m)
 		r = k->reads[0];
 		memmove(k->reads, k->reads + 1, --k->n_reads * sizeof(r));
 	}
+	/* the victim's answer to our hello came too late for us, and it goes by it */
+	if (!m->p->tx_v2 && !r.stag)
+		is_fault(m, RO_OPCODE);
 	if (r.size > 30000)
 		r.size = 30000;
 	/* more or less than was asked for */
