@@ -13,7 +13,7 @@
 /**
  * struct place - where the peer is
  * @netdev: its network device
- * @own: its IPv4 address
+ * @own: its IPv4 or IPv6 address
  * @other: that of the victim
  * @other_mac: and its link-layer address
  */

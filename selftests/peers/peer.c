@@ -406,8 +406,9 @@ static struct peer *open_passive(const struct plan *plan)
 	static int fd = -1;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	uint16_t port = 20000 + seed_now % 40000;
-	char line[32];
-	int len = snprintf(line, sizeof(line), "%u %u", port, plan->ask);
+	char line[80];
+	int len = snprintf(line, sizeof(line), "%u %u %s", port, plan->ask,
+			   options_of_peer.place.own);
 
 	if (fd < 0)
 		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

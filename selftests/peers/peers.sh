@@ -7,18 +7,19 @@
 #
 #	 netns a                       netns b
 #	+-------------------------+   +--------------------------------+
-#	| peer 10.7.0.66 (packet  |   |  victim, vtraffic              |
-#	|   socket)               |   |     |                          |
+#	| peer 10.7.0.66,         |   |  victim, vtraffic              |
+#	|   fd00:7::66 (packets)  |   |     |                          |
 #	|     v0a 10.7.0.1 -------+---+-- v0b 10.7.0.2  tern_b         |
 #	| tern_a: the good client |   |                                |
 #	+-------------------------+   +--------------------------------+
 #
-# The kernel of a does not have the peer's address, so it answers nothing; b knows its
-# link-layer address by a static entry.
+# The kernel of a does not have the peer's addresses, so it answers nothing; b knows its
+# link-layer address by static entries. Every second batch goes over IPv6.
 #
 # Arguments are words: seed=N runs that seed alone, with verbose to see what it does, count=M
-# those after it too, manner=K with these settings of the victim, which a batch names when it
-# fails; floods these points alone; bystander that of bystander.sh, which is in no other run.
+# those after it too, manner=K with these settings of the victim and family=4|6, which a batch
+# names when it fails; floods these points alone; bystander that of bystander.sh, which is in
+# no other run.
 # TERN_SET_PEERS_SECONDS (300): how long; TERN_SET_SEED (1): the first seed.
 
 cd ../net || exit
@@ -34,10 +35,11 @@ cd ../peers || exit
 
 seconds=${TERN_SET_PEERS_SECONDS:-300}
 seed=${TERN_SET_SEED:-1}
-alone='' only=() count=1 verbose='' manner='' wanted_manner=''
+alone='' only=() count=1 verbose='' manner='' wanted_manner='' family='' wanted_family=''
 per_batch=50
 flood=10000
 OWN=10.7.0.66
+OWN6=fd00:7::66
 PORT=7474
 control=$TMP/control
 # what the victim sets differently from batch to batch
@@ -48,6 +50,7 @@ for word; do
 	seed=*)		seed=${word#*=} alone=1 ;;
 	count=*)	count=${word#*=} ;;
 	manner=*)	wanted_manner=${word#*=} ;;
+	family=*)	wanted_family=${word#*=} ;;
 	verbose)	verbose=verbose ;;
 	floods|bystander) only+=("$word") ;;
 	*)		skip_all "unknown word $word" ;;
@@ -60,7 +63,7 @@ mac_of() { ip netns exec "$1" cat "/sys/class/net/$2/address"; }
 
 victim_up()
 {
-	ip netns exec b ./victim "$IP_B" $PORT $OWN "$control" >"$TMP/victim" 2>&1 &
+	ip netns exec b ./victim $PORT "$control" "$IP_B" "$IP6_B" >"$TMP/victim" 2>&1 &
 	victim_pid=$!
 	eventually grep -qx 'victim: ready' "$TMP/victim" || { cat "$TMP/victim"; return 1; }
 }
@@ -68,8 +71,12 @@ victim_up()
 places_up()
 {
 	topo_up
+	# the peer's segments have up to 1460 bytes, also over IPv6
+	ip -n a link set v0a mtu 1520
+	ip -n b link set v0b mtu 1520
 	in_a sysctl -qw net.ipv4.ip_forward=0
 	in_b ip neigh add $OWN lladdr "$(mac_of a v0a)" dev v0b nud permanent
+	in_b ip neigh add $OWN6 lladdr "$(mac_of a v0a)" dev v0b nud permanent
 	# a SYN whose sender is silent from then on is forgotten after 3 s
 	in_b sysctl -qw net.ipv4.tcp_synack_retries=1
 	in_b tern set tern_b request-ms 1000 reply-ms 1000 rtr-ms 500 close-ms 200
@@ -80,7 +87,7 @@ places_up()
 # ---- a batch ----------------------------------------------------------------------------
 
 victim_lives() { kill -0 $victim_pid 2>/dev/null || { cat "$TMP/victim"; return 1; }; }
-peer_sockets() { in_b ss -Htan "dst $OWN" | grep -v TIME-WAIT; }
+peer_sockets() { in_b ss -Htan "dst $OWN or dst [$OWN6]" | grep -v TIME-WAIT; }
 no_sockets() { ! peer_sockets | has .; }
 no_connections() { [ "$(in_b tern --json show connections tern_b | jq length)" = 0 ]; }
 no_qps() { ! everywhere rdma resource show | has -E 'tern_b:.* qp [1-9]'; }
@@ -110,17 +117,20 @@ good_client()
 # batch FIRST COUNT
 batch()
 {
-	local words
+	local nth=$((($1 - 1) / per_batch)) words own=$OWN victim=$IP_B
 
-	manner=${wanted_manner:-$((($1 - 1) / per_batch % ${#manners[@]}))}
+	manner=${wanted_manner:-$((nth % ${#manners[@]}))}
+	# each manner with each in turn
+	family=${wanted_family:-$(((nth + nth / ${#manners[@]}) % 2 ? 6 : 4))}
+	[ "$family" = 4 ] || own=$OWN6 victim=$IP6_B
 	read -ra words <<<"${manners[manner]}"
 	in_b tern set tern_b "${words[@]}"
-	took limit 300 in_a ./peer seed="$1" count="$2" netdev=v0a own=$OWN victim=$IP_B \
+	took limit 300 in_a ./peer seed="$1" count="$2" netdev=v0a own=$own victim=$victim \
 		mac="$(mac_of b v0b)" port=$PORT control="$control" $verbose \
 		>"$TMP/peer" 2>&1 || {
 		grep -v '^# [a-zA-Z]*.*: [0-9]*$' "$TMP/peer"
 		victim_lives || true
-		echo "to run it again: --args 'seed=$1 count=$2 manner=$manner'"
+		echo "to run it again: --args 'seed=$1 count=$2 manner=$manner family=$family'"
 		return 1
 	}
 	[ -z "$verbose" ] || cat "$TMP/peer" "$TMP/victim"

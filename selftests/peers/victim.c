@@ -3,13 +3,14 @@
 /*
  * The victim of the hostile peer: a program that does what programs do.
  *
- *	victim ADDRESS PORT PEER-ADDRESS CONTROL
+ *	victim PORT CONTROL ADDRESS...
  *
- * It accepts connections, and opens one for each line "PORT ASK" that arrives at the Unix
- * socket CONTROL. It tells its memory in its private data, posts receives, Reads, a Send and
- * a Write, receives again, and ends what lasts longer than LIFE_MS. The peer may ask for
- * something else (welcome.h): a rejection, an end at once, no answer, receives alone. It
- * fails when a byte changes that is beside what a peer, a receive or a Read may write to.
+ * It accepts connections at the addresses, and opens one for each line "PORT ASK ADDRESS" that
+ * arrives at the Unix socket CONTROL. It tells its memory in its private data, posts receives,
+ * Reads, a Send and a Write, receives again, and ends what lasts longer than LIFE_MS. The peer
+ * may ask for something else (welcome.h): a rejection, an end at once, no answer, receives
+ * alone. It fails when a byte changes that is beside what a peer, a receive or a Read may write
+ * to.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -56,7 +57,6 @@ struct conn {
 
 static struct conn *conns;
 static struct rdma_event_channel *events;
-static struct sockaddr_in peer_at;
 
 static const uint32_t read_len[READS] = { 100, 20000, 3000 };
 
@@ -368,17 +368,31 @@ static void take_event(void)
 		conn_free(c);
 }
 
+static struct sockaddr_storage at_port(const char *address, unsigned int port)
+{
+	struct sockaddr_storage at = { .ss_family = strchr(address, ':') ? AF_INET6 : AF_INET };
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&at;
+	struct sockaddr_in *four = (struct sockaddr_in *)&at;
+
+	must(inet_pton(at.ss_family, address, at.ss_family == AF_INET6 ?
+		       (void *)&six->sin6_addr : (void *)&four->sin_addr) == 1,
+	     "address %s", address);
+	/* at the same place in both */
+	four->sin_port = htons(port);
+	return at;
+}
+
 static void take_line(int control)
 {
-	struct sockaddr_in at = peer_at;
-	struct rdma_cm_id *id;
+	char line[80] = "", address[INET6_ADDRSTRLEN];
+	struct sockaddr_storage at;
 	unsigned int port, ask;
-	char line[32] = "";
+	struct rdma_cm_id *id;
 
 	if (recv(control, line, sizeof(line) - 1, 0) <= 0 ||
-	    sscanf(line, "%u %u", &port, &ask) != 2)
+	    sscanf(line, "%u %u %45s", &port, &ask, address) != 3)
 		return;
-	at.sin_port = htons(port);
+	at = at_port(address, port);
 	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id: %m");
 	conn_new(id, ask);
 	must(!rdma_resolve_addr(id, NULL, (struct sockaddr *)&at, 1000), "resolving: %m");
@@ -418,10 +432,9 @@ static int open_control(const char *path)
 
 static void start_listening(const char *address, const char *port)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(atoi(port)) };
+	struct sockaddr_storage at = at_port(address, atoi(port));
 	struct rdma_cm_id *id;
 
-	must(inet_pton(AF_INET, address, &at.sin_addr) == 1, "address %s", address);
 	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP) &&
 	     !rdma_bind_addr(id, (struct sockaddr *)&at) && !rdma_listen(id, 64), "listen: %m");
 }
@@ -430,16 +443,16 @@ int main(int argc, char **argv)
 {
 	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	uint64_t ticked = 0;
+	int i;
 
-	must(argc == 5, "see the top of victim.c");
+	must(argc > 3, "see the top of victim.c");
 	plan_memory();
 	events = rdma_create_event_channel();
 	must(events && !fcntl(events->fd, F_SETFL, O_NONBLOCK), "rdma_create_event_channel: %m");
-	peer_at.sin_family = AF_INET;
-	must(inet_pton(AF_INET, argv[3], &peer_at.sin_addr) == 1, "address %s", argv[3]);
-	start_listening(argv[1], argv[2]);
+	for (i = 3; i < argc; i++)
+		start_listening(argv[i], argv[1]);
 	fds[0].fd = events->fd;
-	fds[1].fd = open_control(argv[4]);
+	fds[1].fd = open_control(argv[2]);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("victim: ready\n");
 	while (poll(fds, 2, TICK_MS / 10) >= 0 || errno == EINTR) {
