@@ -25,6 +25,19 @@ packets=5000	# a second
 latency=(ib_send_lat -e -s 64 -n 5000)
 throughput=(ib_write_bw -s 65536 -n 2000)
 
+sink_up()
+{
+	ip netns exec b ./sink "$IP_B" $SINK_PORT >"$TMP/sink" 2>&1 &
+	sink_pid=$!
+	wait_for_listen $SINK_PORT
+}
+
+sink_down()
+{
+	kill $sink_pid
+	wait $sink_pid || true
+}
+
 bystander_up()
 {
 	ip netns add c
@@ -36,15 +49,12 @@ bystander_up()
 	ip -n d link set v0d up
 	dev_add c tern_c tern v0c
 	dev_add d tern_d tern v0d
-	ip netns exec b ./sink "$IP_B" $SINK_PORT >"$TMP/sink" 2>&1 &
-	sink_pid=$!
-	wait_for_listen $SINK_PORT
+	sink_up
 }
 
 bystander_down()
 {
-	kill $sink_pid
-	wait $sink_pid || true
+	sink_down
 	ip netns exec c rdma link delete tern_c
 	ip netns exec d rdma link delete tern_d
 	ip netns delete c
@@ -82,8 +92,15 @@ measure()
 	figure 4 "${throughput[@]}" >>"$TMP/throughput.$1"
 }
 
-# beside_attack NAME PORT WHAT: a round while PORT is attacked. Nine of ten connections that the
-# attack has had, but for the last 100, have come to WHAT: what is refused costs less.
+# reached WHAT: nine of ten connections that the attack has had, but for the last 100, have come to
+# WHAT: what is refused costs less
+reached()
+{
+	[[ $(<"$TMP/flood") =~ :\ ([0-9]+)\ SYNs,.*\ ([0-9]+)\ $1, ]]
+	[ $((BASH_REMATCH[2] * 10)) -ge $(((BASH_REMATCH[1] - 100) * 9)) ]
+}
+
+# beside_attack NAME PORT WHAT: a round while PORT is attacked, which reached() WHAT
 beside_attack()
 {
 	attack 100 port="$2" as=script count=4000 rate=$packets
@@ -92,8 +109,7 @@ beside_attack()
 	kill $attacker
 	wait $attacker
 	echo "$1: $(cat "$TMP/flood")"
-	[[ $(<"$TMP/flood") =~ :\ ([0-9]+)\ SYNs,.*\ ([0-9]+)\ $3, ]]
-	[ $((BASH_REMATCH[2] * 10)) -ge $(((BASH_REMATCH[1] - 100) * 9)) ]
+	reached "$3"
 	all_gone
 }
 

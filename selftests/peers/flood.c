@@ -16,14 +16,15 @@
 #define TERMINATES	40
 #define SEND_LEN	1000
 #define SENDS		24
-#define BESIDE		100	/* connections of FLOOD_SCRIPT at a time */
+#define TINY		72	/* FPDUs of FLOOD_TINY in a packet */
+#define BESIDE		100	/* connections of a script at a time */
 #define SECOND_MS	1000
 
 const char *const flood_names[FLOOD_KINDS] = {
-	"SYNs", "silent", "slow", "startups", "Terminates", "script",
+	"SYNs", "silent", "slow", "startups", "Terminates", "script", "tiny",
 };
 
-/* what a connection sends in one segment; those of FLOOD_SCRIPT send all of them */
+/* what a connection sends in one segment; those of a script send all of them */
 enum part { PART_REQUEST, PART_FPDUS, PART_LAST = PART_FPDUS + SENDS, PARTS };
 /* with SYN and RST */
 #define PACKETS		(PARTS + 2)
@@ -66,7 +67,7 @@ static void add_fpdu(struct peer *p, enum part at, const uint8_t *ulpdu, size_t 
 
 static void build_request(void)
 {
-	bool quiet = f.how.kind == FLOOD_SLOW || f.how.kind == FLOOD_SCRIPT;
+	bool quiet = f.how.kind == FLOOD_SLOW || flood_is_script(f.how.kind);
 	struct bytes *to = &f.parts[PART_REQUEST];
 	struct mpa_frame request;
 
@@ -89,7 +90,10 @@ static void build_fpdus(void)
 	for (i = 0; i < SENDS && kind == FLOOD_SCRIPT; i++)
 		add_fpdu(&p, PART_FPDUS + i, ulpdu,
 			 seg_send(&p, OP_SEND, 0, 0, data, SEND_LEN, true, ulpdu));
-	if (kind == FLOOD_SCRIPT || kind == FLOOD_SLOW)
+	for (i = 0; i < SENDS * TINY && kind == FLOOD_TINY; i++)
+		add_fpdu(&p, PART_FPDUS + i / TINY, ulpdu,
+			 seg_write(&p, 0, 0, data, 0, true, ulpdu));
+	if (flood_is_script(kind) || kind == FLOOD_SLOW)
 		add_fpdu(&p, kind == FLOOD_SLOW ? PART_FPDUS : PART_LAST, ulpdu,
 			 seg_write(&p, 0, 0, data, SEND_LEN, true, ulpdu));
 }
@@ -141,7 +145,7 @@ static void send_byte(unsigned int i)
 	f.flows[i].slow = true;
 }
 
-/* the next packet of FLOOD_SCRIPT: a SYN, each part, RST; Return: it was the last one */
+/* the next packet of a script: a SYN, each part, RST; Return: it was the last one */
 static bool send_next(unsigned int i)
 {
 	unsigned int at = f.flows[i].packets;
@@ -171,14 +175,14 @@ static void came_up(unsigned int i)
 		send_segment(i, TH_ACK, NULL, 0);
 	else if (f.how.kind == FLOOD_SLOW && i % 2)
 		begin_slowly(i, PART_REQUEST);
-	else if (f.how.kind != FLOOD_SYN && f.how.kind != FLOOD_SCRIPT)
+	else if (f.how.kind != FLOOD_SYN && !flood_is_script(f.how.kind))
 		send_part(i, PART_REQUEST);
 }
 
-/* not for FLOOD_SCRIPT, whose packets are always the same */
+/* not in a script, whose packets are always the same */
 static void send_ack(unsigned int i)
 {
-	if (f.how.kind != FLOOD_SCRIPT)
+	if (!flood_is_script(f.how.kind))
 		send_segment(i, TH_ACK, NULL, 0);
 }
 
@@ -348,7 +352,7 @@ void flood_run(const struct flood *how)
 	must(f.flows && how->count <= 40000, "%u connections", how->count);
 	build_request();
 	build_fpdus();
-	if (how->kind == FLOOD_SCRIPT) {
+	if (flood_is_script(how->kind)) {
 		run_script();
 	} else {
 		open_all();

@@ -4,6 +4,7 @@
 #ifndef PEERS_FLOOD_H
 #define PEERS_FLOOD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -16,11 +17,19 @@
  * @FLOOD_TERMINATES: sends a Request, and after the Reply a storm of Terminates
  * @FLOOD_SCRIPT: sends a Request, Sends, a Write to no STag, and RST, whatever it gets; then
  *	another one begins, until SIGTERM
+ * @FLOOD_TINY: the same with packets full of Writes of no bytes, the smallest FPDUs, in place
+ *	of the Sends
  */
 enum flood_kind {
 	FLOOD_SYN, FLOOD_SILENT, FLOOD_SLOW, FLOOD_STARTUPS, FLOOD_TERMINATES, FLOOD_SCRIPT,
-	FLOOD_KINDS
+	FLOOD_TINY, FLOOD_KINDS
 };
+
+/* all that these send is known before */
+static inline bool flood_is_script(enum flood_kind kind)
+{
+	return kind >= FLOOD_SCRIPT;
+}
 
 extern const char *const flood_names[FLOOD_KINDS];
 
@@ -28,9 +37,9 @@ extern const char *const flood_names[FLOOD_KINDS];
  * struct flood - what to do
  * @kind: of connections
  * @port: of the victim
- * @count: connections, or ports of FLOOD_SCRIPT
- * @rate: packets of FLOOD_SCRIPT, or SYNs of others, each second; 0: as they go
- * @seconds: after the last SYN, or all of FLOOD_SCRIPT
+ * @count: connections, or ports of a script
+ * @rate: packets of a script, or SYNs of others, each second; 0: as they go
+ * @seconds: after the last SYN, or all of a script
  */
 struct flood {
 	enum flood_kind kind;

@@ -14,12 +14,12 @@
 #	+-------------------------+   +--------------------------------+
 #
 # The kernel of a does not have the peer's addresses, so it answers nothing; b knows its
-# link-layer address by static entries. Every second batch goes over IPv6.
+# link-layer address by static entries. Every second batch goes over IPv6; floods do not.
 #
 # Arguments are words: seed=N runs that seed alone, with verbose to see what it does, count=M
 # those after it too, manner=K with these settings of the victim and family=4|6, which a batch
-# names when it fails; floods these points alone; bystander that of bystander.sh, which is in
-# no other run.
+# names when it fails; floods these points alone; bystander and cost those of bystander.sh and
+# cost.sh, which are in no other run.
 # TERN_SET_PEERS_SECONDS (300): how long; TERN_SET_SEED (1): the first seed.
 
 cd ../net || exit
@@ -30,6 +30,8 @@ cd ../net || exit
 cd ../peers || exit
 # shellcheck source=bystander.sh
 . ./bystander.sh
+# shellcheck source=cost.sh
+. ./cost.sh
 
 [ "$TERN_TYPE" = tern ] || skip_all "tern only: it counts tern's counters"
 
@@ -52,7 +54,7 @@ for word; do
 	manner=*)	wanted_manner=${word#*=} ;;
 	family=*)	wanted_family=${word#*=} ;;
 	verbose)	verbose=verbose ;;
-	floods|bystander) only+=("$word") ;;
+	floods|bystander|cost) only+=("$word") ;;
 	*)		skip_all "unknown word $word" ;;
 	esac
 done
