@@ -183,8 +183,11 @@ bool tern_sq_flush(struct tern_sq *sq, bool rung)
 {
 	u32 n = TERN_FLUSH_ENTRIES;
 
-	/* bounded, as a program may post for ever; later posts ring */
-	if (rung)
+	/*
+	 * Bounded, as a program may post for ever; later posts ring. Those under a flag did not:
+	 * a doorbell that found the QP in RTS may show TERN_RING_BUSY after the first flush.
+	 */
+	if (rung || READ_ONCE(sq->shown))
 		sq->flush_left = sq->q.size;
 	tern_sq_clear_busy(sq);
 	sq->sent = sq->head;

@@ -178,7 +178,7 @@ void tern_stream_close(struct tern_stream *s, bool abrupt)
 	tern_stream_unlock(s);
 	/* a process can wait: finish the flush of a deep queue here */
 	if (abrupt)
-		tern_tx_run_here(s);
+		tern_tx_finish(s);
 	if (idle && abrupt)
 		tern_stream_abort_startup(s);
 }

@@ -257,38 +257,58 @@ void tern_tx_doorbell(struct tern_stream *s, bool more)
 
 /* ---- in a process ------------------------------------------------------------ */
 
-/* @pays: the process that posted */
-static void run_in_process(struct tern_stream *s, bool pays)
+static enum tern_tx_result run_turn(struct tern_stream *s, bool rung)
+{
+	enum tern_tx_result result;
+
+	tern_stream_lock(s);
+	result = run_locked(s, rung);
+	tern_stream_unlock(s);
+	return result;
+}
+
+/* @turns: at most so many */
+static void run_turns(struct tern_stream *s, u32 turns)
 {
 	enum tern_tx_result result;
 	bool rung = true;
 
 	do {
-		tern_stream_lock(s);
-		result = run_locked(s, rung);
-		tern_stream_unlock(s);
+		result = run_turn(s, rung);
 		rung = false;
 		cond_resched();
-	} while ((result == TERN_TX_MORE || (result == TERN_TX_LOCAL && pays)) &&
+	} while (--turns && (result == TERN_TX_MORE || result == TERN_TX_LOCAL) &&
 		 !signal_pending(current));
 	tern_tx_sched(s, result);
 }
 
 void tern_tx_run_here(struct tern_stream *s)
 {
-	run_in_process(s, true);
+	run_turns(s, U32_MAX);
+}
+
+void tern_tx_finish(struct tern_stream *s)
+{
+	run_turns(s, max(s->sq.q.size, s->rq.own.q.size) / TERN_FLUSH_ENTRIES + 2);
+}
+
+/*
+ * One turn, and the rest in softirq: this thread has a high priority, and would work for a
+ * program that goes on posting. Only a kernel user may have rung for it.
+ */
+static void run_for_nobody(struct tern_stream *s)
+{
+	tern_tx_sched(s, run_turn(s, !s->ctx));
 }
 
 static void work_fn(struct work_struct *work)
 {
-	run_in_process(container_of(to_delayed_work(work), struct tern_stream, sched.work),
-		       false);
+	run_for_nobody(container_of(to_delayed_work(work), struct tern_stream, sched.work));
 }
 
 static void late_fn(struct work_struct *work)
 {
-	run_in_process(container_of(to_delayed_work(work), struct tern_stream, sched.late),
-		       false);
+	run_for_nobody(container_of(to_delayed_work(work), struct tern_stream, sched.late));
 }
 
 void tern_tx_sched_setup(struct tern_stream *s)
