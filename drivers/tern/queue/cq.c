@@ -48,8 +48,13 @@ static void take_arm(struct tern_cq *cq)
 	cq->held = 0;
 }
 
-/* from one look for QPs to move to ERROR to the next */
-#define OVERFLOW_PAUSE	msecs_to_jiffies(100)
+static void search_qps(struct tern_cq_losses *losses)
+{
+	long delay = READ_ONCE(losses->not_before) - jiffies;
+
+	queue_delayed_work(system_dfl_wq, &losses->work,
+			   clamp_t(long, delay, 0, TERN_CQ_LOSS_PAUSE));
+}
 
 static void raise_overflow(struct tern_cq *cq)
 {
@@ -119,7 +124,7 @@ void tern_cq_end(struct tern_cq_batch *b)
 	tern_ring_publish(&cq->q.hdr->prod, cq->prod);
 	if (full) {
 		first = !cq->overflow;
-		cq->overflow = true;
+		WRITE_ONCE(cq->overflow, true);
 	}
 	/*
 	 * An overflow raises one event, for any arming, also a later one. A
@@ -140,14 +145,10 @@ void tern_cq_end(struct tern_cq_batch *b)
 	if (!full)
 		return;
 	tern_stat_inc(cq->stats, CQ_OVERFLOW);
-	if (first) {
+	if (first)
 		raise_overflow(cq);
-		/* another CPU may have queued it for later */
-		mod_delayed_work(system_dfl_wq, &cq->overflow_work, 0);
-		return;
-	}
-	/* again for QPs created since, but a walk over all QPs for each loss costs too much */
-	queue_delayed_work(system_dfl_wq, &cq->overflow_work, OVERFLOW_PAUSE);
+	/* at each loss, for QPs created since */
+	search_qps(cq->losses);
 }
 
 void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)

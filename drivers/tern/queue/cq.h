@@ -20,9 +20,23 @@ struct tern_stats;
 #define TERN_FLUSH_ENTRIES	256
 
 /**
+ * struct tern_cq_losses - the search for the QPs of CQs that overflowed, for all of a device
+ * @work: the search
+ * @not_before: when the next one may begin, in jiffies: it looks at each QP
+ */
+struct tern_cq_losses {
+	struct delayed_work work;
+	unsigned long not_before;
+};
+
+/* from the beginning of one search to that of the next */
+#define TERN_CQ_LOSS_PAUSE	msecs_to_jiffies(100)
+
+/**
  * struct tern_cq - completion queue
  * @ibcq: the core's part
  * @stats: counters of the device
+ * @losses: likewise, moves the QPs that complete here to ERROR when it overflows
  * @lock: guards @q, @prod, @told, @solicited, @cons, @overflow, moderation and
  *	the ring; taken with interrupts off (kernel users poll and post from any
  *	context)
@@ -41,12 +55,11 @@ struct tern_stats;
  * @hold_us: and for so many microseconds at most
  * @held: completions whose event is held back, or 0
  * @hold_timer: raises the held event
- * @overflow_work: moves the QPs that complete here to ERROR (MPA-223),
- *	by the function that verbs/cq.c sets
  */
 struct tern_cq {
 	struct ib_cq ibcq;
 	struct tern_stats __percpu *stats;
+	struct tern_cq_losses *losses;
 	spinlock_t lock;		/* see above */
 	struct mutex resize_lock;	/* see above */
 	struct tern_queue q;
@@ -62,7 +75,6 @@ struct tern_cq {
 	u16 hold_us;
 	u32 held;
 	struct hrtimer hold_timer;
-	struct delayed_work overflow_work;
 };
 
 static inline struct tern_cq *to_tern_cq(struct ib_cq *ibcq)

@@ -166,7 +166,8 @@ static void send_last(struct tern_stream *s)
 		tern_tx_run(s, LEFT_BURSTS);
 }
 
-void tern_stream_close(struct tern_stream *s, bool abrupt)
+/* Return: a startup may be in progress, and is to be aborted */
+static bool step_to_close(struct tern_stream *s, bool abrupt)
 {
 	bool idle;
 
@@ -176,20 +177,28 @@ void tern_stream_close(struct tern_stream *s, bool abrupt)
 		send_last(s);
 	tern_stream_step(s, abrupt ? QP_EV_ABORT : QP_EV_LOCAL_CLOSE);
 	tern_stream_unlock(s);
+	return idle && abrupt;
+}
+
+void tern_stream_close(struct tern_stream *s, bool abrupt)
+{
+	bool startup = step_to_close(s, abrupt);
+
 	/* a process can wait: finish the flush of a deep queue here */
 	if (abrupt)
 		tern_tx_finish(s);
-	if (idle && abrupt)
+	if (startup)
 		tern_stream_abort_startup(s);
 }
 
+/* the rest of the flush is softirq's: other programs' QPs are next in the search */
 void tern_stream_fatal(struct tern_stream *s)
 {
-	/* an overflowed CQ calls this for each completion that it loses */
 	if (READ_ONCE(s->state) == QP_ERROR)
 		return;
 	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
-	tern_stream_close(s, true);
+	if (step_to_close(s, true))
+		tern_stream_abort_startup(s);
 }
 
 void tern_stream_detach(struct tern_stream *s)

@@ -13,13 +13,34 @@
 /* QPNs 0 and 1 are special in InfiniBand */
 #define QPN_LIMIT	XA_LIMIT(2, 0xffffff)
 
+/* what a CQ lost cannot be made good: each stream that completes there ends */
+static void end_overflowed(struct work_struct *work)
+{
+	struct tern_stream_table *table =
+		container_of(to_delayed_work(work), struct tern_stream_table, losses.work);
+	struct tern_stream *s;
+	u32 qpn = 0;
+
+	WRITE_ONCE(table->losses.not_before, jiffies + TERN_CQ_LOSS_PAUSE);
+	while ((s = tern_stream_next(table, qpn))) {
+		if (READ_ONCE(s->sq.cq->overflow) || READ_ONCE(s->rq.cq->overflow))
+			tern_stream_fatal(s);
+		qpn = s->qpn + 1;
+		tern_stream_put(s);
+		cond_resched();
+	}
+}
+
 void tern_stream_table_init(struct tern_stream_table *table)
 {
 	xa_init_flags(&table->streams, XA_FLAGS_ALLOC1);
+	INIT_DELAYED_WORK(&table->losses.work, end_overflowed);
+	table->losses.not_before = jiffies;
 }
 
 void tern_stream_table_exit(struct tern_stream_table *table)
 {
+	cancel_delayed_work_sync(&table->losses.work);
 	WARN_ON(!xa_empty(&table->streams));
 	xa_destroy(&table->streams);
 }

@@ -7,6 +7,8 @@
 #include <linux/atomic.h>
 #include <linux/xarray.h>
 
+#include "queue/cq.h"
+
 struct tern_stream;
 
 /**
@@ -14,17 +16,19 @@ struct tern_stream;
  * @streams: QPN to struct tern_stream; read under RCU
  * @next_qpn: where the search for a free QPN continues
  * @next_serial: the last serial number given
+ * @losses: moves those to ERROR one of whose CQs overflowed
  */
 struct tern_stream_table {
 	struct xarray streams;
 	u32 next_qpn;
 	atomic64_t next_serial;
+	struct tern_cq_losses losses;
 };
 
 /* @table: zeroed */
 void tern_stream_table_init(struct tern_stream_table *table);
 
-/* warns when a stream is left in it */
+/* warns when a stream is left in it; Context: process, no CQ of the device is left either */
 void tern_stream_table_exit(struct tern_stream_table *table);
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* The verbs of completion queues, and the end of QPs on one that overflowed. */
+/* The verbs of completion queues. */
 #include "cq.h"
 
 #include "core/ring.h"
@@ -8,22 +8,6 @@
 #include "queue/cq.h"
 #include "qp.h"
 #include "ucontext.h"
-
-static void overflow_work(struct work_struct *work)
-{
-	struct tern_cq *cq = container_of(to_delayed_work(work), struct tern_cq, overflow_work);
-	struct tern_device *dev = to_tern_dev(cq->ibcq.device);
-	struct tern_stream *s;
-	u32 qpn = 0;
-
-	while ((s = tern_stream_next(&dev->streams, qpn))) {
-		if (s->sq.cq == cq || s->rq.cq == cq)
-			tern_stream_fatal(s);
-		qpn = s->qpn + 1;
-		tern_stream_put(s);
-		cond_resched();
-	}
-}
 
 /* ---- polling by kernel users --------------------------------------------- */
 
@@ -170,7 +154,7 @@ int tern_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->stats = dev->stats;
 	cq->cqn = atomic_inc_return(&dev->next_cqn);
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
-	INIT_DELAYED_WORK(&cq->overflow_work, overflow_work);
+	cq->losses = &dev->streams.losses;
 	ret = tern_cq_init(cq, ctx, attr->cqe);
 	if (ret)
 		goto err_count;
@@ -187,15 +171,11 @@ err_count:
 	return ret;
 }
 
-/*
- * No QP completes here any more: only the overflow work and the timer of a held
- * event may still use the CQ.
- */
+/* no QP completes here any more: only the timer of a held event may still use the CQ */
 int tern_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 
-	cancel_delayed_work_sync(&cq->overflow_work);
 	tern_cq_exit(cq);
 	atomic_dec(&to_tern_dev(ibcq->device)->num_cq);
 	return 0;
