@@ -52,13 +52,14 @@ void tern_stream_assert_locked(const struct tern_stream *s)
 		lockdep_assert_held(&s->lock);
 }
 
+/* they are set once, with both locks held; a dump of an old core may come without a reference */
 struct tern_mpa_params tern_stream_params(struct tern_stream *s)
 {
 	struct tern_mpa_params params;
 
-	tern_stream_lock(s);
+	spin_lock_bh(&s->lock);
 	params = s->params;
-	tern_stream_unlock(s);
+	spin_unlock_bh(&s->lock);
 	return params;
 }
 

@@ -51,8 +51,8 @@ struct tern_stream_ops {
  * @ref: references of iw_cm, of the endpoint and of doorbells in flight; destroy waits
  *	until the last is dropped
  * @lock: the stream lock before there is a socket, see tern_stream_lock(); changes of
- *	@setup and @access are made under it, always; BH-safe, taken inside the
- *	socket lock
+ *	@setup and @access are made under it, always, and @params is set once, under both
+ *	locks; BH-safe, taken inside the socket lock
  * @state: guarded by the stream lock; read without it where a stale value is
  *	good enough
  * @sock: the connection, set once at attach (release), good until destroy
