@@ -121,10 +121,49 @@ static void armed_before(void)
 	pair_down();
 }
 
+/* QP and CQ are destroyed when a completion was just lost, and the search for the QP is due */
+static void gone_at_once(void)
+{
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		full_up();
+		lose_one();
+		pair_down();
+	}
+}
+
+/*
+ * A QP created on a CQ that has overflowed ends at the next loss. The search for it may not
+ * begin yet: it looks at each QP, and comes every 100 ms at most.
+ */
+static void created_since(void)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct end late;
+
+	full_up();
+	overflow();
+	late = a;
+	init.send_cq = a.scq;
+	init.recv_cq = a.rcq;
+	late.qp = ibv_create_qp(a.pd, &init);
+	must(late.qp);
+	lose_one();
+	expect_error_state(&late);
+	must(!ibv_destroy_qp(late.qp));
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "overflow__one_event_when_armed_after_a_poll", polled_and_armed_later },
 	{ "overflow__one_event_when_armed_without_a_poll", armed_later_unpolled },
 	{ "overflow__one_event_when_armed_before_and_again", armed_before },
+	{ "overflow__and_qp_and_cq_are_destroyed", gone_at_once },
+	{ "overflow__ends_a_qp_created_since", created_since },
 };
 
 const struct tap_theme overflow_theme = { tests, ARRAY_LEN(tests) };
