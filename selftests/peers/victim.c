@@ -15,6 +15,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,29 +369,26 @@ static void take_event(void)
 		conn_free(c);
 }
 
-static struct sockaddr_storage at_port(const char *address, unsigned int port)
+static struct sockaddr_storage at_port(const char *address, const char *port)
 {
-	struct sockaddr_storage at = { .ss_family = strchr(address, ':') ? AF_INET6 : AF_INET };
-	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&at;
-	struct sockaddr_in *four = (struct sockaddr_in *)&at;
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *found;
+	struct sockaddr_storage at = { 0 };
 
-	must(inet_pton(at.ss_family, address, at.ss_family == AF_INET6 ?
-		       (void *)&six->sin6_addr : (void *)&four->sin_addr) == 1,
-	     "address %s", address);
-	/* at the same place in both */
-	four->sin_port = htons(port);
+	must(!getaddrinfo(address, port, &hints, &found), "address %s, port %s", address, port);
+	memcpy(&at, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
 	return at;
 }
 
 static void take_line(int control)
 {
-	char line[80] = "", address[INET6_ADDRSTRLEN];
+	char line[80] = "", port[6], address[INET6_ADDRSTRLEN];
 	struct sockaddr_storage at;
-	unsigned int port, ask;
+	unsigned int ask;
 	struct rdma_cm_id *id;
 
 	if (recv(control, line, sizeof(line) - 1, 0) <= 0 ||
-	    sscanf(line, "%u %u %45s", &port, &ask, address) != 3)
+	    sscanf(line, "%5s %u %45s", port, &ask, address) != 3)
 		return;
 	at = at_port(address, port);
 	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id: %m");
@@ -432,7 +430,7 @@ static int open_control(const char *path)
 
 static void start_listening(const char *address, const char *port)
 {
-	struct sockaddr_storage at = at_port(address, atoi(port));
+	struct sockaddr_storage at = at_port(address, port);
 	struct rdma_cm_id *id;
 
 	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP) &&
