@@ -39,7 +39,7 @@ static inline struct tern_pd *to_tern_pd(struct ibv_pd *pd)
 	return container_of(pd, struct tern_pd, pd);
 }
 
-/* for a QP or SRQ of @pd */
+/* for a QP or SRQ of @pd, or a parent domain around it */
 static inline void tern_pd_get(struct tern_pd *pd)
 {
 	atomic_fetch_add(&pd->users, 1);
