@@ -17,15 +17,6 @@
 
 static const struct want none;
 
-/* the lab's own kernels have tools/upstream/mends/0001-iwcm-wait.patch */
-static void need_mended_iw_cm(void)
-{
-	const char *lane = getenv("TERN_LANE");
-
-	if (!lane || strncmp(lane, "uml", 3))
-		skip("iw_cm of this kernel would crash: security.rst");
-}
-
 /* @e is left with a QP, but its id without: librdmacm moves an id's own to the error state */
 static uint32_t part_from_qp(struct end *e)
 {
@@ -72,7 +63,7 @@ static void while_connecting(void)
 	struct end listener;
 	pthread_t thread;
 
-	need_mended_iw_cm();
+	need_mended_core();
 	request_at_b(&listener);
 	expect_refused(&a, a.qp->qp_num);
 	/* who destroys the id waits for the reply */
@@ -98,7 +89,7 @@ static void accepted_twice(void)
 	struct rdma_conn_param param = {};
 	struct end listener;
 
-	need_mended_iw_cm();
+	need_mended_core();
 	request_at_b(&listener);
 	param.qp_num = part_from_qp(&b);
 	/* b is established when a's first FPDU arrives */
@@ -123,7 +114,7 @@ static void rejected_twice(void)
 {
 	struct end listener;
 
-	need_mended_iw_cm();
+	need_mended_core();
 	request_at_b(&listener);
 	must(!rdma_reject(b.id, NULL, 0));
 	expect_refused(&b, a.qp->qp_num);

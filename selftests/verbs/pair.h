@@ -16,6 +16,9 @@ extern bool over_siw;		/* the device is siw's, some of whose bugs are known */
 /* the lab's checked kernel, which is slow */
 bool is_checked(void);
 
+/* the test ends here unless the kernel is the lab's own, which has tools/upstream/mends */
+void need_mended_core(void);
+
 #define IP_A getenv("IP_A")
 #define IP_B getenv("IP_B")
 #define IP6_A getenv("IP6_A")
@@ -103,7 +106,7 @@ bool all_are(const uint8_t *p, size_t len, uint8_t value);
 
 /* tables of tests */
 extern const struct tap_theme data_theme, queue_theme, rights_theme, limit_theme;
-extern const struct tap_theme answer_theme, cm_theme, mr_theme, dmabuf_theme, mw_theme,
+extern const struct tap_theme answer_theme, mapper_theme, cm_theme, mr_theme, dmabuf_theme, mw_theme,
 	mw_rights_theme, charge_theme, grace_theme, cut_theme, fallback_theme,
 	idle_theme;
 

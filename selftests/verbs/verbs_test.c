@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	enter_netns(NULL);
 	return tap_run((const struct tap_theme *[]) {
 		&data_theme, &queue_theme, &rights_theme, &limit_theme, &cm_theme,
-		&answer_theme,
+		&answer_theme, &mapper_theme,
 		/* siw supports none of the others */
 		over_siw ? NULL : &mr_theme, &dmabuf_theme, &mw_theme,
 		&mw_rights_theme, &charge_theme, &grace_theme, &cut_theme,
