@@ -369,18 +369,32 @@ static size_t send_limit(const struct tern_sock *s)
 	return s->in_backlog ? 4 * tcp_sk(s->sk)->mss_cache : SIZE_MAX;
 }
 
+/*
+ * A peer decides how long what we send stays, and each piece of a block keeps all its 32 KiB,
+ * of which TCP counts the piece. So when many may stay, TCP copies the small ones.
+ */
+#define UNACKED_BLOCKS	64
+
+static bool must_copy(const struct tern_sock *s, size_t len)
+{
+	return len < SZ_2K &&
+	       (tcp_send_head(s->sk) || tcp_sk(s->sk)->packets_out > UNACKED_BLOCKS);
+}
+
 int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 			  unsigned int nr, size_t skip, size_t len, bool more)
 {
 	size_t limit = send_limit(s);
-	struct msghdr msg = {
-		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_SPLICE_PAGES,
-	};
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	int rc;
 
 	sock_owned_by_me(s->sk);
 	if (!s->sock)
 		return -EPIPE;
+	if (!must_copy(s, len)) {
+		msg.msg_flags |= MSG_SPLICE_PAGES;
+		tern_sock_drop_frag_locked(s);
+	}
 	if (more || len > limit)
 		msg.msg_flags |= MSG_MORE;
 	len = min(len, limit);

@@ -158,7 +158,7 @@ void tern_sock_unlock_bh(struct tern_sock *s);
 /**
  * tern_sock_send_locked() - hand page fragments to TCP, never waiting
  * @s: socket
- * @bv: fragments; their pages are referenced by TCP, the caller keeps its own
+ * @bv: fragments; TCP refers to their pages, or copies; the caller keeps its own references
  * @nr: how many
  * @skip: bytes of @bv already sent
  * @len: bytes to send after @skip
@@ -169,6 +169,9 @@ void tern_sock_unlock_bh(struct tern_sock *s);
  */
 int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 			  unsigned int nr, size_t skip, size_t len, bool more);
+
+/* TCP copied into a fragment of 32 KiB, and keeps it for the next copy: give it back */
+void tern_sock_drop_frag_locked(struct tern_sock *s);
 
 /**
  * tern_sock_read_locked() - offer the receive queue to an actor

@@ -195,12 +195,11 @@ int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek)
 	return kernel_recvmsg(s->sock, &msg, &vec, 1, len, flags);
 }
 
-/* TCP copied the frame into a fragment of 32 KiB, and keeps it for the next copy: none comes */
-static void drop_frag_locked(struct sock *sk)
+void tern_sock_drop_frag_locked(struct tern_sock *s)
 {
-	struct page_frag *frag = &sk->sk_frag;
+	struct page_frag *frag = &s->sk->sk_frag;
 
-	sock_owned_by_me(sk);
+	sock_owned_by_me(s->sk);
 	if (frag->page)
 		put_page(frag->page);
 	frag->page = NULL;
@@ -215,7 +214,7 @@ int tern_sock_send(struct tern_sock *s, const void *buf, size_t len)
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
 	lock_sock(s->sk);
 	rc = tcp_sendmsg_locked(s->sk, &msg, len);
-	drop_frag_locked(s->sk);
+	tern_sock_drop_frag_locked(s);
 	release_sock(s->sk);
 	if (rc < 0)
 		return rc;
