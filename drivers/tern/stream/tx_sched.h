@@ -86,7 +86,7 @@ void tern_tx_doorbell(struct tern_stream *s, bool more);
  */
 bool tern_tx_go_idle(struct tern_stream *s);
 
-/* run in the caller; Context: process, may sleep */
+/* run in the caller, for some turns, and then in softirq; Context: process, may sleep */
 void tern_tx_run_here(struct tern_stream *s);
 
 /**
