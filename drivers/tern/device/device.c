@@ -5,6 +5,7 @@
 
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
+#include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
@@ -83,15 +84,24 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
-/* ib_get_eth_speed() logs a warning for a netdev that reports no speed */
+static bool knows_speed(struct net_device *netdev)
+{
+	struct ethtool_link_ksettings settings;
+	bool knows;
+
+	rtnl_lock();
+	knows = !__ethtool_get_link_ksettings(netdev, &settings);
+	rtnl_unlock();
+	return knows;
+}
+
+/* ib_get_eth_speed() logs a warning for a netdev that reports no speed, each time */
 static void fill_speed(struct ib_device *ibdev, u32 port,
 		       struct net_device *netdev, struct ib_port_attr *attr)
 {
-	const struct ethtool_ops *ops = netdev->ethtool_ops;
-
 	attr->active_width = IB_WIDTH_1X;
 	attr->active_speed = IB_SPEED_SDR;
-	if (ops && ops->get_link_ksettings)
+	if (knows_speed(netdev))
 		ib_get_eth_speed(ibdev, port, &attr->active_speed,
 				 &attr->active_width);
 }
@@ -99,9 +109,13 @@ static void fill_speed(struct ib_device *ibdev, u32 port,
 static int query_port(struct ib_device *ibdev, u32 port,
 		      struct ib_port_attr *attr)
 {
-	struct net_device *netdev = to_tern_dev(ibdev)->netdev;
-	bool up = netif_running(netdev) && netif_carrier_ok(netdev);
+	/* a reader in sysfs may come after the core has put the device's reference */
+	struct net_device *netdev = ib_device_get_netdev(ibdev, port);
+	bool up;
 
+	if (!netdev)
+		return -ENODEV;
+	up = netif_running(netdev) && netif_carrier_ok(netdev);
 	fill_speed(ibdev, port, netdev, attr);
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
@@ -112,6 +126,7 @@ static int query_port(struct ib_device *ibdev, u32 port,
 	attr->pkey_tbl_len = 1;
 	attr->max_msg_sz = U32_MAX;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
+	dev_put(netdev);
 	return 0;
 }
 
