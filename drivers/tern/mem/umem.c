@@ -14,7 +14,7 @@ static struct page **list_pages(struct ib_umem *ib)
 	struct sg_page_iter iter;
 	struct page **pages;
 
-	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages)
 		return NULL;
 	for_each_sgtable_page(&ib->sgt_append.sgt, &iter, 0) {

@@ -16,11 +16,12 @@ static struct tern_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *entry)
 	return container_of(entry, struct tern_mmap_entry, rdma_entry);
 }
 
-/* a program's ring is charged to its memory cgroup */
+/* A program's ring is charged to its memory cgroup. It chose the size: no report in the log. */
 static void *alloc_ring(size_t bytes, bool user)
 {
-	return __vmalloc(bytes, (user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL) |
-				__GFP_ZERO);
+	gfp_t gfp = user ? GFP_KERNEL_ACCOUNT | __GFP_NOWARN : GFP_KERNEL;
+
+	return __vmalloc(bytes, gfp | __GFP_ZERO);
 }
 
 static struct tern_mmap_entry *insert_entry(struct ib_ucontext *ctx,

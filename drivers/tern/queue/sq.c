@@ -28,7 +28,7 @@ int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
 	if (ret)
 		return ret;
 	sq->slots = kvcalloc(sq->q.size, sizeof(*sq->slots),
-			     GFP_KERNEL_ACCOUNT);
+			     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!sq->slots) {
 		tern_queue_destroy(&sq->q);
 		return -ENOMEM;
