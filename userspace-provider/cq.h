@@ -16,6 +16,7 @@
  * @ring: the entries; the kernel produces
  * @lock: guards @ring and @cur
  * @cur: the entry that an extended poll reads now; the kernel may not reuse it yet
+ * @poller: the thread of an extended poll, which has @lock; 0 if there is none
  * @lazy: the QPs that have requests without a doorbell
  */
 struct tern_cq {
@@ -23,6 +24,7 @@ struct tern_cq {
 	struct tern_ring ring;
 	struct tern_lock lock;
 	const struct tern_cqe *cur;
+	pthread_t poller;
 	struct tern_lazy_cq lazy;
 };
 

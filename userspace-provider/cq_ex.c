@@ -48,8 +48,10 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 
 	tern_lock_take(&cq->lock);
 	err = step(cq);
-	if (!err)
+	if (!err) {
+		__atomic_store_n(&cq->poller, pthread_self(), __ATOMIC_RELAXED);
 		return 0;
+	}
 	flush = tern_cq_polled(cq, err == ENOENT);
 	tern_lock_drop(&cq->lock);
 	if (flush)
@@ -72,6 +74,7 @@ static void end_poll(struct ibv_cq_ex *ibcq)
 
 	give_back(cq);
 	flush = tern_cq_polled(cq, !tern_ring_avail(&cq->ring));
+	__atomic_store_n(&cq->poller, 0, __ATOMIC_RELAXED);
 	tern_lock_drop(&cq->lock);
 	if (flush)
 		tern_lazy_flush(cq);

@@ -22,6 +22,7 @@
 
 int tern_lazy_cq_init(struct tern_lazy_cq *lazy)
 {
+	lazy->end = &lazy->first;
 	return pthread_spin_init(&lazy->lock, PTHREAD_PROCESS_PRIVATE);
 }
 
@@ -55,8 +56,10 @@ static void enter(struct tern_lazy_link *link)
 		return;
 	pthread_spin_lock(&list->lock);
 	if (!link->on) {
-		link->next = list->first;
-		__atomic_store_n(&list->first, link, __ATOMIC_SEQ_CST);
+		link->next = NULL;
+		__atomic_store_n(list->end, link, __ATOMIC_SEQ_CST);
+		list->end = &link->next;
+		list->count++;
 		__atomic_store_n(&link->on, true, __ATOMIC_SEQ_CST);
 	}
 	pthread_spin_unlock(&list->lock);
@@ -72,6 +75,9 @@ static void leave_list(struct tern_lazy_link *link)
 		if (*at != link)
 			continue;
 		*at = link->next;
+		if (!*at)
+			list->end = at;
+		list->count--;
 		break;
 	}
 	link->on = false;
@@ -122,15 +128,24 @@ bool tern_lazy_take(struct tern_qp *qp, bool *more)
 	return count;
 }
 
-/* take QPs off the list, and write down the doorbells that they need */
-static int collect(struct tern_lazy_cq *list, uint32_t *qpns, bool *mores)
+/*
+ * Take QPs off the list, of the first *@left, and write down the doorbells that they need.
+ * Return: how many, at most FLUSH_STEP
+ */
+static int collect(struct tern_lazy_cq *list, uint32_t *left, uint32_t *qpns, bool *mores)
 {
 	struct tern_lazy_link *link;
 	int n = 0;
 
 	pthread_spin_lock(&list->lock);
-	while (n < FLUSH_STEP && (link = list->first)) {
+	if (*left > list->count)
+		*left = list->count;
+	for (; *left && n < FLUSH_STEP; --*left) {
+		link = list->first;
 		__atomic_store_n(&list->first, link->next, __ATOMIC_RELAXED);
+		if (!link->next)
+			list->end = &list->first;
+		list->count--;
 		__atomic_store_n(&link->on, false, __ATOMIC_SEQ_CST);
 		qpns[n] = link->qp->qpn;
 		if (tern_lazy_take(link->qp, &mores[n]))
@@ -141,20 +156,22 @@ static int collect(struct tern_lazy_cq *list, uint32_t *qpns, bool *mores)
 }
 
 /*
- * A QP that was destroyed since has no such number any more, and an error of the
- * device shows in the completions.
+ * Other threads may enter QPs again and again: this serves those that are there now. A QP
+ * that was destroyed since has no such number any more, and an error of the device shows in
+ * the completions.
  */
 void tern_lazy_flush(struct tern_cq *cq)
 {
 	uint32_t qpns[FLUSH_STEP];
 	bool mores[FLUSH_STEP];
+	uint32_t left = UINT32_MAX;
 	int n, i;
 
 	do {
-		n = collect(&cq->lazy, qpns, mores);
+		n = collect(&cq->lazy, &left, qpns, mores);
 		for (i = 0; i < n; i++)
 			tern_doorbell_ring(cq->vcq.cq.context, qpns[i], mores[i]);
-	} while (n == FLUSH_STEP);
+	} while (left);
 }
 
 /* ---- posts ------------------------------------------------------------------- */

@@ -34,13 +34,17 @@ struct tern_lazy_link {
 /**
  * struct tern_lazy_cq - what a CQ knows of the QPs that complete there
  * @lock: guards the list; needed even where the CQ has no lock, as other threads post
- * @first: QPs that may have requests without a doorbell
+ * @first: QPs that may have requests without a doorbell, in the order in which they came
+ * @end: where the next QP goes: @first, or the last QP's next
+ * @count: QPs in the list
  * @empties: how often a poll left the CQ empty
  * @armed: the program may sleep until an event
  */
 struct tern_lazy_cq {
 	pthread_spinlock_t lock;
 	struct tern_lazy_link *first;
+	struct tern_lazy_link **end;
+	uint32_t count;
 	uint32_t empties;
 	bool armed;
 };

@@ -104,11 +104,13 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
  * Are there completions that no event was raised for? The caller's barrier orders
  * this check after the arming.
  */
-static bool unannounced(const struct tern_ring *ring)
+static bool unannounced(const struct tern_cq *cq)
 {
+	const struct tern_ring *ring = &cq->ring;
 	uint32_t prod = __atomic_load_n(&ring->hdr->prod, __ATOMIC_ACQUIRE);
 
-	return prod != ring->index &&
+	/* an extended poll has the next one */
+	return prod != ring->index + !!cq->cur &&
 	       prod != __atomic_load_n(&ring->hdr->event, __ATOMIC_RELAXED);
 }
 
@@ -124,9 +126,12 @@ int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	uint32_t none = TERN_CQ_ARM_NONE;
 	uint32_t *word;
-	bool announce;
+	bool announce, has_lock;
 
-	tern_lock_take(&cq->lock);
+	/* the program may arm between ibv_start_poll() and ibv_end_poll() */
+	has_lock = __atomic_load_n(&cq->poller, __ATOMIC_RELAXED) == pthread_self();
+	if (!has_lock)
+		tern_lock_take(&cq->lock);
 	word = &cq->ring.hdr->flags;
 	if (solicited_only)
 		__atomic_compare_exchange_n(word, &none, TERN_CQ_ARM_SOLICITED,
@@ -136,8 +141,9 @@ int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 		__atomic_store_n(word, TERN_CQ_ARM_NEXT, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&cq->lazy.armed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	announce = unannounced(&cq->ring);
-	tern_lock_drop(&cq->lock);
+	announce = unannounced(cq);
+	if (!has_lock)
+		tern_lock_drop(&cq->lock);
 	if (__atomic_load_n(&cq->lazy.first, __ATOMIC_SEQ_CST))
 		tern_lazy_flush(cq);
 	return announce ? ibv_cmd_req_notify_cq(ibcq, solicited_only) : 0;

@@ -41,7 +41,7 @@ int tern_port_query(struct ibv_context *ctx, uint8_t port,
 /*
  * The device's clock is CLOCK_MONOTONIC in nanoseconds, as in the timestamps of
  * completions. Like other providers, return all ticks in tv_nsec, comparable with
- * ibv_wc_read_completion_ts().
+ * ibv_wc_read_completion_ts(). In a program of 32 bits that is too short for them.
  */
 int tern_clock_query(struct ibv_context *ctx, struct ibv_values_ex *values)
 {
@@ -50,6 +50,8 @@ int tern_clock_query(struct ibv_context *ctx, struct ibv_values_ex *values)
 	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
 	if (!values->comp_mask)
 		return EINVAL;
+	if (sizeof(values->raw_clock.tv_nsec) < sizeof(uint64_t))
+		return EOPNOTSUPP;
 
 	if (clock_gettime(CLOCK_MONOTONIC, &ts))
 		return errno;

@@ -211,6 +211,24 @@ static void poll_ex__holds_the_lock_from_start_to_end(void)
 	free_cq(cq);
 }
 
+static void poll_ex__may_arm_before_its_end(void)
+{
+	struct tern_cq *cq = make_cq_at(2, UINT32_MAX);
+	struct ibv_poll_cq_attr attr = {};
+
+	complete(cq, &(struct tern_cqe) { .opcode = TERN_WR_RECV });
+	expect(!ibv_start_poll(&cq->vcq.cq_ex, &attr));
+	cq->ring.hdr->flags = TERN_CQ_ARM_NONE;
+	/* the kernel, which this device has not, is not asked for an event of the current one */
+	expect(!tern_cq_arm(&cq->vcq.cq, 0));
+	expect_eq(cq->ring.hdr->flags, TERN_CQ_ARM_NEXT);
+	expect(cq_is_locked(cq));
+	ibv_end_poll(&cq->vcq.cq_ex);
+	expect(!cq_is_locked(cq));
+	expect(!tern_cq_arm(&cq->vcq.cq, 0) && !cq_is_locked(cq));
+	free_cq(cq);
+}
+
 static void poll_ex__reads_every_field(void)
 {
 	struct tern_cq *cq = make_cq_at(2, 0);
@@ -271,6 +289,7 @@ static const struct tap_test tests[] = {
 	TEST(poll__a_broken_ring_is_an_error_and_not_a_crash),
 	TEST(arm__solicited_does_not_replace_next),
 	TEST(poll_ex__holds_the_lock_from_start_to_end),
+	TEST(poll_ex__may_arm_before_its_end),
 	TEST(poll_ex__reads_every_field),
 	TEST(poll_ex__reads_immediate_data_and_key_by_terndv),
 };

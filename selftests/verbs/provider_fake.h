@@ -36,6 +36,7 @@ static struct {
 	bool locked_then;
 	struct tern_cq *cq;		/* likewise */
 	bool cq_locked_then;
+	void (*then)(void);		/* called when it has rung */
 	sem_t *wake;
 } bell;
 
@@ -58,6 +59,8 @@ int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn, bool more)
 		if (!bell.cq_locked_then)
 			pthread_spin_unlock(&bell.cq->lock.spin);
 	}
+	if (bell.then)
+		bell.then();
 	if (bell.wake)
 		sem_post(bell.wake);
 	return bell.answer;

@@ -422,40 +422,68 @@ static void lazy__a_list_is_as_many_posts(void)
 	down();
 }
 
+static struct tern_qp *many[20];	/* each has left a request */
+
+static void many_up(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	unsigned int i;
+
+	up();
+	for (i = 0; i < ARRAY_LEN(many); i++) {
+		many[i] = make_lazy_qp(scq, rcq);
+		many[i]->lazy.quota = 0;
+		many[i]->sq.ring.hdr->flags = TERN_RING_LAZY;
+		expect(!post(many[i], &wr));
+	}
+	expect_eq(bell.rings, 0);
+}
+
+static void end_one(unsigned int i)
+{
+	tern_lazy_exit(many[i]);
+	free_qp(many[i]);
+}
+
+static void many_down(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(many); i++)
+		end_one(i);
+	down();
+}
+
 static void lazy__one_poll_rings_for_all_qps_of_the_cq(void)
 {
-	struct tern_qp *all[20];
-	unsigned int i, before;
-
-	up();
-	for (i = 0; i < ARRAY_LEN(all); i++)
-		all[i] = make_lazy_qp(scq, scq);
-	down();
-	up();
-	for (i = 0; i < ARRAY_LEN(all); i++) {
-		tern_lazy_init(all[i], scq, rcq);
-		all[i]->lazy.quota = 0;
-		all[i]->sq.ring.hdr->flags = TERN_RING_LAZY;
-	}
-	for (i = 0; i < ARRAY_LEN(all); i++) {
-		struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
-
-		expect(!post(all[i], &wr));
-	}
-	/* one is destroyed: it is the kernel's to send what it left */
-	tern_lazy_exit(all[3]);
-	free_qp(all[3]);
-	before = bell.rings;
-	expect_eq(before, 0);
-	expect_eq(poll_nothing(scq), ARRAY_LEN(all) - 1);
+	many_up();
+	end_one(3);	/* what it left is the kernel's to send */
+	many[3] = make_lazy_qp(scq, rcq);
+	expect_eq(poll_nothing(scq), ARRAY_LEN(many) - 1);
 	expect_eq(poll_nothing(rcq), 0);
-	for (i = 0; i < ARRAY_LEN(all); i++) {
-		if (i == 3)
-			continue;
-		tern_lazy_exit(all[i]);
-		free_qp(all[i]);
-	}
-	down();
+	many_down();
+}
+
+/* what another thread does while a flush rings: each QP has something to send again */
+static void post_again(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	static unsigned int next;
+
+	many[next]->lazy.quota = 0;
+	expect(!post(many[next], &wr));
+	next = (next + 1) % ARRAY_LEN(many);
+}
+
+static void lazy__a_flush_does_not_wait_for_those_who_post(void)
+{
+	many_up();
+	bell.then = post_again;
+	expect_eq(poll_nothing(scq), ARRAY_LEN(many));
+	bell.then = NULL;
+	expect_eq(poll_nothing(scq), ARRAY_LEN(many));
+	expect_eq(poll_nothing(scq), 0);
+	many_down();
 }
 
 /* ---- with other threads --------------------------------------------------------- */
@@ -601,6 +629,7 @@ static const struct tap_test tests[] = {
 	TEST(lazy__a_post_that_rings_alone_changes_nothing),
 	TEST(lazy__a_list_is_as_many_posts),
 	TEST(lazy__one_poll_rings_for_all_qps_of_the_cq),
+	TEST(lazy__a_flush_does_not_wait_for_those_who_post),
 	TEST(lazy__a_poller_in_another_thread_misses_none),
 	TEST(lazy__a_post_beside_an_arming_rings),
 };
