@@ -54,13 +54,6 @@ void set_defaults(void)
 
 /* ---- a pair with options -------------------------------------------------------- */
 
-int new_port(void)
-{
-	static int port = 9000;
-
-	return port++;
-}
-
 static struct end listener;
 
 void dv_request(const struct terndv_qp_init_attr *wa, const struct terndv_qp_init_attr *wb)

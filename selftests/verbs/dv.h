@@ -39,8 +39,6 @@ void dv_query(void);
 /* check that a Send in each direction arrives */
 void dv_traffic(void);
 
-int new_port(void);
-
 extern const struct tap_theme dv_options_theme, dv_wire_theme, dv_abi_theme;
 
 #endif /* VERBS_DV_H */

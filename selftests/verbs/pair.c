@@ -36,8 +36,7 @@ void set_device(const char *host, const char *settings)
 	must(!system(line));
 }
 
-/* each test has some of its own: a process for each starts at 0 */
-static int new_port(void)
+int new_port(void)
 {
 	static int n;
 

@@ -27,6 +27,9 @@ void need_mended_core(void);
 /* all attributes that every kernel accepts in ibv_query_qp() */
 #define ALL_ATTRS (IBV_QP_RATE_LIMIT - 1)
 
+/* a TCP port; each test has 50 of its own, in turn */
+int new_port(void);
+
 /* connect @x at @from to @y, which listens at @to; @wx or @wy NULL: defaults */
 void connect_ends(struct end *x, struct end *y, const char *from,
 		  const char *to, const struct want *wx, const struct want *wy);
@@ -106,8 +109,8 @@ bool all_are(const uint8_t *p, size_t len, uint8_t value);
 
 /* tables of tests */
 extern const struct tap_theme data_theme, queue_theme, rights_theme, limit_theme;
-extern const struct tap_theme answer_theme, mapper_theme, cm_theme, mr_theme, dmabuf_theme, mw_theme,
-	mw_rights_theme, charge_theme, grace_theme, cut_theme, fallback_theme,
+extern const struct tap_theme answer_theme, mapper_theme, cm_theme, mr_theme, dmabuf_theme,
+	mw_theme, mw_rights_theme, charge_theme, grace_theme, cut_theme, fallback_theme,
 	idle_theme;
 
 #endif /* VERBS_PAIR_H */
