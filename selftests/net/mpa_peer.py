@@ -129,6 +129,40 @@ def bad_rtr(connect):
     check(not data and seconds < AT_ONCE, data.hex(), how, seconds)
 
 
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return struct.pack("<I", crc ^ 0xffffffff)
+
+
+def read_of_nothing(msn):
+    """An FPDU: a Read Request of size 0, whose STag is not looked at (RFC 5040 5.2)."""
+    fpdu = struct.pack(">HHIIII", 46, 0x4141, 0, 1, msn, 0) + bytes(28)
+    return fpdu + crc32c(fpdu)
+
+
+def hoard(_):
+    """Ask for Reads and take no Response: they wait in tern's TCP."""
+    assert crc32c(RTR[:-4]) == RTR[-4:]
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    sock.connect((sys.argv[2], int(sys.argv[3])))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.sendall(frame(REQ, CRC | S, 2, ALL))
+    exactly(sock, struct.unpack(">H", exactly(sock, 20)[18:])[0])
+    sock.sendall(RTR)
+    print("connected", flush=True)
+    time.sleep(2)
+    for msn in range(1, int(sys.argv[4]) + 1):
+        sock.sendall(read_of_nothing(msn))
+        time.sleep(0.004)
+    print("asked", flush=True)
+    time.sleep(600)
+
+
 def withheld_rtr(connect):
     """A good Request for vtraffic (12 bytes of private data), but no RTR."""
     sock = connect()
@@ -370,6 +404,7 @@ CASES = {
     "to_no_rtr": no_rtr,
     "to_bad_rtr": bad_rtr,
     "to_withheld_rtr": withheld_rtr,
+    "to_hoard": hoard,
     "to_urgent_request": urgent_request,
     "to_urgent_after_request": urgent_after_request,
     "to_urgent_fpdu": urgent_fpdu,

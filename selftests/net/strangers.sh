@@ -15,6 +15,7 @@
 OTHERS=(10.7.0.31 10.7.0.32 10.7.0.33)
 NETWORKS=(fd00:8::1 fd00:9::1 fd00:a::1)
 OTHER_PORT=7272
+QUIET_PORT=7299
 
 # the output of strangers.py
 report=$TMP/report
@@ -350,6 +351,38 @@ device_goes()
 	servers_down
 }
 
+# KiB of free pages
+free_pages() { awk '/^MemFree:/ { print $2 }' /proc/meminfo; }
+waits_in_tcp() { [ "$(in_b ss -Htn "sport = :$QUIET_PORT" | awk '{ print $3 }')" -gt "$1" ]; }
+
+# Each Response is built into a block that other streams fill: 500 would keep 16 MiB. All on
+# one CPU, as a block is a CPU's.
+shut_window()
+{
+	local before after rping hoarder
+	taskset --pid --cpu-list 0 $BASHPID >/dev/null
+	ip netns exec b rping -s -P -a $IP_B -p $QUIET_PORT >/dev/null 2>&1 &
+	rping=$!
+	wait_for_listen $QUIET_PORT
+	server
+	client -t 600 -m read -x 200000
+	: >"$TMP/hoard"
+	ip netns exec a ./mpa_peer.py to_hoard $IP_B $QUIET_PORT 500 >>"$TMP/hoard" 2>&1 &
+	hoarder=$!
+	wait_for 60 grep -qx connected "$TMP/hoard" || { cat "$TMP/hoard"; return 1; }
+	sleep 1
+	before=$(free_pages)
+	wait_for 60 grep -qx asked "$TMP/hoard" || { cat "$TMP/hoard"; return 1; }
+	eventually waits_in_tcp 8000
+	after=$(free_pages)
+	echo "free: $before KiB, then $after KiB; $(in_b ss -Htnm "sport = :$QUIET_PORT")"
+	kill -9 $hoarder $rping $client_pid
+	ends $client_pid
+	server_goes
+	# KASAN keeps freed memory for a while
+	[ "${TERN_LANE:-}" = uml-debug ] || [ $((before - after)) -le 6144 ]
+}
+
 # start and stop the servers at both ports
 servers_up()
 {
@@ -392,5 +425,6 @@ proves "a request that no program answers times out" unanswered
 proves "a request whose listening id is destroyed times out soon" listener_gone
 proves "a request can be accepted after its listening id is destroyed" accepted_after_the_listener
 proves "a stranger has TCP's default receive buffer, a stream a large one" small_buffers
+proves "Responses that a peer does not take keep no blocks" shut_window
 proves "a device with lingering ends of streams is removed at once" device_goes
 finish
