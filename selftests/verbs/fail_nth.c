@@ -51,13 +51,18 @@ void disarm(void)
 	errno = err;
 }
 
+static void open_nth(void)
+{
+	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	must(nth_fd >= 0);
+}
+
 void each_nth(const struct call *c)
 {
 	unsigned int failed = 0;
 	bool ok;
 
-	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	must(nth_fd >= 0);
+	open_nth();
 	for (nth = 1, came = true; came; nth++) {
 		must(nth < MOST);
 		ok = c->make();
@@ -260,8 +265,7 @@ static void destroy_test(void)
 	unsigned int i;
 
 	solo_up(NULL);
-	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	must(nth_fd >= 0);
+	open_nth();
 	for (i = 0; i < ARRAY_LEN(each); i++)
 		for (nth = 1, came = true; came; nth++)
 			expect(destroys(each[i].make, each[i].end) || came);
@@ -389,12 +393,18 @@ static void free_both(void)
 	end_free(&b);
 }
 
-static bool accepts(void)
+/* b has a's request, and a QP */
+static void request_up(void)
 {
 	a_up();
 	must(!end_connect(&a, &none));
 	must(!end_request(&listener, &b));
 	must(!end_build(&b, &none));
+}
+
+static bool accepts(void)
+{
+	request_up();
 	if (!ARMED(end_accept(&b, &none)))
 		return both_established();
 	end_free(&b);
@@ -404,10 +414,7 @@ static bool accepts(void)
 
 static bool disconnects(void)
 {
-	a_up();
-	must(!end_connect(&a, &none));
-	must(!end_request(&listener, &b));
-	must(!end_build(&b, &none));
+	request_up();
 	must(!end_accept(&b, &none));
 	must(both_established());
 	if (ARMED(rdma_disconnect(a.id)))

@@ -49,14 +49,19 @@ static int ask(struct nl_msg *msg)
 	return ARMED(nl_send_sync(sk, msg));
 }
 
-static bool adds(void)
+static struct nl_msg *creation(void)
 {
 	struct nl_msg *msg = rdma_message(RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK);
 
 	must(!nla_put_string(msg, RDMA_NLDEV_ATTR_DEV_NAME, DEVICE));
 	must(!nla_put_string(msg, RDMA_NLDEV_ATTR_LINK_TYPE, "tern"));
 	must(!nla_put_string(msg, RDMA_NLDEV_ATTR_NDEV_NAME, NETDEV));
-	return !ask(msg) && exists();
+	return msg;
+}
+
+static bool adds(void)
+{
+	return !ask(creation()) && exists();
 }
 
 static int dev_index;	/* of DEVICE */
@@ -104,7 +109,7 @@ static void in_a(int of)
 	new_socket();
 }
 
-/* it makes some 2000, and a device of any driver leaks when uverbs has no memory for its tables */
+/* a device of any driver leaks when uverbs has no memory for its tables; and it takes minutes */
 static void need_all(void)
 {
 	if (!getenv("TERN_SET_FAIL_NTH_LINKS"))
@@ -120,12 +125,7 @@ static void add_test(void)
 
 static bool deletes(void)
 {
-	struct nl_msg *msg = rdma_message(RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK);
-
-	must(!nla_put_string(msg, RDMA_NLDEV_ATTR_DEV_NAME, DEVICE));
-	must(!nla_put_string(msg, RDMA_NLDEV_ATTR_LINK_TYPE, "tern"));
-	must(!nla_put_string(msg, RDMA_NLDEV_ATTR_NDEV_NAME, NETDEV));
-	must(!nl_send_sync(sk, msg));
+	must(!nl_send_sync(sk, creation()));
 	return !ask(deletion());
 }
 
