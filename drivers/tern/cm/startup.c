@@ -142,7 +142,7 @@ static int send_frame(struct tern_cep *cep, enum tern_mpa_kind kind,
 	if (!len)
 		return -EMSGSIZE;
 	cep->frame_sent = true;
-	return tern_sock_send(cep->sock, buf, len);
+	return tern_sock_send_frame(cep->sock, buf, len);
 }
 
 u16 tern_startup_room(const struct tern_mpa_msg *frame)
@@ -183,7 +183,7 @@ static void send_terminate(struct tern_cep *cep, int term)
 			  TERN_ULPDU_MAX);
 	len = tern_fpdu_tx_begin(&tx, &msg, buf);
 	len = tern_fpdu_tx_finish(&tx, buf, len);
-	sent = !tern_sock_send(cep->sock, buf, len);
+	sent = !tern_sock_send_frame(cep->sock, buf, len);
 	tern_stat_term(cep->dev->stats, term);
 	if (sent)
 		tern_stat_inc(cep->dev->stats, TX_TERMINATE);
@@ -225,7 +225,8 @@ static bool knows_ird(const struct tern_mpa_msg *reply)
 	       (reply->ird & TERN_MPA_DEPTH_MASK) != TERN_MPA_DEPTH_NONE;
 }
 
-static int attach_stream(struct tern_cep *cep)
+/* @reply: for tern_stream_attach() */
+static int attach_stream(struct tern_cep *cep, const struct kvec *reply)
 {
 	struct tern_mpa_params params = cep->params;
 	struct tern_agree_options agree = {
@@ -242,24 +243,27 @@ static int attach_stream(struct tern_cep *cep)
 	params.ord = min_t(u16, params.ord, TERN_MAX_RD_ATOM);
 	params.ird = min_t(u16, params.ird, TERN_MAX_RD_ATOM);
 	tern_sock_grow_rcvbuf(cep->sock);
-	return tern_stream_attach(cep->stream, cep->sock, &params, &agree);
+	return tern_stream_attach(cep->stream, cep->sock, &params, &agree, reply);
 }
 
 int tern_startup_accept(struct tern_cep *cep, const void *pd, u16 pd_len)
 {
+	u8 buf[TERN_MPA_FRAME_MAX];
+	struct kvec reply = { .iov_base = buf };
 	int rc;
 
 	tern_mpa_accept(&cep->opt, &cep->request, &cep->reply, &cep->params);
 	cep->reply.pd = pd;
 	cep->reply.pd_len = pd_len;
-	rc = attach_stream(cep);
+	reply.iov_len = tern_mpa_build(TERN_MPA_REPLY, &cep->reply, buf);
+	if (!reply.iov_len)
+		return -EMSGSIZE;
+	rc = attach_stream(cep, &reply);
 	if (rc)
 		return rc;
+	cep->frame_sent = true;
 	cep->agreed = true;
 	note_frames(cep, &cep->reply, &cep->request);
-	/* the stream is attached: it reports if the socket failed */
-	if (send_frame(cep, TERN_MPA_REPLY, &cep->reply))
-		tern_cep_post(cep, CM_EV_ABORT);
 	return 0;
 }
 
@@ -388,7 +392,7 @@ static void reply_accepts(struct tern_cep *cep)
 		return tern_cep_step(cep, CM_EV_BAD);
 	}
 	cep->agreed = true;
-	rc = attach_stream(cep);
+	rc = attach_stream(cep, NULL);
 	if (rc)
 		return fail_attach(cep, rc);
 	remember_plain(cep);

@@ -205,19 +205,28 @@ void tern_sock_drop_frag_locked(struct tern_sock *s)
 	frag->page = NULL;
 }
 
-int tern_sock_send(struct tern_sock *s, const void *buf, size_t len)
+int tern_sock_send_frame_locked(struct tern_sock *s, const void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	int rc;
 
+	sock_owned_by_me(s->sk);
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
-	lock_sock(s->sk);
 	rc = tcp_sendmsg_locked(s->sk, &msg, len);
 	tern_sock_drop_frag_locked(s);
-	release_sock(s->sk);
 	if (rc < 0)
 		return rc;
 	/* the send buffer of a starting connection holds any frame */
 	return rc == len ? 0 : -ENOBUFS;
+}
+
+int tern_sock_send_frame(struct tern_sock *s, const void *buf, size_t len)
+{
+	int rc;
+
+	lock_sock(s->sk);
+	rc = tern_sock_send_frame_locked(s, buf, len);
+	release_sock(s->sk);
+	return rc;
 }

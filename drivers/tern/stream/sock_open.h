@@ -84,7 +84,11 @@ enum tern_sock_phase tern_sock_phase(struct tern_sock *s);
  */
 int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek);
 
-/* send a small frame as a whole, now; Return: 0 or an error */
-int tern_sock_send(struct tern_sock *s, const void *buf, size_t len);
+/*
+ * Send a small frame as a whole, now; Return: 0 or an error. With _locked, the socket
+ * lock is held.
+ */
+int tern_sock_send_frame(struct tern_sock *s, const void *buf, size_t len);
+int tern_sock_send_frame_locked(struct tern_sock *s, const void *buf, size_t len);
 
 #endif /* TERN_SOCK_OPEN_H */

@@ -8,6 +8,7 @@
 
 #include "charge.h"
 #include "sock.h"
+#include "sock_open.h"
 #include "state.h"
 
 /* ---- callbacks of the socket -------------------------------------------- */
@@ -93,10 +94,10 @@ static void init_engines(struct tern_stream *s, struct tern_sock *sock,
 
 /*
  * Both locks are held while the stream lock changes from one to the other, and the
- * socket lock until the callbacks come to the stream. tern_destroy_qp() ends the
- * stream under this lock: if that comes first, this fails; if it comes later, its
- * tern_stream_detach() sees the socket. Either way no callback comes to the stream
- * after tern_stream_detach(). @readq is the stream's after success.
+ * socket lock until the callbacks come to the stream, see tern_stream_attach().
+ * tern_destroy_qp() ends the stream under this lock: if that comes first, this fails;
+ * if it comes later, its tern_stream_detach() sees the socket. Either way no callback
+ * comes to the stream after tern_stream_detach(). @readq is the stream's after success.
  */
 static int switch_lock(struct tern_stream *s, struct tern_sock *sock,
 		       const struct tern_mpa_params *params,
@@ -105,7 +106,6 @@ static int switch_lock(struct tern_stream *s, struct tern_sock *sock,
 {
 	int ret = -EINVAL;
 
-	tern_sock_lock(sock);
 	spin_lock_bh(&s->lock);
 	if (s->state == QP_IDLE && !s->sock) {
 		ret = 0;
@@ -116,37 +116,42 @@ static int switch_lock(struct tern_stream *s, struct tern_sock *sock,
 		smp_store_release(&s->sock, sock);
 	}
 	spin_unlock_bh(&s->lock);
-	if (!ret) {
-		tern_stream_step(s, QP_EV_ATTACH);
-		tern_sock_set_owner(sock, &stream_ops, s);
-	}
-	tern_sock_unlock(sock);
 	return ret;
+}
+
+/* RFC 5044 7.1.2: no FPDU goes out before the Reply, even if one of the peer has come */
+static void begin(struct tern_stream *s, const struct kvec *reply)
+{
+	tern_stream_step(s, QP_EV_ATTACH);
+	if (reply && tern_sock_send_frame_locked(s->sock, reply->iov_base, reply->iov_len))
+		tern_stream_step(s, QP_EV_RESET);
+	tern_sock_set_owner(s->sock, &stream_ops, s);
+	/* receive what came before the callbacks, and send what was posted */
+	tern_rx_run(s);
+	s->rx.reply = false;
+	tern_tx_reply(s);
+	if (tern_sock_dead_locked(s->sock))
+		tern_stream_step(s, QP_EV_RESET);
 }
 
 int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
 		       const struct tern_mpa_params *params,
-		       const struct tern_agree_options *agree)
+		       const struct tern_agree_options *agree,
+		       const struct kvec *reply)
 {
 	struct tern_readq readq = {};
 	int ret = create_readq(sock, params, agree, &readq);
 
 	if (ret)
 		return ret;
-	ret = switch_lock(s, sock, params, agree, &readq);
-	if (ret) {
-		tern_readq_exit(&readq);
-		return ret;
-	}
-	/* receive what came before the callbacks, and send what was posted */
 	tern_sock_lock(sock);
-	tern_rx_run(s);
-	s->rx.reply = false;
-	tern_tx_reply(s);
-	if (tern_sock_dead_locked(sock))
-		tern_stream_step(s, QP_EV_RESET);
+	ret = switch_lock(s, sock, params, agree, &readq);
+	if (!ret)
+		begin(s, reply);
 	tern_sock_unlock(sock);
-	return 0;
+	if (ret)
+		tern_readq_exit(&readq);
+	return ret;
 }
 
 /* the one that waited when the error was found, and that of the Terminate */

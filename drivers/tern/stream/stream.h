@@ -9,6 +9,7 @@
 
 #include <linux/kref.h>
 #include <linux/spinlock.h>
+#include <linux/uio.h>
 #include <rdma/ib_verbs.h>
 
 #include "core/mpa.h"
@@ -123,15 +124,17 @@ void tern_stream_exit(struct tern_stream *s);
  * @sock: its connection (it takes a reference); callbacks are routed to it
  * @params: what MPA agreed on, its depths at most TERN_MAX_RD_ATOM
  * @agree: what a hello may agree on
+ * @reply: responder: the Reply, which is sent before any FPDU; initiator: NULL
  *
- * Responder: before the Reply is sent; nothing is sent until the first valid
- * FPDU came. Initiator: after the Reply was read; the RTR goes out first.
- * Context: process, socket lock not held. Return: 0, -ENOMEM, or -EINVAL when
- * the stream is no longer in IDLE.
+ * Responder: no FPDU is sent until the first valid one came. Initiator: after the
+ * Reply was read; the RTR goes out first. Context: process, socket lock not held.
+ * Return: 0, even if the Reply could not be sent, which ends the stream; -ENOMEM, or
+ * -EINVAL when the stream is no longer in IDLE.
  */
 int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
 		       const struct tern_mpa_params *params,
-		       const struct tern_agree_options *agree);
+		       const struct tern_agree_options *agree,
+		       const struct kvec *reply);
 
 /**
  * tern_stream_close() - the ULP, the user or the device ends the stream
