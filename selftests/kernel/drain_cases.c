@@ -6,6 +6,8 @@
 #define BUSY	100
 #define LEN	(256 * 1024)
 #define DEEP	4096
+/* Writes without a byte that a socket takes before the first is acknowledged */
+#define SHALLOW	1000
 
 /*
  * struct load - more requests than TCP takes at once, in both directions
@@ -224,6 +226,16 @@ static int destroy(struct kv_test *t)
 	return check_end(&l, 1);
 }
 
+static int in_order(const struct kv_op *op, int n)
+{
+	int i;
+
+	for (i = 1; i < n; i++)
+		if (op[i].order < op[i - 1].order)
+			return kv_fail(-EPROTO, "entry %d completed before its predecessor", i);
+	return 0;
+}
+
 /* the peer ends the connection: softirq flushes some entries, a worker the rest */
 static int flush_deep(struct kv_test *t)
 {
@@ -246,10 +258,61 @@ static int flush_deep(struct kv_test *t)
 		ret = kv_post_send(a, &op[i], IB_WR_SEND, 0, NULL, 0, 0);
 	for (i = DEEP; i < 2 * DEEP && !ret; i++)
 		ret = kv_want(a, &op[i], IB_WC_WR_FLUSH_ERR);
-	for (i = 1; i < 2 * DEEP && !ret; i++)
-		if (op[i].order < op[i - 1].order)
-			ret = kv_fail(-EPROTO, "entry %d completed before its predecessor", i);
-	return ret ?: kv_wait_gone(a);
+	return ret ?: in_order(op, 2 * DEEP) ?: kv_wait_gone(a);
+}
+
+/*
+ * A Read, @n Writes that have to wait for its end, and then @send of b if there is one. BHs
+ * are off, so that all are posted before any is sent, and @send goes before the Response.
+ */
+static int post_deep(struct kv_test *t, struct kv_op *op, int n, struct kv_op *send)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mem *to = kv_mem(a, LEN), *from = kv_mem(b, LEN);
+	u32 rkey = b->pd->unsafe_global_rkey;
+	struct ib_sge s;
+	int i, ret;
+
+	if (!to || !from || !op)
+		return -ENOMEM;
+	s = kv_sge(to, 0, LEN);
+	local_bh_disable();
+	ret = kv_post_rdma(a, &op[0], IB_WR_RDMA_READ, IB_SEND_SIGNALED, &s, 1, from->dma, rkey);
+	for (i = 1; i <= n && !ret; i++)
+		ret = kv_post_rdma(a, &op[i], IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, NULL, 0,
+				   from->dma, rkey);
+	if (send && !ret)
+		ret = kv_post_send(b, send, IB_WR_SEND, 0, NULL, 0, 0);
+	local_bh_enable();
+	return ret;
+}
+
+/* in one turn of softirq, the end of the Read would complete all that waits for it */
+static int complete_deep(struct kv_test *t)
+{
+	struct kv_op *op = kv_ops(t, DEEP);
+	int i, ret = post_deep(t, op, DEEP - 1, NULL);
+
+	for (i = 0; i < DEEP && !ret; i++)
+		ret = kv_ok(&t->pair.a, &op[i]);
+	return ret ?: in_order(op, DEEP);
+}
+
+/* b's Send, which finds no receive, comes while the Read is open: a flushes in some turns */
+static int fail_deep(struct kv_test *t)
+{
+	struct kv_op *op = kv_ops(t, SHALLOW + 2);
+	int i, ret = post_deep(t, op, SHALLOW, op + SHALLOW + 1), good = 0;
+
+	for (i = 0; i <= SHALLOW && !ret; i++) {
+		ret = kv_wait(&t->pair.a, &op[i]);
+		good += op[i].wc.status == IB_WC_SUCCESS;
+	}
+	if (!ret && op[0].wc.status == IB_WC_SUCCESS)
+		ret = kv_fail(-EAGAIN, "the Read ended first: nothing was tested");
+	if (!ret && good)
+		ret = kv_fail(-EPROTO, "%d Writes succeeded after a Read that failed", good);
+	return ret ?: in_order(op, SHALLOW + 1);
 }
 
 static int flush_lone(struct kv_test *t, struct kv_end *e)
@@ -265,10 +328,7 @@ static int flush_lone(struct kv_test *t, struct kv_end *e)
 	ret = ret ?: ib_modify_qp(e->qp, &attr, IB_QP_STATE);
 	for (i = 0; i < DEEP && !ret; i++)
 		ret = kv_want(e, &op[i], IB_WC_WR_FLUSH_ERR);
-	for (i = 1; i < DEEP && !ret; i++)
-		if (op[i].order < op[i - 1].order)
-			ret = kv_fail(-EPROTO, "entry %d completed before its predecessor", i);
-	return ret;
+	return ret ?: in_order(op, DEEP);
 }
 
 /*
@@ -331,6 +391,8 @@ const struct kv_case kv_drain_cases[] = {
 	{ "disconnect__both_ends_under_load", disconnect_both },
 	{ "destroy_qp__under_load", destroy, { .bystander = true } },
 	{ "post__in_error_is_flushed", post_in_error },
+	{ "read__whose_end_completes_a_deep_queue", complete_deep, { .depth = DEEP } },
+	{ "flush__a_queue_of_what_was_sent", fail_deep, { .depth = DEEP } },
 	{ "flush__a_deep_queue_yields_the_cpu", flush_deep, { .depth = DEEP } },
 	{ "flush__a_deep_queue_that_never_connects", flush_unconnected, { .depth = DEEP } },
 	{}

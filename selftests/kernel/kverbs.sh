@@ -60,19 +60,28 @@ run_with()
 	return "$status"
 }
 
+# counted COUNTER N CASE: device a counts that N times or more during the case
+counted()
+{
+	local before
+	before=$(counter "$DEV_A" "$1")
+	run_case "$3" || return
+	echo "$1: $(($(counter "$DEV_A" "$1") - before)), of at least $2"
+	[ "$(counter "$DEV_A" "$1")" -ge $((before + $2)) ]
+}
+
 # run_point CASE: run it, and check the counter that belongs to it
 run_point()
 {
-	local before
 	case $1 in
 	ext__*)	run_with negotiate "$1"; return ;;
 	off__*)	run_with off "$1"; return ;;
 	esac
-	before=$(counter "$DEV_A" flush_more || true)
-	run_case "$1" || return
-	if [ "$1 $TERN_TYPE" = "flush__a_deep_queue_yields_the_cpu tern" ]; then
-		[ "$(counter "$DEV_A" flush_more)" -ge $((before + 15)) ]
-	fi
+	case "$1 $TERN_TYPE" in
+	"flush__a_deep_queue_yields_the_cpu tern")	counted flush_more 15 "$1" ;;
+	"read__whose_end_completes_a_deep_queue tern")	counted complete_more 8 "$1" ;;
+	*)	run_case "$1" ;;
+	esac
 }
 
 # due NAME GLOB...: whether to run NAME: there is no glob, or one matches

@@ -32,6 +32,7 @@
 	X(RQ_BAD_ENTRY, "rq_bad_entry", "malformed receive queue entry") \
 	X(CQ_OVERFLOW, "cq_overflow", "completion lost to a full CQ")	\
 	X(FLUSH_MORE, "flush_more", "flush of a deep queue that continues in another turn") \
+	X(COMPLETE_MORE, "complete_more", "series of completions that another turn continues") \
 	X(MW_BIND, "mw_bind", "memory window bound or unbound")	\
 	X(DOORBELL, "doorbell", "doorbell system call")			\
 	X(DOORBELL_LATER, "doorbell_later", "doorbell left to the timer while batching") \

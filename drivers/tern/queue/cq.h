@@ -16,7 +16,7 @@ struct tern_stats;
 /* completions written under one hold of the CQ's lock */
 #define TERN_CQE_BATCH		8
 
-/* entries flushed under one hold of the stream lock: some 100 us */
+/* entries flushed or completed under one hold of the stream lock: some 100 us */
 #define TERN_FLUSH_ENTRIES	256
 
 /**

@@ -224,7 +224,7 @@ void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe);
  */
 void tern_sq_done(struct tern_sq *sq, u32 index, enum ib_wc_status status);
 
-/* tern_sq_done() for the oldest entry in progress, if there is one */
+/* tern_sq_done() for the oldest entry that has no result, if there is one */
 void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status);
 
 /**
@@ -233,7 +233,7 @@ void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status);
  * @head: they are those before this index
  *
  * All of them are done, except Reads and atomics, which wait for their Response. Does nothing for
- * entries that a flush took from the engine.
+ * entries that a flush took from the engine. tern_sq_complete() has to follow.
  */
 void tern_sq_sent(struct tern_sq *sq, u32 head);
 
@@ -241,9 +241,9 @@ void tern_sq_sent(struct tern_sq *sq, u32 head);
  * tern_sq_complete() - write the completions that are due, in order
  * @sq: the queue
  *
- * Context: the stream lock is held.
+ * Context: the stream lock is held. Return: true when there are too many for one call.
  */
-void tern_sq_complete(struct tern_sq *sq);
+bool tern_sq_complete(struct tern_sq *sq);
 
 /**
  * tern_sq_flush() - complete some entries with an error, in order

@@ -39,8 +39,13 @@ void tern_sq_done(struct tern_sq *sq, u32 index, enum ib_wc_status status)
 
 void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status)
 {
-	if (sq->tail != sq->head)
-		tern_sq_done(sq, sq->tail, status);
+	u32 i = sq->tail;
+
+	/* completions may wait for another turn, see tern_sq_complete() */
+	while (i != sq->head && slot_of(sq, i)->done)
+		i++;
+	if (i != sq->head)
+		tern_sq_done(sq, i, status);
 }
 
 static bool awaits_response(const struct tern_sq_slot *slot)
@@ -61,7 +66,6 @@ void tern_sq_sent(struct tern_sq *sq, u32 head)
 		if (!awaits_response(slot))
 			tern_sq_done(sq, sq->sent, IB_WC_SUCCESS);
 	}
-	tern_sq_complete(sq);
 }
 
 static void sq_write_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
@@ -91,49 +95,51 @@ static bool sq_wants_cqe(const struct tern_sq *sq,
 	       slot->status != IB_WC_SUCCESS;
 }
 
-/*
- * Write completions of the entries before @end, one batch at most; true: maybe more are
- * due. Interrupts are off, so entries without a completion have a bound too: one Read may
- * be followed by 64 Ki of them.
- */
+/* Write completions of the entries before @end; false: the batch is full, and more are due. */
 static bool sq_retire(struct tern_sq *sq, u32 end, struct tern_cq_batch *b)
 {
-	u32 last = sq->tail + min_t(u32, end - sq->tail, TERN_FLUSH_ENTRIES);
-
-	while (sq->tail != last) {
+	while (sq->tail != end) {
 		struct tern_sq_slot *slot = slot_of(sq, sq->tail);
 
 		if (!slot->done)
-			return false;
+			break;
 		if (b->n == TERN_CQE_BATCH)
-			return true;
+			return false;
 		if (sq_wants_cqe(sq, slot))
 			sq_write_cqe(sq, slot, b);
 		slot->done = false;
 		sq->tail++;
 	}
-	return sq->tail != end;
+	return true;
 }
 
+static bool is_due(struct tern_sq *sq)
+{
+	return sq->tail != sq->head && slot_of(sq, sq->tail)->done;
+}
+
+/* Interrupts are off for each batch. @end: at most TERN_FLUSH_ENTRIES from the oldest */
 static void sq_complete_to(struct tern_sq *sq, u32 end)
 {
 	struct tern_cq_batch b;
-	bool more;
+	bool done;
 
-	if (sq->tail == end || !slot_of(sq, sq->tail)->done)
-		return;
 	do {
 		tern_cq_begin(sq->cq, &b);
-		more = sq_retire(sq, end, &b);
+		done = sq_retire(sq, end, &b);
 		/* who sees a completion finds room in the queue */
 		tern_ring_publish(&sq->q.hdr->cons, sq->tail);
 		tern_cq_end(&b);
-	} while (more);
+	} while (!done);
 }
 
-void tern_sq_complete(struct tern_sq *sq)
+bool tern_sq_complete(struct tern_sq *sq)
 {
-	sq_complete_to(sq, sq->head);
+	if (!is_due(sq))
+		return false;
+	/* one Read may have kept a whole queue waiting */
+	sq_complete_to(sq, sq->tail + min_t(u32, sq->head - sq->tail, TERN_FLUSH_ENTRIES));
+	return is_due(sq);
 }
 
 /* ---- flush --------------------------------------------------------------- */
@@ -156,7 +162,8 @@ static u32 flush_started(struct tern_sq *sq, u32 n)
 		sq->failed |= slot->status != IB_WC_SUCCESS;
 	}
 	n = end - sq->tail;
-	sq_complete_to(sq, end);
+	if (n)
+		sq_complete_to(sq, end);
 	return n;
 }
 

@@ -254,7 +254,7 @@ static noinline int read_done(struct tern_stream *s, struct tern_read_out *out)
 		tern_sq_done(&s->sq, out->slot, IB_WC_SUCCESS);
 	}
 	tern_readq_out_pop(&s->readq);
-	tern_sq_complete(&s->sq);
+	tern_stream_complete(s);
 	/* an ORD slot is free, or a fenced entry may start */
 	s->rx.reply = true;
 	return TERN_TERM_NONE;

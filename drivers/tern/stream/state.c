@@ -70,6 +70,15 @@ void tern_stream_async_event(struct tern_stream *s, enum ib_event_type type)
 	s->ops->async_event(s, type);
 }
 
+void tern_stream_complete(struct tern_stream *s)
+{
+	/* the flush decides on the status of what is left */
+	if (tern_stream_is_over(s) || !tern_sq_complete(&s->sq))
+		return;
+	tern_stat_inc(s->stats, COMPLETE_MORE);
+	tern_stream_kick(s);
+}
+
 bool tern_stream_flush(struct tern_stream *s, bool rung)
 {
 	bool more;

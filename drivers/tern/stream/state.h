@@ -56,6 +56,15 @@ void tern_stream_error(struct tern_stream *s, int code,
 		       const struct tern_term_seg *seg);
 
 /**
+ * tern_stream_complete() - write completions of entries that have their results
+ * @s: nothing is done for one that is over
+ *
+ * Some hundred entries at most, in order; softirq does the rest. Context: the stream
+ * lock is held.
+ */
+void tern_stream_complete(struct tern_stream *s);
+
+/**
  * tern_stream_flush() - complete some of the posted entries in error
  * @s: in TERMINATE or ERROR, or going there
  * @rung: something was posted, or the flush begins: flush what was posted until

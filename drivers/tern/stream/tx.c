@@ -269,6 +269,7 @@ static void burst_done(struct tern_stream *s)
 	tern_stat_inc(s->stats, TX_BURST);
 	tern_burst_reset(&tx->burst);
 	tern_sq_sent(&s->sq, tx->burst_head);
+	tern_stream_complete(s);
 	if (tx->term_sent) {
 		s->terms.sent = tx->term_code;
 		tern_stream_step(s, QP_EV_TERM_SENT);

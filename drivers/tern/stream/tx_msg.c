@@ -323,9 +323,12 @@ static bool run_local(struct tern_stream *s)
 	tern_sq_started(&s->sq, wqe);
 	tern_sq_done(&s->sq, wqe->index, IB_WC_SUCCESS);
 	s->tx.burst_head = s->sq.head;
-	/* no burst to wait for: complete it now */
-	if (!s->tx.burst.nr)
+	/* no burst to wait for: complete it now, unless older entries are to complete first */
+	if (!s->tx.burst.nr) {
 		tern_sq_sent(&s->sq, s->sq.head);
+		if (s->sq.tail == wqe->index)
+			tern_stream_complete(s);
+	}
 	return true;
 }
 

@@ -54,9 +54,13 @@ void tern_tx_sched_exit(void)
  */
 static enum tern_tx_result run_locked(struct tern_stream *s, bool rung)
 {
-	bool more = tern_stream_is_over(s) && tern_stream_flush(s, rung);
-	enum tern_tx_result result = tern_tx_run(s, BURSTS_PER_LOCK);
+	enum tern_tx_result result;
+	bool more = false;
 
+	if (tern_stream_is_over(s))
+		more = tern_stream_flush(s, rung);
+	tern_stream_complete(s);
+	result = tern_tx_run(s, BURSTS_PER_LOCK);
 	return more ? TERN_TX_MORE : result;
 }
 
