@@ -171,13 +171,18 @@ static void send_last(struct tern_stream *s)
 		tern_tx_run(s, LEFT_BURSTS);
 }
 
-/* Return: a startup may be in progress, and is to be aborted */
-static bool step_to_close(struct tern_stream *s, bool abrupt)
+/*
+ * Return: a startup may be in progress, and is to be aborted. @rung: for tern_tx_finish():
+ * a program rings for what it posts to a QP that is over already. If it does so too late, its
+ * post fails, and must not complete as well.
+ */
+static bool step_to_close(struct tern_stream *s, bool abrupt, bool *rung)
 {
 	bool idle;
 
 	tern_stream_lock(s);
 	idle = !s->sock;
+	*rung = !s->ctx || !tern_stream_is_over(s);
 	if (abrupt)
 		send_last(s);
 	tern_stream_step(s, abrupt ? QP_EV_ABORT : QP_EV_LOCAL_CLOSE);
@@ -187,11 +192,11 @@ static bool step_to_close(struct tern_stream *s, bool abrupt)
 
 void tern_stream_close(struct tern_stream *s, bool abrupt)
 {
-	bool startup = step_to_close(s, abrupt);
+	bool rung, startup = step_to_close(s, abrupt, &rung);
 
 	/* a process can wait: finish the flush of a deep queue here */
 	if (abrupt)
-		tern_tx_finish(s);
+		tern_tx_finish(s, rung);
 	if (startup)
 		tern_stream_abort_startup(s);
 }
@@ -199,10 +204,13 @@ void tern_stream_close(struct tern_stream *s, bool abrupt)
 /* the rest of the flush is softirq's: other programs' QPs are next in the search */
 void tern_stream_fatal(struct tern_stream *s)
 {
+	bool rung;
+
 	if (READ_ONCE(s->state) == QP_ERROR)
 		return;
 	tern_stream_async_event(s, IB_EVENT_QP_FATAL);
-	if (step_to_close(s, true))
+	/* the flush of this step takes what was rung for until now */
+	if (step_to_close(s, true, &rung))
 		tern_stream_abort_startup(s);
 }
 

@@ -272,10 +272,9 @@ static enum tern_tx_result run_turn(struct tern_stream *s, bool rung)
 }
 
 /* @turns: at most so many */
-static void run_turns(struct tern_stream *s, u32 turns)
+static void run_turns(struct tern_stream *s, bool rung, u32 turns)
 {
 	enum tern_tx_result result;
-	bool rung = true;
 
 	do {
 		result = run_turn(s, rung);
@@ -291,12 +290,12 @@ static void run_turns(struct tern_stream *s, u32 turns)
 
 void tern_tx_run_here(struct tern_stream *s)
 {
-	run_turns(s, DOORBELL_TURNS);
+	run_turns(s, true, DOORBELL_TURNS);
 }
 
-void tern_tx_finish(struct tern_stream *s)
+void tern_tx_finish(struct tern_stream *s, bool rung)
 {
-	run_turns(s, max(s->sq.q.size, s->rq.own.q.size) / TERN_FLUSH_ENTRIES + 2);
+	run_turns(s, rung, max(s->sq.q.size, s->rq.own.q.size) / TERN_FLUSH_ENTRIES + 2);
 }
 
 /*

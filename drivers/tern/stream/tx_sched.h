@@ -92,11 +92,12 @@ void tern_tx_run_here(struct tern_stream *s);
 /**
  * tern_tx_finish() - flush in the caller what is posted
  * @s: a stream that has ended
+ * @rung: as for tern_stream_flush()
  *
- * What was posted before the call is flushed when it returns, unless a signal comes: then the
- * rest is flushed in softirq. It waits no longer, whatever a program posts and rings: the end of
- * its QP may be that of a device or a netns. Context: process, may sleep.
+ * What it takes is flushed when this returns, unless a signal comes: then the rest is flushed
+ * in softirq. It waits no longer, whatever a program posts and rings: the end of its QP may be
+ * that of a device or a netns. Context: process, may sleep.
  */
-void tern_tx_finish(struct tern_stream *s);
+void tern_tx_finish(struct tern_stream *s, bool rung);
 
 #endif /* TERN_TX_SCHED_H */
