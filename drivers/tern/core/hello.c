@@ -87,8 +87,7 @@ static void fill(const struct tern_hello *h, enum tern_hello_role role,
 }
 
 /* @ulp: the next message is the ULP's */
-static bool due(const struct tern_hello *h, bool ulp,
-		struct tern_hello_msg *msg)
+bool tern_hello_due(const struct tern_hello *h, bool ulp, struct tern_hello_msg *msg)
 {
 	switch (h->state) {
 	case TERN_HELLO_OFFER_DUE:
@@ -107,17 +106,6 @@ static bool due(const struct tern_hello *h, bool ulp,
 	default:
 		return false;
 	}
-}
-
-bool tern_hello_next(const struct tern_hello *h, struct tern_hello_msg *msg)
-{
-	return due(h, false, msg);
-}
-
-bool tern_hello_before_ulp(const struct tern_hello *h,
-			   struct tern_hello_msg *msg)
-{
-	return due(h, true, msg);
 }
 
 void tern_hello_sent(struct tern_hello *h, enum tern_hello_role role)

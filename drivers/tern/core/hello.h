@@ -165,6 +165,9 @@ u64 tern_hello_ulp_to(u32 stag, u64 to);
 void tern_hello_init(struct tern_hello *h,
 		     const struct tern_hello_options *opt);
 
+/* for the two that follow */
+bool tern_hello_due(const struct tern_hello *h, bool ulp, struct tern_hello_msg *msg);
+
 /**
  * tern_hello_next() - is a hello to be sent in front of the next message?
  * @h: our end
@@ -179,7 +182,10 @@ void tern_hello_init(struct tern_hello *h,
  *
  * Return: true if @msg is to be sent now, then tern_hello_sent().
  */
-bool tern_hello_next(const struct tern_hello *h, struct tern_hello_msg *msg);
+static inline bool tern_hello_next(const struct tern_hello *h, struct tern_hello_msg *msg)
+{
+	return h->state != TERN_HELLO_OVER && tern_hello_due(h, false, msg);
+}
 
 /**
  * tern_hello_before_ulp() - is a hello to be sent in front of a ULP's message?
@@ -191,8 +197,11 @@ bool tern_hello_next(const struct tern_hello *h, struct tern_hello_msg *msg);
  * queue, before tern_hello_may_send(): if that says wait, the offer goes alone
  * and the request after the answer. Return: as above.
  */
-bool tern_hello_before_ulp(const struct tern_hello *h,
-			   struct tern_hello_msg *msg);
+static inline bool tern_hello_before_ulp(const struct tern_hello *h,
+					 struct tern_hello_msg *msg)
+{
+	return h->state != TERN_HELLO_OVER && tern_hello_due(h, true, msg);
+}
 
 /**
  * tern_hello_sent() - a hello is sent

@@ -57,11 +57,6 @@ void tern_readq_in_push(struct tern_readq *readq, const struct tern_read_in *rd)
 	readq->in_atomics += rd->kind == TERN_OPEN_ATOMIC;
 }
 
-struct tern_read_in *tern_readq_in_first(struct tern_readq *readq)
-{
-	return readq->in_count ? &readq->in[readq->in_head] : NULL;
-}
-
 void tern_readq_in_pop(struct tern_readq *readq)
 {
 	/* the RTR Read, if there was one, is always the oldest */
@@ -84,11 +79,6 @@ void tern_readq_out_push(struct tern_readq *readq)
 struct tern_read_out *tern_readq_out_at(struct tern_readq *readq, u32 n)
 {
 	return &readq->out[out_slot(readq, n)];
-}
-
-struct tern_read_out *tern_readq_out_first(struct tern_readq *readq)
-{
-	return readq->out_count ? &readq->out[readq->out_head] : NULL;
 }
 
 void tern_readq_out_pop(struct tern_readq *readq)

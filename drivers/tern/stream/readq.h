@@ -100,7 +100,11 @@ void tern_readq_exit(struct tern_readq *readq);
 bool tern_readq_in_full(const struct tern_readq *readq, bool atomic);
 void tern_readq_in_push(struct tern_readq *readq, const struct tern_read_in *rd);
 /* the oldest inbound Read or NULL */
-struct tern_read_in *tern_readq_in_first(struct tern_readq *readq);
+static inline struct tern_read_in *tern_readq_in_first(struct tern_readq *readq)
+{
+	return readq->in_count ? &readq->in[readq->in_head] : NULL;
+}
+
 void tern_readq_in_pop(struct tern_readq *readq);
 
 /* true when all ORD slots are taken: no other Read or atomic of the ULP may start */
@@ -113,7 +117,11 @@ static inline bool tern_readq_out_full(const struct tern_readq *readq)
 struct tern_read_out *tern_readq_out_next(struct tern_readq *readq);
 void tern_readq_out_push(struct tern_readq *readq);
 /* the oldest outbound Read or NULL */
-struct tern_read_out *tern_readq_out_first(struct tern_readq *readq);
+static inline struct tern_read_out *tern_readq_out_first(struct tern_readq *readq)
+{
+	return readq->out_count ? &readq->out[readq->out_head] : NULL;
+}
+
 void tern_readq_out_pop(struct tern_readq *readq);
 /* the @n-th oldest, @n < out_count */
 struct tern_read_out *tern_readq_out_at(struct tern_readq *readq, u32 n);

@@ -499,6 +499,8 @@ bool tern_tx_start_message(struct tern_stream *s)
 		return start_imm(s);
 	if (tern_hello_next(&s->agree.hello, &hello))
 		return start_hello(s, &hello);
+	if (!s->readq.in_count)
+		return start_wqe(s);
 	if (tx->prefer_wqe)
 		return start_wqe(s) || tern_tx_start_response(s);
 	return tern_tx_start_response(s) || (!tx->yielded && start_wqe(s));
