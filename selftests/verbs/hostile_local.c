@@ -24,7 +24,6 @@ static void *refill(void *arg)
 	return arg;
 }
 
-/* as long as entries come the process executes them, but for a signal */
 static void *ring_on(void *arg)
 {
 	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED))
@@ -78,31 +77,76 @@ static uint32_t executed_for_nobody(void)
 	return later;
 }
 
-void locals_without_end(void)
+/* a vandal whose ring never runs out of entries that send nothing */
+static struct ibv_mw *locals_up(pthread_t *filler)
 {
-	const struct sigaction act = { .sa_handler = ignore };
-	pthread_t filler;
 	struct ibv_mw *mw;
-	uint32_t i;
+	uint32_t i, from;
 
 	vandal_up_with(MANY);
+	from = sq->prod;
 	mw = ibv_alloc_mw(v.pd, IBV_MW_TYPE_2);
-	must(mw && !sigaction(SIGUSR1, &act, NULL));
+	must(mw);
 	for (i = 0; i < MANY; i++) {
 		put_rdma(i, TERN_WR_LOCAL_INV, 0);
 		sqe_at(i)->ex = mw->rkey;
 	}
 	stop = false;
-	must(!pthread_create(&filler, NULL, refill, NULL));
-	for (i = 0; i < ROUNDS; i++) {
-		expect(executed_for_nobody() < MOST_A_SECOND);
-		expect_unharmed();
-	}
+	must(!pthread_create(filler, NULL, refill, NULL));
+	while (__atomic_load_n(&sq->prod, __ATOMIC_RELAXED) == from)
+		usleep(100);
+	return mw;
+}
+
+static void locals_down(pthread_t filler, struct ibv_mw *mw)
+{
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	must(!pthread_join(filler, NULL));
 	expect_eq(state_of(&v), IBV_QPS_RTS);
 	must(!ibv_dealloc_mw(mw));
 	vandal_down();
+}
+
+void locals_without_end(void)
+{
+	const struct sigaction act = { .sa_handler = ignore };
+	pthread_t filler;
+	struct ibv_mw *mw;
+	int i;
+
+	must(!sigaction(SIGUSR1, &act, NULL));
+	mw = locals_up(&filler);
+	for (i = 0; i < ROUNDS; i++) {
+		expect(executed_for_nobody() < MOST_A_SECOND);
+		expect_unharmed();
+	}
+	locals_down(filler, mw);
+}
+
+/*
+ * A call executes some of the entries, and the kernel the rest without this thread. Without a
+ * bound it would go on until it finds none for a moment, or a signal comes.
+ */
+void doorbell_without_end(void)
+{
+	const struct sigaction act = { .sa_handler = ignore };
+	pthread_t filler;
+	struct ibv_mw *mw;
+	uint32_t from, n;
+	int i;
+
+	must(!sigaction(SIGALRM, &act, NULL));
+	mw = locals_up(&filler);
+	for (i = 0; i < ROUNDS; i++) {
+		alarm(10);
+		from = __atomic_load_n(&sq->cons, __ATOMIC_RELAXED);
+		ring(v.qp->qp_num);
+		n = __atomic_load_n(&sq->cons, __ATOMIC_RELAXED) - from;
+		alarm(0);
+		printf("#   %u entries in a call\n", n);
+		expect(n < MANY);
+	}
+	locals_down(filler, mw);
 }
 
 /*
