@@ -228,6 +228,13 @@ eventually()
 	done
 }
 
+# monitors NETNS N: so many programs or more listen there to news by generic netlink
+# shellcheck disable=SC2016 # awk's
+monitors()
+{
+	[ "$(ip netns exec "$1" awk '$2 == 16 && $4 != "00000000"' /proc/net/netlink | wc -l)" -ge "$2" ]
+}
+
 # listening PORT [NETNS]: a server accepts connections there. An iWARP listener is a TCP
 # one; rdma_cm's own state is LISTEN before that exists.
 listening()

@@ -137,7 +137,7 @@ monitored()
 	ip netns exec a tern -j monitor --all -i -t >"$TMP/news" 2>&1 &
 	json=$!
 	eventually grep -q '^Event State' "$TMP/text"
-	eventually two_in_group a
+	eventually monitors a 2
 	server
 	client -c
 	# the program has to be there when the monitor asks whose QP it is
@@ -156,8 +156,6 @@ monitored()
 		.[0].program == "vtraffic" and .[2].error != null and
 		.[0].time <= .[1].time and all(.local == "10.7.0.1" or .tx_messages == 0)' "$TMP/news"
 }
-# shellcheck disable=SC2016 # awk's
-two_in_group() { [ "$(ip netns exec "$1" awk '$2 == 16 && $4 != "00000000"' /proc/net/netlink | wc -l)" -ge 2 ]; }
 
 # sample NAME FORMAT [OPTION]: a sample of the page of a, which is checked
 sample()

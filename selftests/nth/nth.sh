@@ -81,8 +81,12 @@ scene_one()	{ talk $IP_B $IP_B; }
 scene_watch()
 {
 	local monitor status=0
-	limit 10 in_a tern monitor >"$TMP/events" &
+	limit 10 in_a tern monitor --all >"$TMP/events" &
 	monitor=$!
+	until monitors a 1; do
+		kill -0 $monitor 2>/dev/null || break
+		sleep 0.05
+	done
 	talk 0.0.0.0 $IP_B || status=$?
 	in_a tern show connections || status=$?
 	in_b tern show connections || status=$?
