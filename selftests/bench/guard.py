@@ -5,12 +5,14 @@
     guard.py merge FIGURES MEASURED             print what replaces FIGURES
     guard.py check FIGURES MEASURED             TAP; status 2: FIGURES lacks MEASURED's key
 
-A row may take 5% more than its figure, of each layer and of all; where it takes less, it is
-said that the figures are to be renewed. User code does not count.
+A row may take 5% more than its figure, of each layer and of all, and 20 instructions in any
+case, since the kernel does other things beside it; where it takes less, it is said that the
+figures are to be renewed. User code does not count.
 """
 import sys
 
 MARGIN = 0.05
+BESIDE = 20
 LAYERS = ("driver", "kernel", "crc")
 
 
@@ -63,7 +65,7 @@ def faults(ours, theirs):
     """what takes too much, and whether anything takes far less"""
     ours, theirs = with_sum(ours), with_sum(theirs)
     more = [f"{name} {theirs[name]} -> {ours[name]}"
-            for name in ours if ours[name] > theirs[name] * (1 + MARGIN)]
+            for name in ours if ours[name] > max(theirs[name] * (1 + MARGIN), BESIDE)]
     return more, any(ours[name] < theirs[name] * (1 - MARGIN) for name in ours)
 
 
