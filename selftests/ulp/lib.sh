@@ -7,6 +7,8 @@ RECIPES=${RECIPES:-$(dirname "${BASH_SOURCE[0]}")/../../recipes}
 
 # short: `make check` runs a short form of each test.
 short() { [ -n "${TERN_SET_ULP_SHORT:-}" ]; }
+# the short form in the checked kernel: without what that in Debian's kernel has as well
+shortest() { short && [ "${TERN_LANE:-}" = uml-debug ]; }
 
 # recipe FILE NAME: the commands of the block NAME of the recipe FILE
 recipe()

@@ -99,7 +99,7 @@ if ! short; then
 	point "nvme: strangers that send unasked extensions end alone" strangers
 	point "nvme: the target is removed under load" target_removed_under_load
 else
-	point "nvme: strangers that send unasked extensions end alone" strangers
+	shortest || point "nvme: strangers that send unasked extensions end alone" strangers
 	point "nvme: disconnect" disconnect
 	point "nvme: the target is removed" server target_down
 fi
