@@ -61,13 +61,13 @@ talk()
 	local server status=0 port
 
 	port=$(new_port)
-	ip netns exec b timeout -k 1 12 $vtraffic server -b "$1" -p "$port" &
+	ip netns exec b timeout -k 1 $((6 * TERN_TIMEOUT_SCALE)) $vtraffic server -b "$1" -p "$port" &
 	server=$!
 	until listening "$port"; do
 		kill -0 $server 2>/dev/null || return 1
 		sleep 0.05
 	done
-	limit 2 in_a $vtraffic client -a "$2" -p "$port" -n 1 -x 64 || status=$?
+	limit 4 in_a $vtraffic client -a "$2" -p "$port" -n 1 -x 64 || status=$?
 	[ $status = 0 ] || kill $server 2>/dev/null || true
 	wait $server || status=$((status ? status : $?))
 	return $status
