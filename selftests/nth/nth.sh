@@ -136,7 +136,7 @@ scenes=(module device connect one ipv6 watch counter mr mw srq cq data dv reads 
 
 # After these a scene must succeed all the same: it is only later, or slower. The frame of a
 # startup (stream/sock_open.c) is not sent again.
-survives="|stream/sock.c tcp_sendmsg_locked|stream/block.c alloc_pages|"
+survives="|stream/sock_stream.c tcp_sendmsg_locked|stream/block.c alloc_pages|"
 
 # ---- refusals ----------------------------------------------------------------------
 

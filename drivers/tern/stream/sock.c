@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * One TCP connection under MPA (RFC 5044 5): its lifetime, callbacks, lock, and
- * the stream of bytes.
+ * One TCP connection under MPA (RFC 5044 5): its lifetime, callbacks, and lock.
  *
  * Lifetime: a tern_sock outlives its socket. The socket is released when the
  * connection is over (tern_sock_release()) or with the last reference. The
@@ -16,7 +15,6 @@
  */
 #include "sock.h"
 
-#include <linux/bvec.h>
 #include <linux/net.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
@@ -27,8 +25,6 @@
 
 #include "charge.h"
 
-/* a whole FPDU has to fit into the receive queue before any of it is taken */
-#define RCVBUF_MIN	(512 * 1024)
 #define RETRY_DELAY	msecs_to_jiffies(10)
 
 static struct workqueue_struct *sock_wq;
@@ -278,6 +274,24 @@ struct tern_sock *tern_sock_create(struct net *net, int family)
 	return rc ? ERR_PTR(rc) : tern_sock_wrap(sock);
 }
 
+void tern_sock_abort(struct tern_sock *s)
+{
+	tcp_abort(s->sk, ECONNABORTED);
+}
+
+int tern_sock_error(struct tern_sock *s)
+{
+	return -READ_ONCE(s->sk->sk_err);
+}
+
+void tern_sock_queue_retry(struct tern_sock *s)
+{
+	sock_owned_by_me(s->sk);
+	tern_sock_get(s);
+	if (!queue_delayed_work(sock_wq, &s->retry_work, RETRY_DELAY))
+		tern_sock_put(s);
+}
+
 int tern_sock_init(void)
 {
 	sock_wq = alloc_workqueue("tern_sock", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
@@ -348,293 +362,4 @@ void tern_sock_unlock_bh(struct tern_sock *s)
 {
 	__acquire(&s->sk->sk_lock.slock);
 	bh_unlock_sock(s->sk);
-}
-
-/* ---- the stream --------------------------------------------------------- */
-
-static void queue_retry(struct tern_sock *s)
-{
-	tern_sock_get(s);
-	if (!queue_delayed_work(sock_wq, &s->retry_work, RETRY_DELAY))
-		tern_sock_put(s);
-}
-
-/*
- * When tcp_sendmsg_locked() has filled 16 packets it handles the backlog. Inside of the
- * backlog that would be packets after the one that TCP is not done with. Options may make
- * a segment as short as a quarter of the MSS.
- */
-static size_t send_limit(const struct tern_sock *s)
-{
-	return s->in_backlog ? 4 * tcp_sk(s->sk)->mss_cache : SIZE_MAX;
-}
-
-/*
- * A peer decides how long what we send stays, and each piece of a block keeps all its 32 KiB,
- * of which TCP counts the piece. So when many may stay, TCP copies the small ones.
- */
-#define UNACKED_BLOCKS	64
-
-static bool must_copy(const struct tern_sock *s, size_t len)
-{
-	return len < SZ_2K &&
-	       (tcp_send_head(s->sk) || tcp_sk(s->sk)->packets_out > UNACKED_BLOCKS);
-}
-
-int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
-			  unsigned int nr, size_t skip, size_t len, bool more)
-{
-	size_t limit = send_limit(s);
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	int rc;
-
-	sock_owned_by_me(s->sk);
-	if (!s->sock)
-		return -EPIPE;
-	if (!must_copy(s, len)) {
-		msg.msg_flags |= MSG_SPLICE_PAGES;
-		tern_sock_drop_frag_locked(s);
-	}
-	if (more || len > limit)
-		msg.msg_flags |= MSG_MORE;
-	len = min(len, limit);
-	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, skip + len);
-	if (skip)
-		iov_iter_advance(&msg.msg_iter, skip);
-	s->sending = true;
-	rc = tcp_sendmsg_locked(s->sk, &msg, len);
-	s->sending = false;
-	if (rc == -EAGAIN && tcp_rtx_and_write_queues_empty(s->sk))
-		queue_retry(s);
-	return rc;
-}
-
-int tern_sock_read_locked(struct tern_sock *s, sk_read_actor_t actor,
-			  void *arg)
-{
-	read_descriptor_t desc = { .arg.data = arg, .count = INT_MAX };
-
-	sock_owned_by_me(s->sk);
-	return s->sock ? tcp_read_sock(s->sk, &desc, actor) : 0;
-}
-
-static int take_all(read_descriptor_t *desc, struct sk_buff *skb,
-		    unsigned int offset, size_t len)
-{
-	return len;
-}
-
-bool tern_sock_take_urgent_locked(struct tern_sock *s)
-{
-	struct tcp_sock *tp = tcp_sk(s->sk);
-
-	sock_owned_by_me(s->sk);
-	if (likely(!tp->urg_data))
-		return false;
-	/* tcp_read_sock() ignores SOCK_URGINLINE, and would end there */
-	WRITE_ONCE(tp->urg_data, 0);
-	return true;
-}
-
-void tern_sock_discard_locked(struct tern_sock *s)
-{
-	tern_sock_expect_locked(s, 1);
-	tern_sock_take_urgent_locked(s);
-	tern_sock_read_locked(s, take_all, NULL);
-}
-
-bool tern_sock_writable_locked(struct tern_sock *s)
-{
-	sock_owned_by_me(s->sk);
-	if (!s->sock || sk_stream_is_writeable(s->sk))
-		return true;
-	/* the lock is held, so no ACK can make room before the flag is set */
-	set_bit(SOCK_NOSPACE, &s->sock->flags);
-	return false;
-}
-
-u32 tern_sock_mss_locked(struct tern_sock *s)
-{
-	sock_owned_by_me(s->sk);
-	return tcp_sk(s->sk)->mss_cache;
-}
-
-u32 tern_sock_mss(const struct tern_sock *s)
-{
-	return READ_ONCE(tcp_sk(s->sk)->mss_cache);
-}
-
-void tern_sock_flow_locked(struct tern_sock *s, struct tern_sock_flow *flow)
-{
-	const struct tcp_sock *tp = tcp_sk(s->sk);
-
-	sock_owned_by_me(s->sk);
-	/* srtt_us is 8 times, mdev_us 4 times the value */
-	*flow = (struct tern_sock_flow) {
-		.tx_bytes = tp->bytes_sent - tp->bytes_retrans,
-		.rx_bytes = tp->bytes_received,
-		.retransmits = tp->total_retrans,
-		.rtt_us = tp->srtt_us >> 3,
-		.rttvar_us = tp->mdev_us >> 2,
-		.cwnd = tcp_snd_cwnd(tp),
-		.path_error = READ_ONCE(s->sk->sk_err_soft),
-	};
-}
-
-u32 tern_sock_pending_locked(struct tern_sock *s)
-{
-	sock_owned_by_me(s->sk);
-	return s->sock ? tcp_inq(s->sk) : 0;
-}
-
-void tern_sock_shutdown_locked(struct tern_sock *s)
-{
-	struct sock *sk = s->sk;
-
-	sock_owned_by_me(sk);
-	if (sk->sk_shutdown & SEND_SHUTDOWN)
-		return;
-	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | SEND_SHUTDOWN);
-	sk->sk_prot->shutdown(sk, SEND_SHUTDOWN);
-}
-
-bool tern_sock_drained_locked(struct tern_sock *s)
-{
-	sock_owned_by_me(s->sk);
-	return (1 << s->sk->sk_state) &
-	       (TCPF_FIN_WAIT2 | TCPF_TIME_WAIT | TCPF_CLOSE);
-}
-
-/* all but our FIN, which carries no data */
-static bool all_acknowledged(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 fin = !!((1 << sk->sk_state) &
-		     (TCPF_FIN_WAIT1 | TCPF_CLOSING | TCPF_LAST_ACK));
-
-	return sk->sk_state == TCP_CLOSE ||
-	       tp->write_seq - tp->snd_una <= fin;
-}
-
-bool tern_sock_unacked_locked(struct tern_sock *s)
-{
-	sock_owned_by_me(s->sk);
-	return !all_acknowledged(s->sk);
-}
-
-u32 tern_sock_moved(const struct tern_sock *s, bool both)
-{
-	const struct tcp_sock *tp = tcp_sk(s->sk);
-	u32 moved = READ_ONCE(tp->snd_una);
-
-	return both ? moved + READ_ONCE(tp->rcv_nxt) : moved;
-}
-
-/*
- * Return: TCP's retransmission timeout, less a quarter of what it exceeds the round
- * trip by, in microseconds.
- */
-static s64 resend_patience(const struct sock *sk)
-{
-	s64 rto = jiffies_to_usecs(inet_csk(sk)->icsk_rto);
-	s64 rtt = min_t(s64, tcp_sk(sk)->srtt_us >> 3, rto);
-
-	return rto - (rto - rtt) / 4;
-}
-
-s64 tern_sock_resend_locked(struct tern_sock *s)
-{
-	const struct sk_buff *oldest = tcp_rtx_queue_head(s->sk);
-	struct sock *sk = s->sk;
-	s64 waited;
-
-	sock_owned_by_me(sk);
-	if (all_acknowledged(sk))
-		return S64_MAX;
-	if (inet_csk(sk)->icsk_retransmits)
-		return 0;
-	/* with an empty retransmit queue, the peer's window is shut */
-	if (oldest)
-		waited = tcp_clock_us() - tcp_skb_timestamp_us(oldest);
-	else
-		waited = jiffies_to_usecs(tcp_jiffies32 - tcp_sk(sk)->lsndtime);
-	return max(resend_patience(sk) - waited, 0LL);
-}
-
-bool tern_sock_eof_locked(struct tern_sock *s)
-{
-	struct sock *sk = s->sk;
-
-	sock_owned_by_me(sk);
-	if (!(sk->sk_shutdown & RCV_SHUTDOWN) && sk->sk_state != TCP_CLOSE)
-		return false;
-	return !tern_sock_pending_locked(s);
-}
-
-bool tern_sock_fin_seen_locked(struct tern_sock *s)
-{
-	sock_owned_by_me(s->sk);
-	return s->sk->sk_shutdown & RCV_SHUTDOWN && !s->sk->sk_err;
-}
-
-bool tern_sock_dead_locked(struct tern_sock *s)
-{
-	sock_owned_by_me(s->sk);
-	return !s->sock || s->sk->sk_err || s->sk->sk_state == TCP_CLOSE;
-}
-
-/* let the window grow with the queue, less TCP's overhead */
-static void grow_rcvbuf(struct sock *sk, int size)
-{
-	sock_owned_by_me(sk);
-	if (sk->sk_rcvbuf < size) {
-		WRITE_ONCE(sk->sk_rcvbuf, size);
-		tcp_sk(sk)->window_clamp = tcp_win_from_space(sk, size);
-	}
-}
-
-void tern_sock_grow_rcvbuf(struct tern_sock *s)
-{
-	int max = READ_ONCE(sock_net(s->sk)->ipv4.sysctl_tcp_rmem[2]);
-
-	tern_sock_lock(s);
-	grow_rcvbuf(s->sk, min(max, RCVBUF_MIN));
-	tern_sock_unlock(s);
-}
-
-/*
- * Below sk_rcvlowat TCP does not call data_ready, and acknowledges every second segment
- * even if the window does not advance. Else the bytes that are left in the queue would
- * delay the ACK, and a sender that waits for it would rest 40 ms inside an FPDU.
- */
-static void set_rcvlowat(struct sock *sk, u32 len)
-{
-	if (sk->sk_rcvlowat != len)
-		WRITE_ONCE(sk->sk_rcvlowat, len);
-}
-
-/*
- * TCP counts the memory that packets take, which may be many times their bytes: take what
- * it has learned of that, within bounds, since the peer chooses its packets.
- */
-static void make_room(struct sock *sk, int len)
-{
-	grow_rcvbuf(sk, clamp(tcp_space_from_win(sk, 2 * len), 4 * len, 32 * len));
-}
-
-void tern_sock_expect_locked(struct tern_sock *s, u32 len)
-{
-	if (len > 1)
-		make_room(s->sk, len);
-	set_rcvlowat(s->sk, len);
-}
-
-void tern_sock_abort(struct tern_sock *s)
-{
-	tcp_abort(s->sk, ECONNABORTED);
-}
-
-int tern_sock_error(struct tern_sock *s)
-{
-	return -READ_ONCE(s->sk->sk_err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * A TCP connection; sock.c, sock_open.c and sock_listen.c are the only users of struct
- * socket. Its callbacks go to one owner at a time: during startup the connection
- * endpoint, then the stream, and the endpoint again while it lingers.
+ * A TCP connection; the files sock*.c are the only users of struct socket. Its callbacks
+ * go to one owner at a time: during startup the connection endpoint, then the stream,
+ * and the endpoint again while it lingers.
  */
 #ifndef TERN_SOCK_H
 #define TERN_SOCK_H
@@ -169,6 +169,9 @@ void tern_sock_unlock_bh(struct tern_sock *s);
  */
 int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 			  unsigned int nr, size_t skip, size_t len, bool more);
+
+/* nothing is in flight, so no ACK will come: a timer calls write_space; the lock is held */
+void tern_sock_queue_retry(struct tern_sock *s);
 
 /* TCP copied into a fragment of 32 KiB, and keeps it for the next copy: give it back */
 void tern_sock_drop_frag_locked(struct tern_sock *s);

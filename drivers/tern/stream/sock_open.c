@@ -195,16 +195,6 @@ int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek)
 	return kernel_recvmsg(s->sock, &msg, &vec, 1, len, flags);
 }
 
-void tern_sock_drop_frag_locked(struct tern_sock *s)
-{
-	struct page_frag *frag = &s->sk->sk_frag;
-
-	sock_owned_by_me(s->sk);
-	if (frag->page)
-		put_page(frag->page);
-	frag->page = NULL;
-}
-
 int tern_sock_send_frame_locked(struct tern_sock *s, const void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
