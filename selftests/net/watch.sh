@@ -206,6 +206,13 @@ by_the_timer()
 	mknod "$TMP/null" c 1 3
 	in_a tern metrics "$TMP/null"
 	[ -c "$TMP/null" ]
+	# a link to one, which another may have made, is replaced
+	ln -s "$TMP/null" "$dir/link.prom"
+	in_a tern metrics "$dir/link.prom"
+	[ -c "$TMP/null" ]
+	[ ! -L "$dir/link.prom" ]
+	[ -s "$dir/link.prom" ]
+	rm "$dir/link.prom"
 	[ "$(ls "$dir")" = tern.prom ]
 	grep -qx OnUnitActiveSec=15s "${unit%.service}.timer"
 }

@@ -5,6 +5,7 @@
  * collector of node_exporter reads it, or in OpenMetrics.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,10 +264,25 @@ static void print_page(const struct page *page)
 		fputs("# EOF\n", page->out);
 }
 
-/* into a device or a pipe, which must stay what it is */
-static bool print_special(struct page *page, const char *file)
+/*
+ * A device or a pipe has to stay what it is. A link is replaced, not followed: the folder may
+ * belong to others, who would have the page on a disk. /dev/stdout is a link, too.
+ */
+static bool is_special(const char *file, bool follow)
 {
-	page->out = fopen(file, "we");
+	struct stat st;
+
+	if (follow ? stat(file, &st) : lstat(file, &st))
+		return false;
+	return S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) || S_ISFIFO(st.st_mode) ||
+	       S_ISSOCK(st.st_mode);
+}
+
+static bool print_special(struct page *page, const char *file, bool follow)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
+
+	page->out = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!page->out)
 		return false;
 	print_page(page);
@@ -276,12 +292,12 @@ static bool print_special(struct page *page, const char *file)
 /* a reader of the file sees the old page or the new one */
 static bool print_file(struct page *page, const char *file)
 {
+	bool follow = !strncmp(file, "/dev/std", 8) || !strncmp(file, "/dev/fd/", 8);
 	char temp[PATH_MAX];
-	struct stat st;
 	int fd;
 
-	if (!stat(file, &st) && !S_ISREG(st.st_mode))
-		return print_special(page, file);
+	if (is_special(file, follow))
+		return print_special(page, file, follow);
 	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", file) >= (int)sizeof(temp)) {
 		errno = ENAMETOOLONG;
 		return false;
