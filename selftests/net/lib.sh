@@ -124,7 +124,7 @@ in_b() { ip netns exec b "$@"; }
 # the exclusive mode a new link starts in init_net and is moved.
 dev_add()
 {
-	ip netns exec "$1" rdma link add "$2" type "$3" netdev "$4"
+	ip netns exec "$1" rdma link add "$2" type "$3" netdev "$4" || return
 	if [ "$(rdma system show | awk '{ print $2 }')" = exclusive ] &&
 	   rdma dev show "$2" >/dev/null 2>&1; then
 		rdma dev set "$2" netns "$1"
@@ -173,6 +173,7 @@ on_exit()
 	trap - EXIT
 	jobs -p | xargs -r kill -9 2>/dev/null || true
 	topo_down
+	! declare -F at_exit >/dev/null || at_exit
 	rm -rf "$TMP"
 	if [ -z "$ktap_done" ] && [ "$status" != 0 ]; then
 		echo "Bail out! the test itself stopped (status $status)"

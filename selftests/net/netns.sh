@@ -293,6 +293,13 @@ seen_in_its_own()
 	if rdma link show | has "$DEV_A/"; then return 1; fi
 }
 
+# each namespace sees its own device of that name
+same_name()
+{
+	in_a tern show same | has 'netdev v1a'
+	in_b tern show same | has 'netdev v1b'
+}
+
 # connections_in NETNS: how many of b's device it sees
 connections_in() { ip netns exec "$1" tern --json show connections "$DEV_B" | jq length; }
 
@@ -360,11 +367,24 @@ if ! has_siw; then
 fi
 point "a QP keeps no route of its netns after its connection ended" no_route_kept
 topo_down
+# a script that stops here would leave the mode to the next one
+at_exit() { eventually rdma system set netns shared || true; }
 point "exclusive mode" eventually rdma system set netns exclusive
 wires_up
 dev_add a "$DEV_A" "$TERN_TYPE" v0a
 dev_add b "$DEV_B" "$TERN_PEER" v0b
 point "exclusive: a device is seen in its own namespace only" seen_in_its_own
+what="exclusive: devices of two namespaces have one name"
+ip link add v1a netns a type veth peer name v1b netns b
+dev_add a same "$TERN_TYPE" v1a
+if dev_add b same "$TERN_TYPE" v1b 2>/dev/null; then
+	point "$what" same_name
+	in_b rdma link delete same
+else
+	ktap_test_skip "$what" "this kernel's names are global"
+fi
+in_a rdma link delete same
+in_a ip link delete v1a
 all_in exclusive
 topo_down
 point "back to shared mode" eventually rdma system set netns shared

@@ -50,9 +50,9 @@ struct tern_device *tern_device_get(struct net *net, const char *name)
 
 	mutex_lock(&devices_lock);
 	list_for_each_entry(dev, &devices, link) {
-		if (!strcmp(dev->name, name)) {
-			if (get_visible(dev, net))
-				found = dev;
+		/* with newer kernels than 6.12 a name is unique in its netns only */
+		if (!strcmp(dev->name, name) && get_visible(dev, net)) {
+			found = dev;
 			break;
 		}
 	}
