@@ -54,6 +54,9 @@ static bool misses_pages(const struct tern_umem *umem)
 		return false;
 	for (; p < end; p += PAGE_SIZE) {
 		page = vmalloc_to_page(p);
+		/* memory that is not the system's has none, whatever the exporter says */
+		if (page && !pfn_valid(page_to_pfn(page)))
+			return true;
 		if (first && page != first + 1)
 			return true;
 		first = page && PageHead(page) ? page : NULL;
