@@ -11,6 +11,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm.h>
@@ -19,7 +20,7 @@
 #include "stream/sock_open.h"
 #include "stream/stream.h"
 
-/* descriptors to check with the table's spinlock held */
+/* descriptors to look at before others may run */
 #define FDS_AT_ONCE	1024
 
 /*
@@ -93,43 +94,58 @@ void tern_rdma_id_sock_options(const struct iw_cm_id *iw,
 
 /* ---- QPs ---------------------------------------------------------------- */
 
-/**
- * struct fd_search - search for an open file
- * @file: private data to look for
- * @end: descriptor at which the search pauses
- */
-struct fd_search {
-	const void *file;
-	unsigned int end;
-};
-
-/* Return: 0 to go on, the next descriptor to pause there, or -1 if found */
-static int look_at(const void *arg, struct file *file, unsigned int fd)
+/* the descriptor is the current program's */
+static bool is_open_at(unsigned int fd, const struct ib_ucontext *ctx)
 {
-	const struct fd_search *search = arg;
+	struct file *file = fget(fd);
+	bool is;
 
-	if (file->private_data == search->file)
-		return -1;
-	return fd < search->end ? 0 : fd + 1;
+	if (!file)
+		return false;
+	is = file->private_data == ctx->ufile;
+	fput(file);
+	return is;
+}
+
+/* Return: the next descriptor that is in use, from @fd on and below @end, or @end */
+static unsigned int next_in_use(unsigned int fd, unsigned int end)
+{
+	rcu_read_lock();
+	while (fd < end && !files_lookup_fd_raw(current->files, fd))
+		fd++;
+	rcu_read_unlock();
+	return fd;
+}
+
+static unsigned int table_size(void)
+{
+	unsigned int size;
+
+	rcu_read_lock();
+	size = files_fdtable(current->files)->max_fds;
+	rcu_read_unlock();
+	return size;
 }
 
 /*
  * Each opening of a uverbs device is one ib_uverbs_file, which its context
  * names as long as it lives. Any process with a descriptor of it may use its
  * objects: threads, children, and receivers of the descriptor over a socket.
+ * A table may have 2^30 slots, most of them empty: look at some at a time.
  */
-static bool has_open(struct task_struct *task, const struct ib_ucontext *ctx)
+static bool has_open(const struct ib_ucontext *ctx)
 {
-	struct fd_search search = { .file = ctx->ufile };
-	int next = 0;
+	unsigned int fd = 0, end, size = table_size();
 
 	might_sleep();
-	do {
-		search.end = next + FDS_AT_ONCE;
-		next = iterate_fd(task->files, next, look_at, &search);
+	while (fd < size && !fatal_signal_pending(current)) {
+		end = min(fd + FDS_AT_ONCE, size);
+		while ((fd = next_in_use(fd, end)) < end)
+			if (is_open_at(fd++, ctx))
+				return true;
 		cond_resched();
-	} while (next > 0);
-	return next < 0;
+	}
+	return false;
 }
 
 /*
@@ -145,5 +161,5 @@ bool tern_rdma_id_may_have(const struct iw_cm_id *iw,
 		return false;
 	if (id->qp)
 		return id->qp->qp_num == s->qpn;
-	return s->ctx && has_open(current, s->ctx);
+	return s->ctx && current->files && has_open(s->ctx);
 }
