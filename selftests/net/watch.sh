@@ -325,9 +325,21 @@ no_link()
 	dev_add b tern_b tern v0b
 }
 
+# root of a container may give its device such a name
+obeyed_name()
+{
+	local name=$'o\e]x'
+	rdma dev set "$DEV_A" name "$name"
+	in_a tern show >"$TMP/shown"
+	rdma dev set "$name" name "$DEV_A"
+	has 'o?]x: netdev v0a' <"$TMP/shown"
+	not grep -q $'\e' "$TMP/shown"
+}
+
 wanted=("$@")
 
 topo_up
+proves "show: a name that a terminal would obey is not shown as it is" obeyed_name
 proves "--info: times, program, bytes, messages and the path of an open connection" while_open
 proves "--info: both ends counted the same messages when it had ended" after_the_end
 proves "--info: segments that TCP sends again are counted" lost_segments

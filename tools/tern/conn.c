@@ -10,6 +10,7 @@
 #include <netlink/genl/genl.h>
 
 #include "details.h"
+#include "dev.h"
 #include "out.h"
 #include "settings.h"
 #include "talk.h"
@@ -206,7 +207,10 @@ static void print_outcome(const struct conn *c)
 void conn_print(const struct conn *c)
 {
 	char local[80], remote[80], nr[12], qpn[12] = "-", rev[12] = "-";
+	char device[DEV_NAME_MAX];
 
+	nla_strlcpy(device, c->tb[CONN][TERN_A_CONN_DEVICE], sizeof(device));
+	out_printable(device);
 	end_text(c, TERN_A_CONN_LOCAL, TERN_A_CONN_LOCAL_PORT, local, sizeof(local));
 	end_text(c, TERN_A_CONN_REMOTE, TERN_A_CONN_REMOTE_PORT, remote, sizeof(remote));
 	snprintf(nr, sizeof(nr), "%u", conn_number(c, CONN, TERN_A_CONN_NR));
@@ -215,8 +219,7 @@ void conn_print(const struct conn *c)
 	if (c->tb[OWN][TERN_A_FRAME_REV])
 		snprintf(rev, sizeof(rev), "%u", conn_number(c, OWN, TERN_A_FRAME_REV));
 	printf(COLUMNS, nla_get_string(c->tb[CONN][TERN_A_CONN_STATE]), nr,
-	       nla_get_string(c->tb[CONN][TERN_A_CONN_DEVICE]), qpn, conn_role(c), rev, local,
-	       remote);
+	       device, qpn, conn_role(c), rev, local, remote);
 	print_switches(c);
 	print_extensions(c);
 	print_outcome(c);

@@ -3,7 +3,6 @@
 /* tern show, tern set */
 #include "dev.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,15 +22,6 @@ static const struct nla_policy policy[TERN_A_DEV_MAX + 1] = {
 	[TERN_A_DEV_SETTINGS] = { .type = NLA_NESTED },
 };
 
-/* root of a container may give its netdev a name that a terminal obeys */
-static void read_name(char *name, struct nlattr *attr)
-{
-	nla_strlcpy(name, attr, IFNAMSIZ);
-	for (; *name; name++)
-		if (!isgraph((unsigned char)*name))
-			*name = '?';
-}
-
 bool dev_read(struct nlmsghdr *hdr, struct device *dev)
 {
 	struct nlattr *tb[TERN_A_DEV_MAX + 1];
@@ -47,7 +37,8 @@ bool dev_read(struct nlmsghdr *hdr, struct device *dev)
 	dev->netdev[0] = '\0';
 	if (tb[TERN_A_DEV_NETDEV]) {
 		dev->ifindex = nla_get_u32(tb[TERN_A_DEV_IFINDEX]);
-		read_name(dev->netdev, tb[TERN_A_DEV_NETDEV]);
+		nla_strlcpy(dev->netdev, tb[TERN_A_DEV_NETDEV], sizeof(dev->netdev));
+		out_printable(dev->netdev);
 	}
 	settings_read(&dev->settings, tb[TERN_A_DEV_SETTINGS]);
 	return true;
@@ -168,6 +159,7 @@ static void print_text(struct nlmsghdr *hdr, void *arg)
 
 	if (!dev_read(hdr, &dev))
 		return;
+	out_printable(dev.name);
 	if (*dev.netdev)
 		printf("%s: netdev %s\n", dev.name, dev.netdev);
 	else

@@ -21,8 +21,8 @@ struct talk;
  * @index: the RDMA core's number
  * @ifindex: of the netdev below, or 0
  * @name: name
- * @netdev: name of the netdev, empty if it is in another network namespace; bytes that are
- *	not printed are "?"
+ * @netdev: name of the netdev, as out_printable() makes it; empty if it is in another network
+ *	namespace
  * @settings: all of them
  */
 struct device {

@@ -48,6 +48,7 @@ void found(struct findings *f, const char *check, enum result result, const char
 		print_json(f, check, names[result], text, todo);
 		return;
 	}
+	out_printable(text);
 	printf("%-5s %-9s %s\n", names[result], check, text);
 	if (todo)
 		printf("                => %s\n", todo);

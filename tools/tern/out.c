@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The tern authors
 #include "out.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <sys/time.h>
 #include <time.h>
@@ -16,6 +17,13 @@ void out_json(const struct options *opt, struct json_object *value)
 		flags |= JSON_C_TO_STRING_PRETTY;
 	puts(json_object_to_json_string_ext(value, flags));
 	json_object_put(value);
+}
+
+void out_printable(char *text)
+{
+	for (; *text; text++)
+		if (!isprint((unsigned char)*text))
+			*text = '?';
 }
 
 struct json_object *out_string(const char *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* JSON on standard output. */
+/* What goes to standard output. */
 #ifndef TERN_TOOL_OUT_H
 #define TERN_TOOL_OUT_H
 
@@ -13,6 +13,12 @@ struct options;
 
 /* print @value and a newline, and release it */
 void out_json(const struct options *opt, struct json_object *value);
+
+/*
+ * Root of a container may choose names that a terminal obeys: each byte of @text that is not
+ * printed becomes "?". For text, not for JSON, which escapes them.
+ */
+void out_printable(char *text);
 
 /* NULL for NULL, which is JSON's null */
 struct json_object *out_string(const char *s);
