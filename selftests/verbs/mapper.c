@@ -170,6 +170,7 @@ static void late_answer(void)
 	end_free(&listener);
 }
 
+/* before the answer, which ends the call that waits for it */
 static unsigned int answered;
 
 static void *serve(void *sk)
@@ -179,12 +180,12 @@ static void *serve(void *sk)
 
 		switch (RDMA_NL_GET_OP(request->nlmsg_type)) {
 		case RDMA_NL_IWPM_REG_PID:
-			answer_registration(sk, request);
 			answered |= 1 << RDMA_NL_IWPM_REG_PID;
+			answer_registration(sk, request);
 			break;
 		case RDMA_NL_IWPM_ADD_MAPPING:
-			answer_mapping(sk, request);
 			answered |= 1 << RDMA_NL_IWPM_ADD_MAPPING;
+			answer_mapping(sk, request);
 			break;
 		}
 		free(request);
