@@ -170,7 +170,7 @@ static void late_answer(void)
 	end_free(&listener);
 }
 
-/* before the answer, which ends the call that waits for it */
+/* each is noted before the answer, which ends the call that waits for it */
 static unsigned int answered;
 
 static void *serve(void *sk)

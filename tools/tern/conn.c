@@ -209,8 +209,6 @@ void conn_print(const struct conn *c)
 	char local[80], remote[80], nr[12], qpn[12] = "-", rev[12] = "-";
 	char device[DEV_NAME_MAX];
 
-	nla_strlcpy(device, c->tb[CONN][TERN_A_CONN_DEVICE], sizeof(device));
-	out_printable(device);
 	end_text(c, TERN_A_CONN_LOCAL, TERN_A_CONN_LOCAL_PORT, local, sizeof(local));
 	end_text(c, TERN_A_CONN_REMOTE, TERN_A_CONN_REMOTE_PORT, remote, sizeof(remote));
 	snprintf(nr, sizeof(nr), "%u", conn_number(c, CONN, TERN_A_CONN_NR));
@@ -219,7 +217,8 @@ void conn_print(const struct conn *c)
 	if (c->tb[OWN][TERN_A_FRAME_REV])
 		snprintf(rev, sizeof(rev), "%u", conn_number(c, OWN, TERN_A_FRAME_REV));
 	printf(COLUMNS, nla_get_string(c->tb[CONN][TERN_A_CONN_STATE]), nr,
-	       device, qpn, conn_role(c), rev, local, remote);
+	       dev_printable(nla_get_string(c->tb[CONN][TERN_A_CONN_DEVICE]), device), qpn,
+	       conn_role(c), rev, local, remote);
 	print_switches(c);
 	print_extensions(c);
 	print_outcome(c);

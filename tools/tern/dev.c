@@ -22,6 +22,13 @@ static const struct nla_policy policy[TERN_A_DEV_MAX + 1] = {
 	[TERN_A_DEV_SETTINGS] = { .type = NLA_NESTED },
 };
 
+const char *dev_printable(const char *name, char buf[DEV_NAME_MAX])
+{
+	snprintf(buf, DEV_NAME_MAX, "%s", name);
+	out_printable(buf);
+	return buf;
+}
+
 bool dev_read(struct nlmsghdr *hdr, struct device *dev)
 {
 	struct nlattr *tb[TERN_A_DEV_MAX + 1];
@@ -155,15 +162,16 @@ int dev_set(struct talk *t, const char *name, const struct settings *settings)
 /* @arg: NULL */
 static void print_text(struct nlmsghdr *hdr, void *arg)
 {
+	char name[DEV_NAME_MAX];
 	struct device dev;
 
 	if (!dev_read(hdr, &dev))
 		return;
-	out_printable(dev.name);
+	dev_printable(dev.name, name);
 	if (*dev.netdev)
-		printf("%s: netdev %s\n", dev.name, dev.netdev);
+		printf("%s: netdev %s\n", name, dev.netdev);
 	else
-		printf("%s: netdev in another network namespace\n", dev.name);
+		printf("%s: netdev in another network namespace\n", name);
 	settings_print(&dev.settings, stdout, "    ", 13, "");
 }
 

@@ -33,6 +33,9 @@ struct device {
 	struct settings settings;
 };
 
+/* a copy of a device's name, as out_printable() makes it; Return: @buf */
+const char *dev_printable(const char *name, char buf[DEV_NAME_MAX]);
+
 /* read one from an answer; Return: true if it is whole */
 bool dev_read(struct nlmsghdr *hdr, struct device *dev);
 

@@ -123,14 +123,6 @@ static void print_rates(FILE *out, const struct sample *s, const double *rate)
 		fprintf(out, " %7s", s->seconds > 0 ? amount(rate[i], buf) : "-");
 }
 
-/* a copy of a device's name */
-static const char *printable(const char *device, char name[DEV_NAME_MAX])
-{
-	snprintf(name, DEV_NAME_MAX, "%s", device);
-	out_printable(name);
-	return name;
-}
-
 static void print_devices(FILE *out, const struct sample *s)
 {
 	const struct dev_sample *dev;
@@ -139,7 +131,7 @@ static void print_devices(FILE *out, const struct sample *s)
 	fprintf(out, "%-10s %-10s %5s %7s %7s %7s %7s\n", "Device", "Netdev", "Conns", "TX-B/s",
 		"RX-B/s", "TX-m/s", "RX-m/s");
 	for (dev = s->dev; dev < s->dev + s->devs; dev++) {
-		fprintf(out, "%-10s %-10s %5u", printable(dev->name, name),
+		fprintf(out, "%-10s %-10s %5u", dev_printable(dev->name, name),
 			*dev->netdev ? dev->netdev : "-", dev->conns);
 		print_rates(out, s, dev->rate);
 		putc('\n', out);
@@ -151,7 +143,7 @@ static void print_conn(FILE *out, const struct sample *s, const struct conn_samp
 	bool v6 = strchr(c->remote, ':');
 	char buf[16], name[DEV_NAME_MAX];
 
-	fprintf(out, "%-10s %5u", printable(c->device, name), c->nr);
+	fprintf(out, "%-10s %5u", dev_printable(c->device, name), c->nr);
 	print_rates(out, s, c->rate);
 	fprintf(out, " %6s", s->seconds > 0 ? amount(c->rate[RETRANSMITS], buf) : "-");
 	fprintf(out, " %6s", c->rtt_us ? amount(c->rtt_us, buf) : "-");
