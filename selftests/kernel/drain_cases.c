@@ -287,15 +287,31 @@ static int post_deep(struct kv_test *t, struct kv_op *op, int n, struct kv_op *s
 	return ret;
 }
 
+/* the end of the Read completes @n Writes as well */
+static int read_ends(struct kv_test *t, int n)
+{
+	struct kv_op *op = kv_ops(t, n + 1);
+	int i, ret = post_deep(t, op, n, NULL);
+
+	for (i = 0; i <= n && !ret; i++)
+		ret = kv_ok(&t->pair.a, &op[i]);
+	return ret ?: in_order(op, n + 1);
+}
+
 /* in one turn of softirq, the end of the Read would complete all that waits for it */
 static int complete_deep(struct kv_test *t)
 {
-	struct kv_op *op = kv_ops(t, DEEP);
-	int i, ret = post_deep(t, op, DEEP - 1, NULL);
+	return read_ends(t, DEEP - 1);
+}
 
-	for (i = 0; i < DEEP && !ret; i++)
-		ret = kv_ok(&t->pair.a, &op[i]);
-	return ret ?: in_order(op, DEEP);
+/* around the 256 entries of a turn */
+static int complete_turn(struct kv_test *t)
+{
+	int n, ret = 0;
+
+	for (n = 254; n <= 257 && !ret; n++)
+		ret = read_ends(t, n);
+	return ret;
 }
 
 /* b's Send, which finds no receive, comes while the Read is open: a flushes in some turns */
@@ -392,6 +408,7 @@ const struct kv_case kv_drain_cases[] = {
 	{ "destroy_qp__under_load", destroy, { .bystander = true } },
 	{ "post__in_error_is_flushed", post_in_error },
 	{ "read__whose_end_completes_a_deep_queue", complete_deep, { .depth = DEEP } },
+	{ "read__whose_end_completes_a_turn", complete_turn, { .depth = 512 } },
 	{ "flush__a_queue_of_what_was_sent", fail_deep, { .depth = DEEP } },
 	{ "flush__a_deep_queue_yields_the_cpu", flush_deep, { .depth = DEEP } },
 	{ "flush__a_deep_queue_that_never_connects", flush_unconnected, { .depth = DEEP } },
