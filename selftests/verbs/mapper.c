@@ -23,11 +23,13 @@
 #define NOBODY		65534
 #define MAPPER		"iWarpPortMapperUser"
 
+/* iw_cm takes the mapper's port for an int, and one below 0 for none: half of libnl's are */
 static struct nl_sock *mapper_socket(void)
 {
 	struct nl_sock *sk = nl_socket_alloc();
 
 	must(sk);
+	nl_socket_set_local_port(sk, getpid());
 	must(!nl_connect(sk, NETLINK_RDMA));
 	return sk;
 }
