@@ -51,6 +51,11 @@ static long long interrupting(void)
 	return counter("grace_expedited");
 }
 
+static long long all_periods(void)
+{
+	return interrupting() + counter("grace_waited");
+}
+
 /* ---- loops ------------------------------------------------------------------------ */
 
 #define LOOPERS	16
@@ -174,9 +179,96 @@ static void grace_of_others(void)
 	pair_down();
 }
 
-/* ---- the end of a device --------------------------------------------------------- */
+/* ---- the end of a program -------------------------------------------------------- */
 
-#define HELD	200		/* MRs, each a grace period when the device goes */
+#define HELD	200		/* MRs, and as many QPs */
+
+static void hold(struct ibv_device *device)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	/* with its port the core binds the QP to a counter */
+	struct ibv_qp_attr init = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	const int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	struct ibv_context *ctx = ibv_open_device(device);
+	static char buf[64];
+	struct ibv_qp *qp;
+	struct ibv_pd *pd;
+	int i;
+
+	must(ctx);
+	pd = ibv_alloc_pd(ctx);
+	attr.send_cq = ibv_create_cq(ctx, 1, NULL, NULL, 0);
+	attr.recv_cq = attr.send_cq;
+	must(pd && attr.send_cq);
+	for (i = 0; i < HELD; i++) {
+		must(ibv_reg_mr(pd, buf, sizeof(buf), ALL_RIGHTS));
+		must(ibv_alloc_mw(pd, IBV_MW_TYPE_1));
+		qp = ibv_create_qp(pd, &attr);
+		must(qp && !ibv_modify_qp(qp, &init, mask));
+	}
+}
+
+/* Return: grace periods of the end of a program that is killed */
+static long long periods_of_an_end(void)
+{
+	long long before;
+	int status;
+	pid_t pid;
+
+	share_loops();
+	pid = fork();
+	must(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		hold(a.id->verbs->device);
+		__atomic_store_n(&loops->running, 1, __ATOMIC_RELEASE);
+		pause();
+	}
+	while (!__atomic_load_n(&loops->running, __ATOMIC_ACQUIRE) &&
+	       !waitpid(pid, &status, WNOHANG))
+		usleep(1000);
+	must(loops->running);
+	before = all_periods();
+	kill(pid, SIGKILL);
+	must(waitpid(pid, &status, 0) == pid);
+	expect(WIFSIGNALED(status));
+	/* for 10 ms the core shows the values that it has read before */
+	usleep(50000);
+	return all_periods() - before;
+}
+
+/* once for all its QPs, MRs and windows */
+static void grace_of_a_program(void)
+{
+	solo_up(NULL);
+	expect_eq(periods_of_an_end(), 1);
+	pair_down();
+}
+
+static void count_qps(const char *how)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rdma statistic qp set link %s/1 auto %s",
+		 getenv("DEV_A"), how);
+	must(!system(command));
+}
+
+/* and once more for the counter that all its QPs are bound to */
+static void grace_of_a_counter(void)
+{
+	solo_up(NULL);
+	count_qps("type on");
+	expect_eq(periods_of_an_end(), 2);
+	count_qps("off");
+	pair_down();
+}
+
+/* ---- the end of a device --------------------------------------------------------- */
 
 static struct ibv_device *device_b(void)
 {
@@ -217,10 +309,11 @@ static bool reach_the_limit(void)
 	return waited_at_b() >= LOOPERS;
 }
 
-/* Return: how many grace periods of the device took RCU's own time while it was deleted */
-static long long delete_link_of_a(void)
+/* no grace period takes RCU's own time, and the program's objects do not take one each */
+static void delete_link_of_a(void)
 {
-	long long before = counter("grace_waited"), last = before, now;
+	long long waited = counter("grace_waited"), all = all_periods(), now;
+	long long last_waited = waited, last = all;
 	char command[64];
 	pid_t pid = fork();
 	int status;
@@ -231,10 +324,15 @@ static long long delete_link_of_a(void)
 		_exit(!!system(command));
 	}
 	/* its objects go before its counters do */
-	while ((now = read_counter(getenv("DEV_A"), "grace_waited")) >= 0)
-		last = now;
+	while ((now = read_counter(getenv("DEV_A"), "grace_waited")) >= 0) {
+		last_waited = now;
+		now = read_counter(getenv("DEV_A"), "grace_expedited");
+		if (now >= 0)
+			last = now + last_waited;
+	}
 	must(waitpid(pid, &status, 0) == pid && !status);
-	return last - before;
+	expect_eq(last_waited - waited, 0);
+	expect(last - all < HELD / 2);
 }
 
 static void add_link_of_a(void)
@@ -256,7 +354,7 @@ static void delete_under_loops(void)
 	for (i = 0; i < HELD; i++)
 		must(ibv_reg_mr(a.pd, a.buf, 64, ALL_RIGHTS));
 	start_loops(&at_a, 1, a.id->verbs->device, window);
-	expect_eq(delete_link_of_a(), 0);
+	delete_link_of_a();
 	printf("#   deleting the link took %ld ms\n", now_ms() - start);
 	expect_ends(&at_a, 1, EIO);
 }
@@ -287,6 +385,8 @@ static void grace_of_a_link(void)
 static const struct tap_test tests[] = {
 	{ "dereg_mr__loops_interrupt_other_cpus_at_a_bounded_rate", grace_of_mrs },
 	{ "dealloc_mw__and_close_interrupt_no_cpu", grace_of_others },
+	{ "exit__waits_once_for_all_that_a_program_has", grace_of_a_program },
+	{ "exit__waits_once_more_for_a_counter_of_all_qps", grace_of_a_counter },
 	{ "link_delete__is_not_delayed_by_dereg_loops", grace_of_a_link },
 };
 

@@ -10,10 +10,9 @@
 
 /*
  * An expedited grace period interrupts the other CPUs, which are not the
- * program's. This many per second cost each of them a thousandth of its time,
- * and are enough for programs that exit with all their objects. The budget is
- * one for all programs, since a program can have any number of contexts. Above
- * it, programs share RCU's normal grace periods.
+ * program's. This many per second cost each of them a thousandth of its time.
+ * The budget is one for all programs, since a program can have any number of
+ * contexts. Above it, programs share RCU's normal grace periods.
  */
 #define EXPEDITED_PER_SECOND	1000
 

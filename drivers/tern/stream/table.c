@@ -69,14 +69,19 @@ void tern_stream_remove(struct tern_stream_table *table, u32 qpn)
 	xa_erase(&table->streams, qpn);
 }
 
-/* tern_destroy_qp() waits for a grace period after tern_stream_remove() */
+bool tern_stream_try_get(struct tern_stream *s)
+{
+	return kref_get_unless_zero(&s->ref);
+}
+
+/* tern_qp_leaves() waits for a grace period after tern_stream_remove() */
 struct tern_stream *tern_stream_find(struct tern_stream_table *table, u32 qpn)
 {
 	struct tern_stream *s;
 
 	rcu_read_lock();
 	s = tern_stream_peek(table, qpn);
-	if (s && !kref_get_unless_zero(&s->ref))
+	if (s && !tern_stream_try_get(s))
 		s = NULL;
 	rcu_read_unlock();
 	return s;
@@ -89,7 +94,7 @@ struct tern_stream *tern_stream_next(struct tern_stream_table *table, u32 qpn)
 
 	rcu_read_lock();
 	s = xa_find(&table->streams, &at, ULONG_MAX, XA_PRESENT);
-	while (s && !kref_get_unless_zero(&s->ref))
+	while (s && !tern_stream_try_get(s))
 		s = xa_find_after(&table->streams, &at, ULONG_MAX, XA_PRESENT);
 	rcu_read_unlock();
 	return s;

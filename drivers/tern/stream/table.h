@@ -72,6 +72,8 @@ tern_stream_peek(struct tern_stream_table *table, u32 qpn)
 
 /* Context: any. The last put calls struct tern_stream_ops @released */
 void tern_stream_get(struct tern_stream *s);
+/* of one whose memory stays. Return: false if the last reference is gone */
+bool tern_stream_try_get(struct tern_stream *s);
 void tern_stream_put(struct tern_stream *s);
 
 #endif /* TERN_TABLE_H */

@@ -101,7 +101,7 @@ int tern_stream_bind(struct tern_stream *s, struct tern_stream_user *user);
 /* the startup failed: forget @user (drops the reference); the stream stays IDLE */
 void tern_stream_unbind(struct tern_stream *s, struct tern_stream_user *user);
 
-/* end a startup in progress; Context: process, no lock is held */
+/* end a startup in progress; Context: process, at most the lock of a context is held */
 void tern_stream_abort_startup(struct tern_stream *s);
 
 #endif /* TERN_USER_H */

@@ -54,28 +54,16 @@ static struct tern_counter *new_counter(struct tern_device *dev, u32 *id)
 }
 
 /*
- * The core of 6.12 may call us for a QP that tern_destroy_qp() has ended, but not for one that
- * is freed: then the number is not found, or is another's.
+ * Let the QP count in @stats if it is bound to @from, of which nobody knows more. The core of
+ * 6.12 may call us for a QP that tern_destroy_qp() has ended, but not for one that is freed.
  */
-static struct tern_stream *find_stream(struct tern_device *dev, struct ib_qp *ibqp)
-{
-	struct tern_stream *s = tern_stream_find(&dev->streams, ibqp->qp_num);
-
-	if (s && s != tern_stream_of(ibqp)) {
-		tern_stream_put(s);
-		s = NULL;
-	}
-	return s;
-}
-
-/* let the QP count in @stats if it is bound to @from, of which nobody knows more */
 static int move(struct ib_qp *ibqp, struct rdma_counter *from, struct rdma_counter *to,
 		struct tern_stats __percpu *stats)
 {
-	struct tern_stream *s = find_stream(to_tern_dev(ibqp->device), ibqp);
+	struct tern_stream *s = tern_stream_of(ibqp);
 	int ret = 0;
 
-	if (!s)
+	if (!tern_stream_try_get(s))
 		return -ENOENT;
 	tern_stream_lock(s);
 	if (ibqp->counter == from) {
@@ -116,14 +104,8 @@ int tern_counter_unbind_qp(struct ib_qp *ibqp)
 	struct tern_device *dev = to_tern_dev(ibqp->device);
 	/* move() looks again */
 	struct rdma_counter *counter = READ_ONCE(ibqp->counter);
-	int ret;
 
-	if (!counter)
-		return -EINVAL;
-	ret = move(ibqp, counter, NULL, dev->stats);
-	if (!ret)
-		tern_grace_period(dev, true);
-	return ret;
+	return counter ? move(ibqp, counter, NULL, dev->stats) : -EINVAL;
 }
 
 int tern_counter_update_stats(struct rdma_counter *counter)
@@ -139,13 +121,14 @@ int tern_counter_update_stats(struct rdma_counter *counter)
 	return 0;
 }
 
-/* no QP is bound to it any more */
+/* no QP is bound to it any more, but a doorbell may still count */
 int tern_counter_dealloc(struct rdma_counter *counter)
 {
 	struct tern_device *dev = to_tern_dev(counter->device);
 	struct tern_counter *c;
 	enum tern_stat id;
 
+	tern_grace_period(dev, true);
 	xa_lock(&dev->counters);
 	c = __xa_erase(&dev->counters, counter->id);
 	for (id = 0; id < TERN_STAT_COUNT; id++)

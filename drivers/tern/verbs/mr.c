@@ -11,11 +11,11 @@
 #include <linux/slab.h>
 
 #include "device/device.h"
-#include "device/grace.h"
 #include "mem/access.h"
 #include "mem/fastreg.h"
 #include "mem/stags.h"
 #include "mem/umem.h"
+#include "ucontext.h"
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -32,6 +32,7 @@ static struct tern_mr *alloc_mr(struct ib_pd *pd, enum tern_mem_kind kind)
 		return ERR_PTR(-ENOMEM);
 	}
 	tern_mem_init(&mr->mem, kind, pd);
+	tern_owned_init(&mr->owned, tern_uctx_of(pd));
 	return mr;
 }
 
@@ -58,6 +59,7 @@ static struct ib_mr *insert_mr(struct tern_mr *mr)
 	}
 	mr->ibmr.lkey = mr->mem.map.stag;
 	mr->ibmr.rkey = mr->mem.map.stag;
+	tern_mr_joins(mr);
 	return &mr->ibmr;
 }
 
@@ -76,16 +78,11 @@ static void open_mr(struct tern_mr *mr)
 int tern_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct tern_mr *mr = to_tern_mr(ibmr);
-	struct ib_pd *pd = mr->mem.map.pd;
-	struct tern_device *dev = to_tern_dev(pd->device);
-	int ret = tern_mem_close(&mr->mem);
+	int ret = tern_mr_leaves(mr, udata);
 
-	if (ret)
-		return ret;
-	tern_mem_unlist(&dev->mem, &mr->mem);
-	tern_grace_period(dev, pd->uobject);
-	free_mr(mr);
-	return 0;
+	if (!ret)
+		free_mr(mr);
+	return ret;
 }
 
 /*

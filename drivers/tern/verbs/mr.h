@@ -6,6 +6,7 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "leave.h"
 #include "mem/mem.h"
 
 struct tern_umem;
@@ -13,6 +14,7 @@ struct tern_umem;
 /**
  * struct tern_mr - memory region
  * @ibmr: the core's part
+ * @owned: its program's
  * @mem: its entry in the STag table
  * @umem: user MR: the memory that the entry opens
  * @access: user MR: enum ib_access_flags
@@ -21,6 +23,7 @@ struct tern_umem;
  */
 struct tern_mr {
 	struct ib_mr ibmr;
+	struct tern_owned owned;
 	struct tern_mem mem;
 	struct tern_umem *umem;
 	int access;

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "mem/mem.h"
 #include "mem/stags.h"
+#include "ucontext.h"
 
 static int insert_window(struct tern_device *dev, struct tern_mw *mw)
 {
@@ -41,6 +42,8 @@ int tern_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 		return ret;
 	}
 	ibmw->rkey = mw->mem->map.stag;
+	tern_owned_init(&mw->owned, tern_uctx_of(ibmw->pd));
+	tern_mw_joins(mw);
 	return 0;
 }
 
@@ -57,6 +60,7 @@ int tern_dealloc_mw(struct ib_mw *ibmw)
 
 	if (ret)
 		return ret;
+	tern_mw_leaves(mw);
 	tern_mem_unlist(&dev->mem, mw->mem);
 	kfree_rcu(mw->mem, rcu);
 	atomic_dec(&dev->num_mw);

@@ -6,15 +6,19 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "leave.h"
+
 struct tern_mem;
 
 /**
  * struct tern_mw - memory window
  * @ibmw: the core's part
+ * @owned: its program's
  * @mem: its entry in the STag table, freed a grace period after the window
  */
 struct tern_mw {
 	struct ib_mw ibmw;
+	struct tern_owned owned;
 	struct tern_mem *mem;
 };
 

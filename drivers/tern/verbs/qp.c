@@ -7,7 +7,6 @@
 
 #include "core/mem_check.h"
 #include "device/device.h"
-#include "device/grace.h"
 #include "mem/access.h"
 #include "stream/state.h"
 #include "stream/table.h"
@@ -151,6 +150,7 @@ int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret)
 		return ret;
 	init_completion(&qp->released);
+	tern_owned_init(&qp->owned, ctx ? to_tern_uctx(ctx) : NULL);
 	/* a new QP of an RNIC is Idle, which verbs call INIT */
 	qp->ib_state = IB_QPS_INIT;
 	init_stream(s, dev, ibqp->pd, init->srq, ctx);
@@ -170,6 +170,7 @@ int tern_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	ret = tern_stream_enter(&dev->streams, s);
 	if (ret)
 		goto err_qpn;
+	tern_qp_joins(qp);
 	return 0;
 
 err_qpn:
@@ -196,10 +197,8 @@ int tern_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct tern_qp *qp = to_tern_qp(ibqp);
 	struct tern_stream *s = &qp->stream;
 
-	tern_stream_close(s, true);
-	tern_stream_detach(s);
-	tern_stream_remove(&dev->streams, s->qpn);
-	tern_grace_period(dev, s->ctx);
+	/* when create_qp() fails, the core of 6.12 has a bare udata; it tracks no such QP */
+	tern_qp_leaves(qp, ibqp->res.valid ? udata : NULL);
 	tern_stream_put(s);
 	wait_for_completion(&qp->released);
 	tern_tx_sched_cancel(s);

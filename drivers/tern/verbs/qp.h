@@ -7,6 +7,7 @@
 #include <linux/completion.h>
 #include <rdma/ib_verbs.h>
 
+#include "leave.h"
 #include "stream/stream.h"
 
 /**
@@ -15,6 +16,7 @@
  * @released: completed with the last reference on @stream
  * @rights_said: modify_qp has set the peer's rights; guarded by @stream's lock
  * @ib_state: IB_QPS_RESET, INIT or RTR while @stream is IDLE
+ * @owned: its program's
  * @stream: all that moves data
  */
 struct tern_qp {
@@ -22,6 +24,7 @@ struct tern_qp {
 	struct completion released;
 	bool rights_said;
 	enum ib_qp_state ib_state;
+	struct tern_owned owned;
 	struct tern_stream stream;
 };
 

@@ -23,6 +23,10 @@ int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	if (!atomic_add_unless(&dev->num_ctx, 1, TERN_MAX_CTX))
 		return -ENOMEM;
 	uctx->dev = dev;
+	mutex_init(&uctx->lock);
+	INIT_LIST_HEAD(&uctx->qps);
+	INIT_LIST_HEAD(&uctx->mrs);
+	INIT_LIST_HEAD(&uctx->mws);
 	ret = ib_copy_to_udata(udata, &resp, min(udata->outlen, sizeof(resp)));
 	if (ret)
 		atomic_dec(&dev->num_ctx);

@@ -4,20 +4,40 @@
 #ifndef TERN_UCONTEXT_H
 #define TERN_UCONTEXT_H
 
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
 struct tern_device;
 
-/* a program's context */
+/**
+ * struct tern_ucontext - a program's context
+ * @ibctx: the core's part
+ * @dev: its device
+ * @lock: guards the others
+ * @qps: QPs of the program, by their struct tern_owned
+ * @mrs: MRs of the program, likewise
+ * @mws: its memory windows
+ */
 struct tern_ucontext {
 	struct ib_ucontext ibctx;
 	struct tern_device *dev;
+	struct mutex lock; /* of all others */
+	struct list_head qps;
+	struct list_head mrs;
+	struct list_head mws;
 };
 
 static inline struct tern_ucontext *to_tern_uctx(struct ib_ucontext *ibctx)
 {
 	return container_of(ibctx, struct tern_ucontext, ibctx);
+}
+
+/* the context of the program whose PD it is, NULL for a kernel user's */
+static inline struct tern_ucontext *tern_uctx_of(struct ib_pd *pd)
+{
+	return pd->uobject ? to_tern_uctx(pd->uobject->context) : NULL;
 }
 
 /* the context of the program that calls the verb, NULL for a kernel user */
