@@ -193,18 +193,15 @@ calls()
 		"$TMP/counts" | sort -k6
 }
 
-restore()
+before_exit()
 {
-	local status=$?
 	[ -z "${holder:-}" ] || kill "$holder" 2>/dev/null || true
 	rdma link delete tern_u 2>/dev/null || true
 	rdma link delete tern_a 2>/dev/null || true
 	if [ -d /sys/module/tern_cov ]; then
 		rmmod tern tern_cov && modprobe tern
 	fi
-	return $status
 }
-trap 'restore; on_exit' EXIT
 
 unload() { rdma link delete tern_a; rdma link delete tern_u; timeout $((10 * TERN_TIMEOUT_SCALE)) rmmod tern; }
 

@@ -36,7 +36,7 @@ one_host()
 {
 	topo_down
 	# on_exit would kill all that runs there
-	trap 'ip netns delete a; ip netns delete b; on_exit' EXIT
+	before_exit() { ip netns delete a; ip netns delete b; }
 	ip netns attach a $$
 	ip netns attach b $$
 	ip link set lo mtu "$1" up

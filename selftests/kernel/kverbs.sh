@@ -8,13 +8,7 @@
 
 dir=/sys/kernel/debug/tern_kverbs
 
-unload()
-{
-	local status=$?
-	modprobe -r tern_kverbs 2>/dev/null || true
-	return "$status"
-}
-trap 'unload; on_exit' EXIT
+before_exit() { modprobe -r tern_kverbs 2>/dev/null || true; }
 
 load()
 {

@@ -167,10 +167,14 @@ topo_down()
 	done
 }
 
+# before_exit, if a test has one, comes first. An error must not keep the rest: with `set -e` a
+# handler of EXIT ends at the first command that fails.
 on_exit()
 {
 	local status=$?
 	trap - EXIT
+	set +e
+	! declare -F before_exit >/dev/null || before_exit
 	jobs -p | xargs -r kill -9 2>/dev/null || true
 	topo_down
 	! declare -F at_exit >/dev/null || at_exit

@@ -49,17 +49,14 @@ older_serves()
 }
 newer_serves() { umount "$provider"; }
 
-clean_up()
+before_exit()
 {
-	local status=$?
 	umount "$provider" 2>/dev/null || true
 	rdma link delete "$DEV_A" 2>/dev/null || true
 	rdma link delete "$DEV_B" 2>/dev/null || true
 	rmmod ternold 2>/dev/null || true
 	rm -f "$older_provider" $older_driver
-	return $status
 }
-trap 'clean_up; on_exit' EXIT
 
 # hosts A_TYPE B_TYPE: create devices of these types
 hosts()

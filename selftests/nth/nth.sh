@@ -251,16 +251,13 @@ every_point()
 	return $status
 }
 
-restore()
+before_exit()
 {
-	local status=$?
 	rdma link delete "$DEV_A" 2>/dev/null || true
 	rdma link delete "$DEV_B" 2>/dev/null || true
 	rmmod tern tern_nth 2>/dev/null || true
 	modprobe tern
-	return $status
 }
-trap 'restore; on_exit' EXIT
 
 # shellcheck disable=SC2086 # words
 [ $# -gt 0 ] || set -- ${TERN_SET_NTH_SCENES:-}

@@ -54,7 +54,7 @@ unmount()
 }
 
 needs_modules nfs nfsd rpcrdma loop ext4
-trap 'share_down; on_exit' EXIT
+before_exit() { share_down; }
 topo_up
 point "NFS: mounted over RDMA" up
 all_classes NFS "$MOUNTPOINT/stress"

@@ -21,7 +21,7 @@ DISK=/dev/nullb0
 SIZE=$((8 << 20))
 # The load lasts longer than an event of a few seconds.
 LOAD=$((6 * TERN_TIMEOUT_SCALE))
-trap 'hosts_down; on_exit' EXIT
+before_exit() { hosts_down; }
 
 # ---- the two ends ---------------------------------------------------------
 
@@ -73,7 +73,9 @@ serve_client()
 serve()
 {
 	ktap_done=1
-	serve_client || { echo "the client is gone"; exit 1; }
+	# in a condition `set -e` would be off, also for what it starts
+	serve_client &
+	wait $! || { echo "the client is gone"; exit 1; }
 	exit 0
 }
 
@@ -120,14 +122,11 @@ hosts_up()
 
 hosts_down()
 {
-	local status=$?
-
 	[ -z "${control:-}" ] || echo bye >&"$control" || true
 	rdma link delete tern0 2>/dev/null || true
 	heard 2>/dev/null || true
 	ip link delete dummy0 2>/dev/null || true
 	ip link set lo mtu 65536
-	return $status
 }
 
 # targetcli does not start without a system bus, where it looks for tcmu-runner, though it

@@ -276,7 +276,7 @@ faults()
 }
 
 needs_modules nfs nfsd rpcrdma loop ext4
-trap 'share_down; on_exit' EXIT
+before_exit() { share_down; }
 topo_up
 point "the server starts and listens for RDMA" share_up
 short || step "the reference tree is built" reference

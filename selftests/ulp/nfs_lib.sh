@@ -36,10 +36,10 @@ share_up()
 server_start()	{ follow_in b nfs start; }
 server_stop()	{ follow_in b nfs stop; }
 
-# share_down: works in any state; keeps the exit status
+# share_down: works in any state
 share_down()
 {
-	local status=$? dir
+	local dir
 	umount -f -l "$MOUNTPOINT" 2>/dev/null || true
 	! grep -qs '[1-9]' /proc/fs/nfsd/threads || server_stop >/dev/null 2>&1 || true
 	ip netns pids b 2>/dev/null | xargs -r kill 2>/dev/null || true
@@ -47,7 +47,6 @@ share_down()
 		umount -l $dir 2>/dev/null || true
 	done
 	rm -f /etc/nfs.conf.d/*.conf /etc/exports.d/tern.exports
-	return "$status"
 }
 
 # ---- client -------------------------------------------------------------------

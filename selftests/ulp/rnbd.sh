@@ -37,18 +37,15 @@ reasons()
 	kernel_said "Connect rejected: status .* rtrs errno -EINVAL"
 }
 
-clean_up()
+before_exit()
 {
-	local status=$?
-
 	modprobe -r rnbd-client rnbd-server 2>/dev/null || true
-	return $status
+	hosts_down
 }
 
 nothing_left_of_rnbd() { nothing_left rnbd-client rnbd-server; }
 
 needs_modules rnbd-client rnbd-server
-trap 'clean_up; hosts_down; on_exit' EXIT
 hosts_up
 point "rnbd: the server listens" server_up
 point "rnbd: mapping a disk fails, and there is none" map_fails

@@ -51,21 +51,18 @@ copy()
 	rm "$MOUNTPOINT/file"
 }
 
-# clean_up: works in any state; keeps the exit status
-clean_up()
+# works in any state
+before_exit()
 {
-	local status=$?
-
 	umount -l "$MOUNTPOINT" 2>/dev/null || true
 	! pidof ksmbd.mountd >/dev/null || follow smb stop 2>/dev/null || true
 	umount -l $EXPORT 2>/dev/null || true
-	return $status
+	hosts_down
 }
 
 nothing_left_of_smb() { nothing_left cifs ksmbd; }
 
 needs_modules smbdirect
-trap 'clean_up; hosts_down; on_exit' EXIT
 hosts_up
 point "smb: the server is up" server share_up
 point "smb: mount, and the transport is RDMA" mounts

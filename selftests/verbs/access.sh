@@ -10,16 +10,13 @@ cd ../net || exit
 
 why=/sys/kernel/debug/tern_kverbs/why
 
-clean_up()
+before_exit()
 {
-	local status=$?
 	[ -z "${holder:-}" ] || kill "$holder" 2>/dev/null || true
 	[ -z "${holder:-}" ] || wait "$holder" 2>/dev/null || true
 	modprobe -r tern_kverbs 2>/dev/null || true
 	ip netns delete c 2>/dev/null || true
-	return "$status"
 }
-trap 'clean_up; on_exit' EXIT
 
 # a connected pair of kernel QPs, and an idle one; tern_kverbs reports their numbers
 kernel_qps()
