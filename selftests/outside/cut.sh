@@ -7,15 +7,18 @@
 #	+-----------------+   wire   +-------------------------+
 #	| ext4, xfs over  +----------+ target: /dev/loop0, a   |
 #	| NVMe, iSER      |          | file on /dev/vdc        |
+#	| NFS 4.2         +----------+ ext4, xfs on /dev/vdc   |
 #	+-----------------+          +-------------------------+
 #
 # The loop device writes to the page cache of the server, which the cut empties: only what the
 # client's flush brought down is on /dev/vdc. The client's file system is shut down, mounted
-# again from the server that is back, and checked. An argument is a glob of cases, without
-# spaces (nvme*ext4).
+# again from the server that is back, and checked. With NFS the client's programs wait for the
+# server, go on without an error, and send again what the server has lost. An argument is a
+# glob of cases, without spaces (nvme*ext4).
 #
 # TERN_SET_PLANT is a list with a fault for each case, which must fail then. flush: the loop
-# device says that it has no cache; byte: bytes of a file change; file: a file goes.
+# device says that it has no cache, or the server of NFS answers before its disk does; byte:
+# bytes of a file change; file: a file goes.
 
 cd "$(dirname "$0")" || exit 1
 . ../net/lib.sh
@@ -36,7 +39,15 @@ read -ra plants <<<"${TERN_SET_PLANT:-}"
 serve()
 {
 	ktap_done=1
-	until serve_client; do wait; done
+	local status=1
+
+	# in a condition `set -e` would be off, also for what it starts
+	while [ $status != 0 ]; do
+		status=0
+		serve_client &
+		wait $! || status=$?
+		sleep 0.2
+	done
 	exit 0
 }
 
@@ -81,7 +92,7 @@ store_up()
 
 store_down()
 {
-	umount $store
+	eventually umount $store
 	check_fs /dev/vdc
 }
 
@@ -114,6 +125,31 @@ iser_up()
 }
 
 iser_down()	{ follow iser target-down IQN=$IQN; image_down; }
+
+# nfs_up [FS [PLANT]]: clients come back after a short grace
+nfs_up()
+{
+	store_up "${1:-}"
+	follow nfs export EXPORT=$store CLIENTS=$IP_A
+	[ "${2:-}" != flush ] || sed -i 's/(rw,/(rw,async,/' /etc/exports.d/tern.exports
+	follow nfs config
+	printf '[nfsd]\ngrace-time=10\nlease-time=30\n' >/etc/nfs.conf.d/test.conf
+	follow nfs start
+	follow nfs listening
+}
+
+nfs_down()
+{
+	follow nfs stop
+	store_down
+}
+
+# what a case that failed has left
+nfs_clear()
+{
+	! mountpoint -q $store || follow nfs stop || true
+	umount $store 2>/dev/null || true
+}
 
 # ---- the client --------------------------------------------------------------------------
 
@@ -177,6 +213,7 @@ load_begins()
 	writer=$!
 	stress-ng -q --dir 1 --rename 1 --link 1 --hdd 1 --hdd-bytes 4m \
 		--temp-path "$mnt/stress" --timeout 600 &
+	stressor=$!
 	eventually wrote 40 || eventually wrote 40
 }
 
@@ -211,6 +248,29 @@ given_up()
 	eventually umount "$mnt"
 }
 
+nfs_mount()
+{
+	follow nfs mount SERVER=$IP_B EXPORT=$store MOUNTPOINT="$mnt" VERS=4.2 MORE=
+	grep " $mnt nfs4 .*proto=rdma," /proc/mounts
+}
+
+# The writer goes on by itself, after TCP and NFS have tried again and the server's grace is
+# over, and had no error. stress-ng may have: NFS repeats what was done already.
+goes_on()
+{
+	local more=$(($(wc -l <"$list") + 40)) tries=12
+
+	until eventually wrote $more; do
+		kill -0 $writer
+		tries=$((tries - 1))
+		[ $tries -gt 0 ]
+	done
+	kill $writer
+	wait $writer
+	kill -INT $stressor
+	wait $stressor || true
+}
+
 # of_disk FS: transport is nvme or iser
 of_disk()
 {
@@ -233,14 +293,36 @@ of_disk()
 	server "${transport}_down"
 }
 
+# of_share FS: that of the server
+of_share()
+{
+	meet
+	umount -f -l "$mnt" 2>/dev/null || true
+	server nfs_clear
+	server nfs_up "$1" "$plant"
+	nfs_mount
+	load_begins
+	power_cut
+	server nfs_up
+	goes_on
+	umount "$mnt"
+	nfs_mount
+	held
+	umount "$mnt"
+	server nfs_down
+}
+
 case_of()
 {
+	local what=of_disk
+
 	transport=$1
+	[ $transport != nfs ] || what=of_share
 	# shellcheck disable=SC2053 # a glob is meant
 	[[ "$1 $2" == $pick ]] || return 0
 	: >"$TMP/held"
 	plant=${plants[0]:-} plants=("${plants[@]:1}")
-	point "power cut: $1, $2: fsynced files stay, fsck finds nothing" of_disk "$2"
+	point "power cut: $1, $2: fsynced files stay, fsck finds nothing" $what "$2"
 	sed 's/^/# /' "$TMP/held"
 }
 
@@ -251,7 +333,7 @@ echo $((150 * TERN_TIMEOUT_SCALE)) >/proc/sys/kernel/hung_task_timeout_secs
 without_bus
 hosts_up
 leave
-for transport in nvme iser; do
+for transport in nvme iser nfs; do
 	for fs in ext4 xfs; do
 		case_of $transport $fs
 	done

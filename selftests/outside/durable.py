@@ -31,6 +31,15 @@ def sync(path):
     os.close(fd)
 
 
+def again(call, done):
+    """NFS repeats a call whose answer was lost with its server: it may be done already"""
+    try:
+        call()
+    except FileNotFoundError:
+        if not done():
+            raise
+
+
 def write(folder, log):
     rng = random.Random(1)
     n = 0
@@ -38,17 +47,19 @@ def write(folder, log):
         n += 1
         data = rng.randbytes(rng.choice((1, 700, 4096, 40000, 200001)))
         new, name = f"{folder}/new", f"{n:06}"
+        path = f"{folder}/{name}"
         with open(new, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.rename(new, f"{folder}/{name}")
+        again(lambda: os.rename(new, path), lambda: os.path.exists(path))
         sync(folder)
         print(name, hashlib.sha256(data).hexdigest(), file=log, flush=True)
         old = f"{n - 8:06}"
         if n % 4 == 0 and n > 8:
             print(old, "going", file=log, flush=True)
-            os.unlink(f"{folder}/{old}")
+            gone = f"{folder}/{old}"
+            again(lambda: os.unlink(gone), lambda: not os.path.exists(gone))
             sync(folder)
             print(old, "gone", file=log, flush=True)
 
