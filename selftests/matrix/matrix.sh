@@ -468,7 +468,7 @@ picked()
 }
 
 # due USER ROW COLUMN: the short form has each event on a diagonal of states, and for kernel
-# users as many events as there are states, on another one
+# users every other state, on another one
 due()
 {
 	local n=${#states[@]}
@@ -476,7 +476,7 @@ due()
 	if [ "$1" = user ]; then
 		[ $((($3 - $2) % n)) = 0 ]
 	else
-		[ "$3" -lt $n ] && [ $((($2 + 7 - $3) % n)) = 0 ]
+		[ "$3" -lt $n ] && [ $(($2 % 2)) = 0 ] && [ $((($2 + 7 - $3) % n)) = 0 ]
 	fi
 }
 

@@ -241,14 +241,15 @@ change()
 # ---- the end -------------------------------------------------------------------------------
 
 # total END NAME: a counter of that end of the steady wire
-total() { cat "/sys/class/infiniband/tern_$1/ports/1/hw_counters/$2"; }
+total() { echo "$(<"/sys/class/infiniband/tern_$1/ports/1/hw_counters/$2")"; }
 
 counted_alike()
 {
 	local pair from to bad=0 name
 	for pair in tx_fpdu:rx_fpdu tx_bytes:rx_bytes cm_connect:cm_accept; do
 		for from in a b; do
-			to=$(tr ab ba <<<$from)
+			to=b
+			[ $from = a ] || to=a
 			[ "$(total $from ${pair%:*})" = "$(total $to ${pair#*:})" ] || bad=1
 			echo "$from ${pair%:*} $(total $from ${pair%:*}), $to ${pair#*:} $(total $to ${pair#*:})"
 		done
@@ -278,18 +279,20 @@ all_gone()
 
 unmount() { timed 10 limit 40 umount "$MOUNTPOINT"; }
 
+# the last rounds end some ten seconds after they began
 run_all()
 {
-	local name
-	until=$((EPOCHSECONDS + seconds))
+	local name began=$EPOCHSECONDS
+	until=$((began + seconds - 10))
 	for name in "${names[@]}"; do
 		worker "$name"
 	done
 	wait "${pids[@]}"
 	good_network 2>/dev/null || true
+	lasted=$((EPOCHSECONDS - began))
 }
 
-trap 'set +e; share_down; on_exit' EXIT
+before_exit() { share_down; }
 topo_up
 packets_as_on_a_wire
 workers=() pids=()
@@ -297,7 +300,7 @@ point "the server of NFS starts, and is mounted" eval 'share_up; ready'
 sent_again=$(both_counters RetransSegs)
 run_all
 for name in "${workers[@]}"; do
-	point "$name: $(<"$SOAK/$name/rounds") rounds in $seconds s" verdict "$name"
+	point "$name: $(<"$SOAK/$name/rounds") rounds in $lasted s" verdict "$name"
 done
 [ ${#wanted[@]} != 0 ] || point "packets were lost, and sent again" packets_were_lost
 point "NFS is unmounted" unmount
