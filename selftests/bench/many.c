@@ -254,6 +254,7 @@ static void run(void)
 	talk();
 	talk();
 	printf("done\n");
+	fflush(stdout);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Many connections between two namespaces (many.c): how fast they are made, what an end
-# takes of which memory, and how fast one of them talks beside the idle others:
+# takes of which memory, how fast one of them talks beside the idle others, and how long the
+# program takes to end:
 #
 #	selftests/lab/run --lane uml --plain bench:many.sh
 #
@@ -63,7 +64,7 @@ an_end()
 
 measure()
 {
-	local n=$2
+	local n=$2 done_at
 
 	up "$1"
 	eventually in_a ping -q -c 1 -W 1 "$IP_B" >/dev/null
@@ -74,9 +75,13 @@ measure()
 	for step in first connected pinged; do
 		TERN_TIMEOUT_SCALE=60 told "$step" || { cat "$TMP/many"; break; }
 	done
+	TERN_TIMEOUT_SCALE=60 eventually said_or_ended "done"
+	done_at=${EPOCHREALTIME/./}
 	wait $many_pid || true
 	exec {next_step}>&-
 	echo "$1, $n connections"
+	! grep -qx "done" "$TMP/many" ||
+		echo "ends in $(((${EPOCHREALTIME/./} - done_at) / 1000)) ms"
 	grep -E '^(talks|connects)|many:|drive:' "$TMP/many"
 	if [ -e "$TMP/memory.pinged" ]; then
 		echo "an end, connected:"

@@ -19,6 +19,9 @@ settings=(
 	"max-fpdu mss|tern set \$rdev max-fpdu mss|tern set \$rdev max-fpdu 32768"
 	"crc off|tern set \$rdev crc off|tern set \$rdev crc on"
 	"tcp_ecn 1|sysctl -q net.ipv4.tcp_ecn=1|sysctl -q net.ipv4.tcp_ecn=2"
+	"BBR|sysctl -q net.ipv4.tcp_congestion_control=bbr|sysctl -q net.ipv4.tcp_congestion_control=cubic"
+	"DCTCP, tcp_ecn 1|sysctl -q net.ipv4.tcp_congestion_control=dctcp net.ipv4.tcp_ecn=1|
+		sysctl -q net.ipv4.tcp_congestion_control=cubic net.ipv4.tcp_ecn=2"
 	"tcp_rmem, tcp_wmem 64 KiB|sysctl -q net.ipv4.tcp_{r,w}mem='4096 65536 65536'|"
 )
 
@@ -40,6 +43,9 @@ line()
 	echo
 }
 
+# other namespaces may have those that the first one allows
+modprobe -a tcp_bbr tcp_dctcp
+sysctl -q net.ipv4.tcp_allowed_congestion_control="reno cubic bbr dctcp"
 place veth
 up tern
 drive_up
