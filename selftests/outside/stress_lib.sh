@@ -18,9 +18,9 @@ declare -A stressors=(
 	[faults]="--fault 1 --madvise 1 --mlock 1 --userfaultfd 1 --userfaultfd-bytes 8m"
 	[sockets]="--sock 2 --udp 1 --sockpair 1 --sockmany 1 --epoll 1"
 	[namespaces]="--clone 1 --clone-max 32 --unshare 1"
-	[processes]="--fork 1 --exec 1 --kill 1 --timer 1 --sem 1"
+	[processes]="--fork 1 --kill 1 --timer 1 --sem 1"
 	[files]="--dir 1 --rename 1 --link 1 --hdd 1 --hdd-bytes 4m --temp-path @FILES@"
-	[hotplug]="--cpu-online 1 --switch 1"
+	[hotplug]="--pathological --cpu-online 1 --switch 1"
 )
 
 # hotplug: why this machine has none, or nothing
