@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Static analysis: the kernel's coccinelle rules and gcc's analyzer over the driver,
-# clang-tidy over the core and the programs. What they report without cause is in
-# static.known, with the reason.
+# Static analysis: the kernel's coccinelle rules and gcc's analyzer over the driver, the
+# analyzer over the tool and the provider, clang-tidy over the core and the programs of the
+# conformance suite. What they report without cause is in static.known, with the reason.
 #
 #	static.sh KERNEL_TOOLS		folder that has scripts/coccinelle
 set -euo pipefail
@@ -63,6 +63,26 @@ gcc_analyzer()
 		"$copy/log" | sort -u | unknown analyzer
 }
 
+# Those that need headers of others are compiled in the lab's tree, the provider by the
+# commands of its build inside rdma-core's source.
+gcc_analyzer_of_programs()
+{
+	userspace-provider/build --in-tree "$copy/provider" >"$copy/log" 2>&1
+	# shellcheck disable=SC2016 # expanded inside
+	selftests/lab/in-tree -b "$PWD:src" -b "$TERN_CACHE:cache" -b "$copy:out" sh -c '
+		make -s -C /mnt/src/tools/tern OUT=/mnt/out/tool CFLAGS="-O2 -fanalyzer"
+		cd /mnt/cache/provider/rdma-core_*/build || exit
+		ninja -t commands | grep -E " -c [^ ]*/providers/tern/[a-z_]*\.c$" |
+			sed -E "s/ -M[FT] [^ ]*//g; s/ -MD//; s/ -o [^ ]*/ -fanalyzer -o \/dev\/null/" |
+			sort -u >/mnt/out/commands
+		sh -e /mnt/out/commands || echo "error: the provider does not compile"' >"$copy/log" 2>&1
+	[ -s "$copy/commands" ] || echo "nothing of the provider is compiled"
+	sed -nE -e 's#^[^:]*/providers/(tern/[^:]*):[0-9]+:[0-9]+: warning: #\1: #p' \
+		-e 's#^([a-z_]+\.c):[0-9]+:[0-9]+: warning: #tools/tern/\1: #p' \
+		-e '/error: /p' "$copy/log" | sed 's#^tern/#userspace-provider/#' |
+		sort -u | unknown programs
+}
+
 # Left out: what kernel style does on purpose. Left out below: files that need the headers
 # of RDMA, which this machine may not have, and one that includes a generated file.
 tidy_checks='-*,bugprone-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-bugprone-assignment-in-if-condition,-bugprone-suspicious-string-compare,-bugprone-implicit-widening-of-multiplication-result,-bugprone-narrowing-conversions,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
@@ -83,5 +103,6 @@ clang_tidy()
 TERN_CACHE=${TERN_CACHE:-$HOME/.cache/tern}
 verdict coccinelle_rules coccinelle_rules
 verdict gcc_analyzer gcc_analyzer
+verdict gcc_analyzer_of_programs gcc_analyzer_of_programs
 verdict clang_tidy clang_tidy
 finish

@@ -128,6 +128,8 @@ static int run_rping(const char *address, const char *port)
 
 	if (!pid) {
 		null = open("/dev/null", O_RDWR);
+		if (null < 0)
+			_exit(1);
 		dup2(null, 0);
 		dup2(null, 1);
 		dup2(null, 2);
