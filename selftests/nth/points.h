@@ -63,6 +63,7 @@ bool tern_nth(int *id, const char *file, int line, const char *what);
 #define NTH_uverbs_copy_to_struct_or_zero(...) \
 	NTH_INT(uverbs_copy_to_struct_or_zero, -EFAULT, __VA_ARGS__)
 #define NTH_vm_insert_page(...)		NTH_INT(vm_insert_page, -ENOMEM, __VA_ARGS__)
+#define NTH_xa_alloc(...)		NTH_INT(xa_alloc, -ENOMEM, __VA_ARGS__)
 #define NTH_xa_alloc_cyclic(...)	NTH_INT(xa_alloc_cyclic, -ENOMEM, __VA_ARGS__)
 #define NTH_xa_insert(...)		NTH_INT(xa_insert, -ENOMEM, __VA_ARGS__)
 #define NTH_rhashtable_init(...)	NTH_INT(rhashtable_init, -ENOMEM, __VA_ARGS__)
