@@ -7,7 +7,7 @@
 #
 # A point of tern is refused in the first scene that reaches it, at its first call, and the
 # scene is run again after it. TERN_SET_NTH=all: in each scene that reaches it, at its first
-# and last call and one in the middle. TERN_SET_NTH=short: every fourth point, and
+# and last call and one in the middle. TERN_SET_NTH=short: every sixth point, and
 # each scene is run again once, after all refusals. TERN_SET_NTH_SCENES: which.
 
 cd ../net || exit
@@ -230,7 +230,7 @@ run_scene()
 		! forbidden "$name" || continue
 		[ $mode = all ] || [ "$(refused "$name")" = 0 ] || continue
 		points=$((points + 1))
-		[ $mode != short ] || [ $((points % 4)) = 1 ] || continue
+		[ $mode != short ] || [ $((points % 6)) = 1 ] || continue
 		for n in $(numbers "$count"); do
 			point "$1: call $n of $count of $name is refused" refusal "$1" "$name" "$n"
 		done
