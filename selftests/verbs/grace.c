@@ -212,30 +212,27 @@ static void hold(struct ibv_device *device)
 	}
 }
 
-/* Return: grace periods of the end of a program that is killed */
-static long long periods_of_an_end(void)
+/* Return: grace periods of a program that gets @signal; SIGCONT: it becomes another one */
+static long long periods_of_an_end(int signal)
 {
 	long long before;
 	int status;
 	pid_t pid;
 
-	share_loops();
 	pid = fork();
 	must(pid >= 0);
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		hold(a.id->verbs->device);
-		__atomic_store_n(&loops->running, 1, __ATOMIC_RELEASE);
-		pause();
+		raise(SIGSTOP);
+		execlp("true", "true", NULL);
+		_exit(1);
 	}
-	while (!__atomic_load_n(&loops->running, __ATOMIC_ACQUIRE) &&
-	       !waitpid(pid, &status, WNOHANG))
-		usleep(1000);
-	must(loops->running);
+	must(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
 	before = all_periods();
-	kill(pid, SIGKILL);
+	kill(pid, signal);
 	must(waitpid(pid, &status, 0) == pid);
-	expect(WIFSIGNALED(status));
+	expect(signal == SIGKILL ? WIFSIGNALED(status) : !status);
 	/* for 10 ms the core shows the values that it has read before */
 	usleep(50000);
 	return all_periods() - before;
@@ -245,7 +242,15 @@ static long long periods_of_an_end(void)
 static void grace_of_a_program(void)
 {
 	solo_up(NULL);
-	expect_eq(periods_of_an_end(), 1);
+	expect_eq(periods_of_an_end(SIGKILL), 1);
+	pair_down();
+}
+
+/* its file is closed, and its rings are unmapped, by a process that lives on */
+static void grace_of_an_exec(void)
+{
+	solo_up(NULL);
+	expect_eq(periods_of_an_end(SIGCONT), 1);
 	pair_down();
 }
 
@@ -263,7 +268,7 @@ static void grace_of_a_counter(void)
 {
 	solo_up(NULL);
 	count_qps("type on");
-	expect_eq(periods_of_an_end(), 2);
+	expect_eq(periods_of_an_end(SIGKILL), 2);
 	count_qps("off");
 	pair_down();
 }
@@ -386,6 +391,7 @@ static const struct tap_test tests[] = {
 	{ "dereg_mr__loops_interrupt_other_cpus_at_a_bounded_rate", grace_of_mrs },
 	{ "dealloc_mw__and_close_interrupt_no_cpu", grace_of_others },
 	{ "exit__waits_once_for_all_that_a_program_has", grace_of_a_program },
+	{ "exec__waits_once_for_all_that_a_program_had", grace_of_an_exec },
 	{ "exit__waits_once_more_for_a_counter_of_all_qps", grace_of_a_counter },
 	{ "link_delete__is_not_delayed_by_dereg_loops", grace_of_a_link },
 };
