@@ -103,6 +103,31 @@ TEST(mem_check__agrees_with_wide_arithmetic, "DDP-090 DDP-091 DDP-097")
 	}
 }
 
+/* ranges around the ends of regions and of 2^64, of views with and without each right */
+TEST(mem_check__the_common_case_allows_what_the_check_does, "DDP-087 DDP-088 DDP-089 DDP-090")
+{
+	static const u64 edges[] = { 0, 1, 7, 8, 0x1000, ~0ULL - 8, ~0ULL - 1, ~0ULL };
+	struct rng r = rng_seed(11);
+	u32 good = 0;
+
+	for (u32 i = 0; i < 200000; i++) {
+		struct tern_mem_view v = {
+			.valid = rng_below(&r, 8), .assoc = rng_below(&r, 8),
+			.access = rng_below(&r, 16),
+			.base = edges[rng_below(&r, 8)] + rng_below(&r, 3),
+			.len = edges[rng_below(&r, 8)],
+		};
+		u64 to = v.base + rng_below(&r, 20) - 2, len = 1 + rng_below(&r, 20);
+		bool write = tern_mem_check(&v, TERN_USE_WRITE, to, len) == TERN_TERM_NONE;
+		bool read = tern_mem_check(&v, TERN_USE_LOCAL_READ, to, len) == TERN_TERM_NONE;
+
+		expect_eq(tern_mem_allows(&v, TERN_ACCESS_REMOTE_WRITE, to, len), write);
+		expect_eq(tern_mem_allows(&v, 0, to, len), read);
+		good += write;
+	}
+	expect(good > 1000);
+}
+
 TEST(mem_check__length_zero_is_not_checked, "DDP-053 RDMAP-055")
 {
 	struct tern_mem_view none = { 0 };

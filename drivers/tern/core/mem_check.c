@@ -64,17 +64,13 @@ static const struct mem_codes mem_codes[] = {
 	},
 };
 
-/* S14, S15, S17 and S19; @len is not 0; the range may end at 2^64 exactly */
+/* S14, S15, S17 and S19; @len is not 0 */
 static int check_range(const struct tern_mem_view *view,
 		       const struct mem_codes *codes, u64 to, u64 len)
 {
-	u64 off = to - view->base;
-
-	if (len - 1 > ~to)
+	if (tern_mem_wraps(to, len))
 		return codes->wrap;
-	if (to < view->base || off > view->len || len > view->len - off)
-		return codes->bounds;
-	return TERN_TERM_NONE;
+	return tern_mem_holds(view, to, len) ? TERN_TERM_NONE : codes->bounds;
 }
 
 /* S18: every failure has the same code (Q14) */

@@ -50,6 +50,36 @@ enum tern_mem_use {
 
 #define TERN_ATOMIC_LEN	8	/* @len of tern_mem_check() for it */
 
+/* S14: RFC 5040 7.1: the range goes beyond 2^64; it may end there. @len is not 0 */
+static inline bool tern_mem_wraps(u64 to, u64 len)
+{
+	return len - 1 > ~to;
+}
+
+/* S15: the range is inside; it does not wrap */
+static inline bool tern_mem_holds(const struct tern_mem_view *view, u64 to, u64 len)
+{
+	u64 off = to - view->base;
+
+	return !(to < view->base || off > view->len || len > view->len - off);
+}
+
+/**
+ * tern_mem_allows() - the common case of tern_mem_check(), inline
+ * @view: the STag
+ * @access: TERN_ACCESS_* that the use needs; it needs nothing else
+ * @to: first byte
+ * @len: bytes, not 0
+ *
+ * Return: true: tern_mem_check() would find no fault; false: it says which one.
+ */
+static inline bool tern_mem_allows(const struct tern_mem_view *view, u32 access,
+				   u64 to, u64 len)
+{
+	return view->valid && view->assoc && !(access & ~view->access) &&
+	       !tern_mem_wraps(to, len) && tern_mem_holds(view, to, len);
+}
+
 /**
  * tern_mem_check() - may this range be used for this?
  * @view: the STag

@@ -88,6 +88,25 @@ static int open_element(const struct tern_scope *scope, struct tern_mem_slot *sl
 	return ret;
 }
 
+/*
+ * The common case: the next bytes are all of one element, whose STag is the one used last. What
+ * a slot keeps is a user or a DMA MR, and local_dma_lkey is no STag of either.
+ */
+static __always_inline bool may_reopen(const struct tern_scope *scope,
+				       struct tern_mem_slot *slot, struct tern_sgl *sgl,
+				       u32 access, u32 len)
+{
+	const struct tern_sge *sge = &sgl->sge[sgl->at];
+
+	if (sgl->at == sgl->num || len > sge->length - sgl->off || !slot->mem ||
+	    slot->stag != sge->lkey || slot->pd != scope->pd || slot->stream ||
+	    !tern_mem_allows(&slot->view, access, sge->addr, sge->length))
+		return false;
+	sgl->open = true;
+	slot->list = sgl;
+	return true;
+}
+
 static int read_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 		    struct tern_sgl *sgl, void *dst, u32 len)
 {
@@ -105,8 +124,8 @@ static int read_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 	return ret;
 }
 
-int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		  struct tern_sgl *sgl, void *dst, u32 len)
+static noinline int gather(const struct tern_scope *scope, struct tern_mem_slot *slot,
+			   struct tern_sgl *sgl, void *dst, u32 len)
 {
 	int ret = 0;
 	u32 n;
@@ -120,6 +139,15 @@ int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
 		len -= n;
 	}
 	return ret ?: len ? -ERANGE : 0;
+}
+
+int tern_sgl_read(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		  struct tern_sgl *sgl, void *dst, u32 len)
+{
+	if (!may_reopen(scope, slot, sgl, 0, len))
+		return gather(scope, slot, sgl, dst, len);
+	tern_sgl_read_open(slot, sgl, dst, len);
+	return 0;
 }
 
 static int write_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
@@ -139,8 +167,8 @@ static int write_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 	return ret;
 }
 
-int tern_sgl_scatter(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		     struct tern_sgl *sgl, const void *src, u32 len)
+static noinline int scatter(const struct tern_scope *scope, struct tern_mem_slot *slot,
+			    struct tern_sgl *sgl, const void *src, u32 len)
 {
 	int ret = 0;
 	u32 n;
@@ -154,4 +182,13 @@ int tern_sgl_scatter(const struct tern_scope *scope, struct tern_mem_slot *slot,
 		len -= n;
 	}
 	return ret ?: len ? -ERANGE : 0;
+}
+
+int tern_sgl_write_closed(const struct tern_scope *scope, struct tern_mem_slot *slot,
+			  struct tern_sgl *sgl, const void *src, u32 len)
+{
+	if (!may_reopen(scope, slot, sgl, TERN_ACCESS_LOCAL_WRITE, len))
+		return scatter(scope, slot, sgl, src, len);
+	tern_sgl_write_open(slot, sgl, src, len);
+	return 0;
 }

@@ -97,8 +97,8 @@ static inline void tern_sgl_write_open(const struct tern_mem_slot *slot,
 }
 
 /* for tern_sgl_write() */
-int tern_sgl_scatter(const struct tern_scope *scope, struct tern_mem_slot *slot,
-		     struct tern_sgl *sgl, const void *src, u32 len);
+int tern_sgl_write_closed(const struct tern_scope *scope, struct tern_mem_slot *slot,
+			  struct tern_sgl *sgl, const void *src, u32 len);
 
 /**
  * tern_sgl_read() - gather the next bytes of a list
@@ -130,7 +130,7 @@ static inline int tern_sgl_write(const struct tern_scope *scope, struct tern_mem
 				 struct tern_sgl *sgl, const void *src, u32 len)
 {
 	if (!tern_sgl_is_open(sgl, slot, len))
-		return tern_sgl_scatter(scope, slot, sgl, src, len);
+		return tern_sgl_write_closed(scope, slot, sgl, src, len);
 	tern_sgl_write_open(slot, sgl, src, len);
 	return 0;
 }

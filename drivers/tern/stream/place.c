@@ -101,20 +101,35 @@ static void write_payload(struct tern_rx *rx, const struct tern_mem_map *map)
 		write_pieces(rx, map);
 }
 
+/* the rights are those of the STag and of the QP */
+static bool may_write(const struct tern_stream *s)
+{
+	const struct tern_seg *seg = &s->rx.seg;
+
+	return READ_ONCE(s->access) & TERN_ACCESS_REMOTE_WRITE &&
+	       tern_mem_allows(&s->rx.slot.view, TERN_ACCESS_REMOTE_WRITE, seg->to, seg->len);
+}
+
+/* a right that the QP was given since then is in force, and the answer is NONE */
+static noinline int why_not(const struct tern_stream *s)
+{
+	struct tern_mem_view view = s->rx.slot.view;
+
+	view.access &= READ_ONCE(s->access);
+	return tern_mem_check(&view, TERN_USE_WRITE, s->rx.seg.to, s->rx.seg.len);
+}
+
 int tern_place_write(struct tern_stream *s)
 {
 	const struct tern_seg *seg = &s->rx.seg;
 	struct tern_mem_slot *slot = &s->rx.slot;
-	struct tern_mem_view view;
 	int term;
 
 	/* RFC 5041 5.2: the "STag and TO fields MUST NOT be checked" then */
 	if (!seg->len)
 		return TERN_TERM_NONE;
 	tern_mem_open(slot, &s->scope, seg->stag, s->scope.stream);
-	view = slot->view;
-	view.access &= READ_ONCE(s->access);
-	term = tern_mem_check(&view, TERN_USE_WRITE, seg->to, seg->len);
+	term = may_write(s) ? TERN_TERM_NONE : why_not(s);
 	if (term == TERN_TERM_NONE)
 		write_payload(&s->rx, &slot->map);
 	tern_mem_shut(slot);
