@@ -48,66 +48,40 @@ void tern_sq_exit(struct tern_sq *sq)
 	tern_queue_destroy(&sq->q);
 }
 
-/**
- * struct wr_row - what a send queue entry of one opcode may have
- * @flags: flags besides SIGNALED and FENCE
- * @sge: takes a scatter/gather list
- * @atomic: takes one element of 8 bytes, and operands
- * @tail: immediate data ends the message: see tern_rdmap_build_send_imm()
- * @extended: of RFC 7306 or RDMAP version 2
- * @kernel_only: not for programs
- * @known: the opcode exists
- */
-struct wr_row {
-	u32 flags;
-	bool sge;
-	bool atomic;
-	bool tail;
-	bool extended;
-	bool kernel_only;
-	bool known;
-};
-
 /* by ranges of uapi values, which do not change */
-static const struct wr_row wr_rows[] = {
+static const struct tern_wr_row wr_rows[] = {
 	/* SOLICITED has no effect on a Write without immediate data */
 	[TERN_WR_SEND ... TERN_WR_RDMA_WRITE] = {
-		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
-		.sge = true, .known = true,
+		.set = TERN_OPS_BASE, .flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
+		.sge = true,
 	},
 	[TERN_WR_RDMA_READ] = {
-		.flags = TERN_WR_SOLICITED, .sge = true, .known = true,
+		.set = TERN_OPS_BASE, .flags = TERN_WR_SOLICITED,
+		.sge = true, .response = true,
 	},
-	[TERN_WR_LOCAL_INV ... TERN_WR_BIND_MW] = { .known = true },
-	[TERN_WR_REG_MR] = { .kernel_only = true, .known = true },
+	[TERN_WR_LOCAL_INV ... TERN_WR_BIND_MW] = { .set = TERN_OPS_BASE, .local = true },
+	[TERN_WR_REG_MR] = { .set = TERN_OPS_BASE, .local = true, .kernel_only = true },
 	[TERN_WR_READ_WITH_INV] = {
-		.flags = TERN_WR_SOLICITED,
-		.sge = true, .kernel_only = true, .known = true,
+		.set = TERN_OPS_BASE, .flags = TERN_WR_SOLICITED,
+		.sge = true, .response = true, .kernel_only = true,
 	},
 	[TERN_WR_SEND_WITH_IMM ... TERN_WR_SEND_WITH_INV_IMM] = {
-		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
-		.sge = true, .tail = true, .extended = true, .known = true,
+		.set = TERN_OPS_V2, .flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
+		.sge = true, .tail = true,
 	},
 	[TERN_WR_WRITE_WITH_IMM] = {
-		.flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
-		.sge = true, .extended = true, .known = true,
+		.set = TERN_OPS_7306, .flags = TERN_WR_SOLICITED | TERN_WR_INLINE,
+		.sge = true,
 	},
 	[TERN_WR_FETCH_ADD ... TERN_WR_CMP_SWAP] = {
-		.flags = TERN_WR_SOLICITED,
-		.sge = true, .atomic = true, .extended = true, .known = true,
+		.set = TERN_OPS_7306, .flags = TERN_WR_SOLICITED,
+		.sge = true, .atomic = true, .response = true,
 	},
 };
 
-static const struct wr_row *wr_row(u8 opcode, bool kernel)
+const struct tern_wr_row *tern_wr_row(u8 opcode)
 {
-	const struct wr_row *row;
-
-	if (opcode >= ARRAY_SIZE(wr_rows))
-		return NULL;
-	row = &wr_rows[opcode];
-	if (!row->known || (row->kernel_only && !kernel))
-		return NULL;
-	return row;
+	return &wr_rows[opcode < ARRAY_SIZE(wr_rows) ? opcode : 0];
 }
 
 /* ---- posts of kernel users ----------------------------------------------- */
@@ -287,7 +261,7 @@ static int fill_sqe(struct tern_sq *sq, struct tern_sqe *sqe,
 
 	if (opcode < 0)
 		return opcode;
-	if (wr_rows[opcode].extended && !READ_ONCE(sq->extended))
+	if (wr_rows[opcode].set != TERN_OPS_BASE && !READ_ONCE(sq->extended))
 		return -EOPNOTSUPP;
 	memset(sqe, 0, sizeof(*sqe));
 	sqe->opcode = opcode;
@@ -361,9 +335,9 @@ static int fetch_atomic(const struct tern_sqe *sqe, struct tern_wqe *wqe)
 static int fetch_payload(const struct tern_sq *sq, const struct tern_sqe *sqe,
 			 struct tern_wqe *wqe)
 {
-	const struct wr_row *row = wr_row(wqe->opcode, !sq->q.mmap_entry);
+	const struct tern_wr_row *row = wqe->row;
 
-	if (!row)
+	if (!row->set || (row->kernel_only && sq->q.mmap_entry))
 		return -EINVAL;
 	if (wqe->flags & ~(row->flags | TERN_WR_SIGNALED | TERN_WR_FENCE))
 		return -EINVAL;
@@ -397,15 +371,18 @@ int tern_sq_pending(const struct tern_sq *sq)
 int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe)
 {
 	const struct tern_sqe *sqe;
-	int avail = tern_sq_pending(sq);
 
-	if (avail < 0)
-		return avail;
-	if (!avail)
-		return -ENOENT;
+	if ((s32)(sq->known - sq->head) <= 0) {
+		int avail = tern_sq_pending(sq);
+
+		if (avail <= 0)
+			return avail ?: -ENOENT;
+		sq->known = sq->head + avail;
+	}
 	sqe = tern_queue_entry(&sq->q, sq->head);
 	wqe->index = sq->head;
 	wqe->opcode = READ_ONCE(sqe->opcode);
+	wqe->row = tern_wr_row(wqe->opcode);
 	wqe->num_sge = READ_ONCE(sqe->num_sge);
 	wqe->flags = READ_ONCE(sqe->flags);
 	wqe->wr_id = READ_ONCE(sqe->wr_id);

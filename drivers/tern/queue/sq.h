@@ -20,6 +20,7 @@
  * @flags: enum tern_wr_flags
  * @status: enum ib_wc_status, valid when @done
  * @done: may complete when all entries before it have
+ * @response: its result is in a Response of the peer
  * @len: bytes, for byte_len of Reads
  */
 struct tern_sq_slot {
@@ -27,9 +28,35 @@ struct tern_sq_slot {
 	u8 opcode;
 	u8 status;
 	bool done;
+	bool response;
 	u32 flags;
 	u32 len;
 };
+
+/**
+ * struct tern_wr_row - what a send queue entry of one opcode may have, and what it needs
+ * @set: enum tern_op_set; 0 for an unknown opcode
+ * @flags: flags besides SIGNALED and FENCE
+ * @sge: takes a scatter/gather list
+ * @atomic: takes one element of 8 bytes, and operands
+ * @tail: immediate data ends the message: see tern_rdmap_build_send_imm()
+ * @local: puts nothing on the wire
+ * @response: a Read or an atomic: the peer answers it
+ * @kernel_only: not for programs
+ */
+struct tern_wr_row {
+	u8 set;
+	u8 flags;
+	bool sge;
+	bool atomic;
+	bool tail;
+	bool local;
+	bool response;
+	bool kernel_only;
+};
+
+/* the row of enum tern_wr_opcode, or of an unknown one */
+const struct tern_wr_row *tern_wr_row(u8 opcode);
 
 /**
  * struct tern_sq - send queue
@@ -40,6 +67,7 @@ struct tern_sq_slot {
  * @prod: kernel users: next index to fill
  * @slots: entries in progress, by index & (q.size - 1)
  * @head: next entry to start
+ * @known: the entries before this index are posted, as the ring said when it was read last
  * @sent: the send engine is done with the entries before this index: TCP took them, or
  *	the stream is flushed
  * @tail: oldest entry without a completion
@@ -65,6 +93,7 @@ struct tern_sq {
 	u32 prod;
 	struct tern_sq_slot *slots;
 	u32 head;
+	u32 known;
 	u32 sent;
 	u32 tail;
 	u32 stop;
@@ -85,6 +114,7 @@ struct tern_sq {
  * @remote_addr: see struct tern_sqe
  * @index: of the entry
  * @opcode: enum tern_wr_opcode
+ * @row: of that opcode
  * @flags: enum tern_wr_flags
  * @rkey: see struct tern_sqe
  * @ex: see struct tern_sqe
@@ -101,6 +131,7 @@ struct tern_sq {
 struct tern_wqe {
 	u64 wr_id;
 	u64 remote_addr;
+	const struct tern_wr_row *row;
 	u32 index;
 	u8 opcode;
 	u32 flags;
@@ -207,6 +238,11 @@ int tern_sq_fetch(struct tern_sq *sq, struct tern_wqe *wqe);
 /* entries posted and not started; -EOVERFLOW as for tern_sq_fetch() */
 int tern_sq_pending(const struct tern_sq *sq);
 
+static inline struct tern_sq_slot *tern_sq_slot(const struct tern_sq *sq, u32 index)
+{
+	return &sq->slots[index & (sq->q.size - 1)];
+}
+
 /**
  * tern_sq_started() - the entry at sq.head is in progress now
  * @sq: the queue
@@ -214,7 +250,17 @@ int tern_sq_pending(const struct tern_sq *sq);
  *
  * Context: the stream lock is held.
  */
-void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe);
+static inline void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe)
+{
+	*tern_sq_slot(sq, wqe->index) = (struct tern_sq_slot) {
+		.wr_id = wqe->wr_id,
+		.opcode = wqe->opcode,
+		.response = wqe->row->response,
+		.flags = wqe->flags,
+		.len = wqe->len,
+	};
+	sq->head = wqe->index + 1;
+}
 
 /**
  * tern_sq_done() - an entry has its result

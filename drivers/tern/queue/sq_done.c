@@ -11,25 +11,9 @@
 
 /* ---- progress and completion --------------------------------------------- */
 
-static struct tern_sq_slot *slot_of(struct tern_sq *sq, u32 index)
-{
-	return &sq->slots[index & (sq->q.size - 1)];
-}
-
-void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe)
-{
-	*slot_of(sq, wqe->index) = (struct tern_sq_slot) {
-		.wr_id = wqe->wr_id,
-		.opcode = wqe->opcode,
-		.flags = wqe->flags,
-		.len = wqe->len,
-	};
-	sq->head = wqe->index + 1;
-}
-
 void tern_sq_done(struct tern_sq *sq, u32 index, enum ib_wc_status status)
 {
-	struct tern_sq_slot *slot = slot_of(sq, index);
+	struct tern_sq_slot *slot = tern_sq_slot(sq, index);
 
 	if (!slot->done && (s32)(index - sq->tail) >= 0) {
 		slot->status = status;
@@ -42,18 +26,10 @@ void tern_sq_fail_oldest(struct tern_sq *sq, enum ib_wc_status status)
 	u32 i = sq->tail;
 
 	/* completions may wait for another turn, see tern_sq_complete() */
-	while (i != sq->head && slot_of(sq, i)->done)
+	while (i != sq->head && tern_sq_slot(sq, i)->done)
 		i++;
 	if (i != sq->head)
 		tern_sq_done(sq, i, status);
-}
-
-static bool awaits_response(const struct tern_sq_slot *slot)
-{
-	return slot->opcode == TERN_WR_RDMA_READ ||
-	       slot->opcode == TERN_WR_READ_WITH_INV ||
-	       slot->opcode == TERN_WR_FETCH_ADD ||
-	       slot->opcode == TERN_WR_CMP_SWAP;
 }
 
 void tern_sq_sent(struct tern_sq *sq, u32 head)
@@ -61,9 +37,9 @@ void tern_sq_sent(struct tern_sq *sq, u32 head)
 	if ((s32)(head - sq->sent) <= 0)
 		return;
 	for (; sq->sent != head; sq->sent++) {
-		struct tern_sq_slot *slot = slot_of(sq, sq->sent);
+		struct tern_sq_slot *slot = tern_sq_slot(sq, sq->sent);
 
-		if (!awaits_response(slot))
+		if (!slot->response)
 			tern_sq_done(sq, sq->sent, IB_WC_SUCCESS);
 	}
 }
@@ -72,7 +48,7 @@ static void sq_write_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
 			 struct tern_cq_batch *b)
 {
 	struct tern_cqe *cqe = tern_cq_next(b, 0, slot->status);
-	u32 byte_len = awaits_response(slot) ? slot->len : 0;
+	u32 byte_len = slot->response ? slot->len : 0;
 
 	if (!cqe)
 		return;
@@ -99,7 +75,7 @@ static bool sq_wants_cqe(const struct tern_sq *sq,
 static bool sq_retire(struct tern_sq *sq, u32 end, struct tern_cq_batch *b)
 {
 	while (sq->tail != end) {
-		struct tern_sq_slot *slot = slot_of(sq, sq->tail);
+		struct tern_sq_slot *slot = tern_sq_slot(sq, sq->tail);
 
 		if (!slot->done)
 			break;
@@ -115,7 +91,7 @@ static bool sq_retire(struct tern_sq *sq, u32 end, struct tern_cq_batch *b)
 
 static bool is_due(struct tern_sq *sq)
 {
-	return sq->tail != sq->head && slot_of(sq, sq->tail)->done;
+	return sq->tail != sq->head && tern_sq_slot(sq, sq->tail)->done;
 }
 
 /* Interrupts are off for each batch. @end: at most TERN_FLUSH_ENTRIES from the oldest */
@@ -153,7 +129,7 @@ static u32 flush_started(struct tern_sq *sq, u32 n)
 	u32 i, end = sq->tail + min(n, sq->head - sq->tail);
 
 	for (i = sq->tail; i != end; i++) {
-		struct tern_sq_slot *slot = slot_of(sq, i);
+		struct tern_sq_slot *slot = tern_sq_slot(sq, i);
 
 		/* a later Read that a Terminate named keeps its own status */
 		if (!slot->done || (sq->failed && slot->status == IB_WC_SUCCESS))
@@ -179,6 +155,7 @@ static bool flush_posted(struct tern_sq *sq)
 	wqe.index = sq->head;
 	wqe.wr_id = READ_ONCE(sqe->wr_id);
 	wqe.opcode = READ_ONCE(sqe->opcode);
+	wqe.row = tern_wr_row(wqe.opcode);
 	tern_sq_started(sq, &wqe);
 	sq->sent = sq->head;
 	tern_sq_done(sq, wqe.index, IB_WC_WR_FLUSH_ERR);

@@ -32,22 +32,6 @@ void tern_agree_init(struct tern_stream *s, const struct tern_agree_options *opt
 	s->agree.probed = !opt->may_probe;
 }
 
-/* the opcodes that an entry needs */
-static enum tern_op_set set_of(const struct tern_wqe *wqe)
-{
-	switch (wqe->opcode) {
-	case TERN_WR_SEND_WITH_IMM:
-	case TERN_WR_SEND_WITH_INV_IMM:
-		return TERN_OPS_V2;
-	case TERN_WR_WRITE_WITH_IMM:
-	case TERN_WR_FETCH_ADD:
-	case TERN_WR_CMP_SWAP:
-		return TERN_OPS_7306;
-	default:
-		return TERN_OPS_BASE;
-	}
-}
-
 /* true: time is left, and the engine runs again when it is over */
 static bool keep_waiting(struct tern_stream *s)
 {
@@ -67,16 +51,12 @@ enum tern_hello_verdict tern_agree_may_send(struct tern_stream *s,
 					    const struct tern_wqe *wqe)
 {
 	struct tern_hello *hello = &s->agree.hello;
-	enum tern_op_set set = set_of(wqe);
-	enum tern_hello_verdict verdict;
+	enum tern_hello_verdict verdict = tern_hello_may_send(hello, wqe->row->set);
 
-	if (set == TERN_OPS_BASE)
-		return TERN_HELLO_YES;
-	verdict = tern_hello_may_send(hello, set);
 	if (verdict != TERN_HELLO_UNKNOWN || keep_waiting(s))
 		return verdict;
 	tern_hello_timeout(hello);
-	return tern_hello_may_send(hello, set);
+	return tern_hello_may_send(hello, wqe->row->set);
 }
 
 /* it takes one of the peer's slots for Reads, of which there may be only one */

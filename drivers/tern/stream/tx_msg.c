@@ -149,7 +149,7 @@ static void build_wqe_msg(struct tern_stream *s)
 }
 
 /* the second message of a Write with Immediate: nothing may come in between */
-static bool start_imm(struct tern_stream *s)
+static noinline bool start_imm(struct tern_stream *s)
 {
 	s->tx.imm_follows = false;
 	build_imm(s);
@@ -224,19 +224,8 @@ static bool stall_queue(struct tern_stream *s)
 	return false;
 }
 
-static bool is_atomic(const struct tern_wqe *wqe)
-{
-	return wqe->opcode == TERN_WR_FETCH_ADD || wqe->opcode == TERN_WR_CMP_SWAP;
-}
-
-static bool awaits_response(const struct tern_wqe *wqe)
-{
-	return wqe->opcode == TERN_WR_RDMA_READ ||
-	       wqe->opcode == TERN_WR_READ_WITH_INV || is_atomic(wqe);
-}
-
 /* a Read or an atomic: both take one of the peer's inbound slots */
-static bool start_request(struct tern_stream *s)
+static noinline bool start_request(struct tern_stream *s)
 {
 	struct tern_wqe *wqe = &s->tx.wqe;
 
@@ -248,7 +237,7 @@ static bool start_request(struct tern_stream *s)
 	if (tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_WRITE))
 		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
-	if (is_atomic(wqe))
+	if (wqe->row->atomic)
 		build_atomic(s);
 	else
 		build_read(s);
@@ -275,13 +264,6 @@ static bool start_payload(struct tern_stream *s)
 		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
 	build_wqe_msg(s);
 	return true;
-}
-
-static bool is_local(const struct tern_wqe *wqe)
-{
-	return wqe->opcode == TERN_WR_LOCAL_INV ||
-	       wqe->opcode == TERN_WR_BIND_MW ||
-	       wqe->opcode == TERN_WR_REG_MR;
 }
 
 static int bind_window(struct tern_stream *s, const struct tern_wqe *wqe)
@@ -314,7 +296,7 @@ static int change_memory(struct tern_stream *s, const struct tern_wqe *wqe)
 }
 
 /* execute an entry that puts nothing on the wire, in SQ order */
-static bool run_local(struct tern_stream *s)
+static noinline bool run_local(struct tern_stream *s)
 {
 	struct tern_wqe *wqe = &s->tx.wqe;
 
@@ -337,7 +319,7 @@ static bool start_wqe_msg(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
 
-	if (!(awaits_response(&tx->wqe) ? start_request(s) : start_payload(s)))
+	if (!(tx->wqe.row->response ? start_request(s) : start_payload(s)))
 		return false;
 	tern_sq_started(&s->sq, &tx->wqe);
 	tx->source = TERN_TX_WQE;
@@ -355,6 +337,25 @@ static bool start_hello(struct tern_stream *s, const struct tern_hello_msg *hell
 	tx->hello_role = hello->role;
 	tx->source = TERN_TX_HELLO;
 	return true;
+}
+
+/*
+ * Send the hello that is due in front of a ULP's message or, without @ulp, of any. On most
+ * connections none is left: a call would be too much for each message.
+ */
+static noinline bool start_due_hello(struct tern_stream *s, bool ulp)
+{
+	struct tern_hello_msg hello;
+
+	if (!(ulp ? tern_hello_before_ulp(&s->agree.hello, &hello) :
+		    tern_hello_next(&s->agree.hello, &hello)))
+		return false;
+	return start_hello(s, &hello);
+}
+
+static bool may_have_hello(const struct tern_stream *s)
+{
+	return s->agree.hello.state != TERN_HELLO_OVER;
 }
 
 /* a Read of nothing, which no entry waits for */
@@ -384,7 +385,7 @@ static bool may_start_wqe(const struct tern_stream *s)
 }
 
 /* the entry at the head of the queue is one that only some peers take */
-static bool wait_for_hello(struct tern_stream *s)
+static noinline bool wait_for_hello(struct tern_stream *s)
 {
 	if (!tern_agree_wants_probe(s))
 		return stall_queue(s);
@@ -394,10 +395,10 @@ static bool wait_for_hello(struct tern_stream *s)
 
 static bool start_entry(struct tern_stream *s)
 {
-	struct tern_hello_msg hello;
-
-	if (tern_hello_before_ulp(&s->agree.hello, &hello))
-		return start_hello(s, &hello);
+	if (may_have_hello(s) && start_due_hello(s, true))
+		return true;
+	if (s->tx.wqe.row->set == TERN_OPS_BASE)
+		return start_wqe_msg(s);
 	switch (tern_agree_may_send(s, &s->tx.wqe)) {
 	case TERN_HELLO_YES:
 		return start_wqe_msg(s);
@@ -424,7 +425,7 @@ static bool start_wqe(struct tern_stream *s)
 			return sq_broken(s, ret);
 		if (tx->wqe.flags & TERN_WR_FENCE && s->readq.out_count)
 			return stall_queue(s);
-		if (!is_local(&tx->wqe))
+		if (!tx->wqe.row->local)
 			return start_entry(s);
 		tx->locals++;
 		if (!run_local(s))
@@ -433,18 +434,17 @@ static bool start_wqe(struct tern_stream *s)
 	return false;
 }
 
-static bool start_rtr(struct tern_stream *s)
+static noinline bool start_rtr(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
-	struct tern_hello_msg hello;
 	u8 rtr = tx->rtr;
 
 	tx->rtr = TERN_MPA_RTR_NONE;
 	tx->source = TERN_TX_RTR;
 	switch (rtr) {
 	case TERN_MPA_RTR_WRITE:
-		if (tern_hello_next(&s->agree.hello, &hello))
-			return start_hello(s, &hello);
+		if (start_due_hello(s, false))
+			return true;
 		tern_rdmap_build_write(&tx->msg, tern_tx_version(s), RTR_STAG, RTR_TO, 0);
 		return true;
 	case TERN_MPA_RTR_SEND:
@@ -456,7 +456,7 @@ static bool start_rtr(struct tern_stream *s)
 	}
 }
 
-static bool start_terminate(struct tern_stream *s)
+static noinline bool start_terminate(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
 
@@ -483,7 +483,6 @@ static bool wait_for_fence(struct tern_stream *s)
 bool tern_tx_start_message(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
-	struct tern_hello_msg hello;
 
 	tx->stalled = false;
 	tx->yielded = false;
@@ -497,8 +496,8 @@ bool tern_tx_start_message(struct tern_stream *s)
 		return wait_for_fence(s);
 	if (tx->imm_follows)
 		return start_imm(s);
-	if (tern_hello_next(&s->agree.hello, &hello))
-		return start_hello(s, &hello);
+	if (may_have_hello(s) && start_due_hello(s, false))
+		return true;
 	if (!s->readq.in_count)
 		return start_wqe(s);
 	if (tx->prefer_wqe)
