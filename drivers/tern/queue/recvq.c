@@ -47,7 +47,8 @@ static int post_one(struct tern_recvq *recvq, const struct ib_recv_wr *wr)
 	struct tern_rqe *rqe = tern_queue_entry(&recvq->q, recvq->prod);
 
 	lockdep_assert_held(&recvq->lock);
-	if (recvq->prod - recvq->cons >= recvq->max_wr)
+	/* pairs with the release: what is overwritten was read */
+	if (recvq->prod - smp_load_acquire(&recvq->cons) >= recvq->max_wr)
 		return -ENOMEM;
 	if (wr->num_sge < 0 || wr->num_sge > recvq->max_sge)
 		return -EINVAL;
@@ -95,39 +96,32 @@ static int copy_entry(const struct tern_recvq *recvq, const struct tern_rqe *rqe
 	return 0;
 }
 
-static int take_one(struct tern_recvq *recvq, struct tern_recv *recv)
+int tern_recvq_take(struct tern_recvq *recvq, struct tern_recv *recv)
 {
+	u32 cons = recvq->cons;
 	int avail, ret;
 
-	lockdep_assert_held(&recvq->lock);
-	avail = tern_ring_avail(&recvq->q.hdr->prod, recvq->cons, recvq->q.size);
+	avail = tern_ring_avail(&recvq->q.hdr->prod, cons, recvq->q.size);
 	if (avail <= 0) {
 		memset(recv, 0, offsetof(struct tern_recv, sge));
 		return avail ?: -ENOENT;
 	}
-	ret = copy_entry(recvq, tern_queue_entry(&recvq->q, recvq->cons), recv);
-	tern_ring_publish(&recvq->q.hdr->cons, ++recvq->cons);
-	return ret;
-}
-
-int tern_recvq_take(struct tern_recvq *recvq, struct tern_recv *recv)
-{
-	unsigned long flags;
-	int ret;
-
-	spin_lock_irqsave(&recvq->lock, flags);
-	ret = take_one(recvq, recv);
-	spin_unlock_irqrestore(&recvq->lock, flags);
+	ret = copy_entry(recvq, tern_queue_entry(&recvq->q, cons), recv);
+	/* a kernel user looks at this one, a program at that of the ring */
+	smp_store_release(&recvq->cons, cons + 1);
+	tern_ring_publish(&recvq->q.hdr->cons, cons + 1);
 	return ret;
 }
 
 u32 tern_recvq_level(const struct tern_recvq *recvq)
 {
-	u32 level;
+	u32 cons, level;
 
 	lockdep_assert_held(&recvq->lock);
 	if (!recvq->q.hdr)
 		return 0;
-	level = READ_ONCE(recvq->q.hdr->prod) - recvq->cons;
+	/* pairs with the release: who took the entry had seen @prod beyond it */
+	cons = smp_load_acquire(&recvq->cons);
+	level = READ_ONCE(recvq->q.hdr->prod) - cons;
 	return min(level, recvq->q.size);
 }

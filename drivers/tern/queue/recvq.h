@@ -14,7 +14,8 @@
 /**
  * struct tern_recvq - receive entries
  * @q: the ring
- * @lock: guards @cons and, for kernel users, @prod; interrupts off
+ * @lock: guards kernel users' posts, the end of @q and, of an SRQ, @cons and what is beside it;
+ *	interrupts off. The stream lock guards @cons of an RQ
  * @prod: kernel users: next index to fill
  * @cons: next index to take
  * @max_sge: elements an entry may have
@@ -80,9 +81,9 @@ int tern_recvq_post(struct tern_recvq *recvq, const struct ib_recv_wr *wr,
  * @recvq: the queue
  * @recv: private copy
  *
- * Context: any, interrupts on or off. Return: 0; -ENOENT when the queue is
- * empty; -EINVAL when the entry is malformed (it is consumed, and @recv->wr_id is
- * valid); -EOVERFLOW when the program's index is out of range.
+ * Context: the lock that guards it is held, see struct tern_recvq; interrupts on or off.
+ * Return: 0; -ENOENT when the queue is empty; -EINVAL when the entry is malformed (it
+ * is consumed, and @recv->wr_id is valid); -EOVERFLOW when the program's index is out of range.
  */
 int tern_recvq_take(struct tern_recvq *recvq, struct tern_recv *recv);
 

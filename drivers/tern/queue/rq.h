@@ -15,7 +15,7 @@
 struct tern_srq;
 
 /**
- * struct tern_rq - receive side; all but @own is guarded by the stream lock
+ * struct tern_rq - receive side; guarded by the stream lock, but for what is posted to @own
  * @own: its queue; unused, and zero, with an SRQ
  * @srq: used in place of @own, or NULL
  * @cq: where it completes

@@ -27,25 +27,29 @@ static void raise_limit(struct tern_srq *srq)
  */
 static bool limit_reached(struct tern_srq *srq)
 {
-	unsigned long flags;
 	bool reached;
 
-	spin_lock_irqsave(&srq->rq.lock, flags);
+	lockdep_assert_held(&srq->rq.lock);
 	reached = srq->limit && srq->rq.cons != srq->told &&
 		  tern_recvq_level(&srq->rq) < srq->limit;
 	if (reached) {
 		WRITE_ONCE(srq->limit, 0);
 		srq->told = srq->rq.cons;
 	}
-	spin_unlock_irqrestore(&srq->rq.lock, flags);
 	return reached;
 }
 
 int tern_srq_take(struct tern_srq *srq, struct tern_recv *recv)
 {
-	int ret = tern_recvq_take(&srq->rq, recv);
+	unsigned long flags;
+	bool reached;
+	int ret;
 
-	if (READ_ONCE(srq->limit) && limit_reached(srq))
+	spin_lock_irqsave(&srq->rq.lock, flags);
+	ret = tern_recvq_take(&srq->rq, recv);
+	reached = limit_reached(srq);
+	spin_unlock_irqrestore(&srq->rq.lock, flags);
+	if (reached)
 		raise_limit(srq);
 	return ret;
 }
@@ -53,10 +57,12 @@ int tern_srq_take(struct tern_srq *srq, struct tern_recv *recv)
 void tern_srq_arm(struct tern_srq *srq, u32 limit)
 {
 	unsigned long flags;
+	bool reached;
 
 	spin_lock_irqsave(&srq->rq.lock, flags);
 	WRITE_ONCE(srq->limit, limit);
+	reached = limit_reached(srq);
 	spin_unlock_irqrestore(&srq->rq.lock, flags);
-	if (limit_reached(srq))
+	if (reached)
 		raise_limit(srq);
 }

@@ -36,8 +36,8 @@ static inline struct tern_srq *to_tern_srq(struct ib_srq *ibsrq)
  * @srq: the SRQ
  * @recv: private copy
  *
- * As tern_recvq_take(), and raises the limit event. Context: any, interrupts on
- * or off.
+ * Takes the lock that tern_recvq_take() wants, and raises the limit event after it. Context: any,
+ * interrupts on or off. Return: as tern_recvq_take().
  */
 int tern_srq_take(struct tern_srq *srq, struct tern_recv *recv);
 
