@@ -158,8 +158,8 @@ static void verify_markers(struct tern_fpdu *f, const u8 *chunk, u32 len)
  * RFC 5044 4.4: the CRC covers all bytes before its own field, markers too, so
  * one call handles a whole chunk.
  */
-void tern_fpdu_rx_verify_part(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
-			      const u8 *chunk, u32 len)
+void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
+			 const u8 *chunk, u32 len)
 {
 	u32 crc_off = f->total - TERN_FPDU_CRC_SIZE;
 

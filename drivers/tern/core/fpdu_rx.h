@@ -13,7 +13,8 @@
  *	tern_fpdu_rx_finish()	the result, and the move to the next FPDU
  *	tern_fpdu_range_next()	the payload, marker-free ranges in order
  *
- * Nothing of an FPDU may be placed before finish() returned TERN_TERM_NONE
+ * Without markers tern_fpdu_rx_is_good() is in place of verify() and finish() for an FPDU that
+ * is contiguous. Nothing of an FPDU may be placed before one of them found it good
  * (MPA-050, MPA-066, MPA-068). The owner's lock guards the state.
  */
 #ifndef TERN_CORE_FPDU_RX_H
@@ -29,7 +30,7 @@
  * struct tern_fpdu_rx - one direction's receive framing
  * @crc: CRC is on
  * @markers: the peer sends markers
- * @pos: stream position of the next byte modulo TERN_MARKER_SPACING,
+ * @pos: with markers: stream position of the next byte modulo TERN_MARKER_SPACING,
  *	0..511, markers included; 0 at the first byte of Full Operation
  */
 struct tern_fpdu_rx {
@@ -47,7 +48,7 @@ struct tern_fpdu_rx {
  * @hdr_len: valid bytes at @hdr: min(@ulpdu_len, TERN_HDR_MAX)
  * @field: the marker or CRC that is being collected
  * @hdr: first bytes of the ULPDU, without markers
- * @verify: verify() must see all bytes (CRC or markers are on)
+ * @verify: CRC or markers are on: verify() must see all bytes, unless is_good() does
  * @seen: bytes that verify() saw
  * @crc_state: running CRC
  * @marker_bad: a marker has a wrong pointer
@@ -89,10 +90,6 @@ void tern_fpdu_rx_init(struct tern_fpdu_rx *rx, bool crc, bool markers);
 int tern_fpdu_rx_header(const struct tern_fpdu_rx *rx, const u8 *buf, u32 len,
 			struct tern_fpdu *f, int *term);
 
-/* for tern_fpdu_rx_verify() */
-void tern_fpdu_rx_verify_part(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
-			      const u8 *chunk, u32 len);
-
 /**
  * tern_fpdu_rx_verify() - feed the next bytes of the FPDU
  * @rx: state
@@ -100,19 +97,8 @@ void tern_fpdu_rx_verify_part(const struct tern_fpdu_rx *rx, struct tern_fpdu *f
  * @chunk: bytes in stream order, any split, the first call at byte 0
  * @len: bytes at @chunk, within @f->total
  */
-static inline void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
-				       const u8 *chunk, u32 len)
-{
-	u32 crc_off = len - TERN_FPDU_CRC_SIZE;
-
-	if (rx->markers || len != f->total) {
-		tern_fpdu_rx_verify_part(rx, f, chunk, len);
-	} else if (rx->crc) {
-		/* the common case: all of it, contiguous */
-		f->crc_state = crc32c(~0U, chunk, crc_off);
-		memcpy(f->field, chunk + crc_off, sizeof(f->field));
-	}
-}
+void tern_fpdu_rx_verify(const struct tern_fpdu_rx *rx, struct tern_fpdu *f,
+			 const u8 *chunk, u32 len);
 
 /**
  * tern_fpdu_rx_finish() - result for a whole FPDU

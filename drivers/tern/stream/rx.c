@@ -232,7 +232,7 @@ static int find_fpdu(struct tern_stream *s, struct tern_fpdu *f, int *term)
 	return f->total;
 }
 
-static noinline bool pass_pieces(struct tern_rx *rx, struct tern_fpdu *f)
+static noinline bool pass_pieces(struct tern_rx *rx, struct tern_fpdu *f, int *term)
 {
 	struct tern_skb_cursor *at = &rx->at;
 	u32 n, left = f->total;
@@ -247,24 +247,27 @@ static noinline bool pass_pieces(struct tern_rx *rx, struct tern_fpdu *f)
 		tern_skb_cursor_step(at, n);
 		left -= n;
 	}
+	*term = tern_fpdu_rx_finish(&rx->fpdu, f);
 	return !left;
 }
 
-/* move to the end of the FPDU; verify it on the way. Return: it could be read */
-static bool pass_fpdu(struct tern_rx *rx, struct tern_fpdu *f)
+/*
+ * Move to the end of the FPDU, and verify it on the way; @term is set if a marker or its CRC
+ * is bad. Return: it could be read
+ */
+static bool pass_fpdu(struct tern_rx *rx, struct tern_fpdu *f, int *term)
 {
 	if (rx->at.left < f->total || rx->fpdu.markers)
-		return pass_pieces(rx, f);
+		return pass_pieces(rx, f, term);
 	rx->whole = rx->at.data;
-	tern_fpdu_rx_verify(&rx->fpdu, f, rx->whole, f->total);
+	if (!tern_fpdu_rx_is_good(&rx->fpdu, rx->whole, f->total))
+		*term = TERN_TERM_MPA_CRC;
 	tern_skb_cursor_step(&rx->at, f->total);
 	return true;
 }
 
-static int take_fpdu(struct tern_stream *s, struct tern_fpdu *f)
+static int take_fpdu(struct tern_stream *s, struct tern_fpdu *f, int term)
 {
-	int term = tern_fpdu_rx_finish(&s->rx.fpdu, f);
-
 	if (term == TERN_TERM_NONE) {
 		tern_stat_inc(s->stats, RX_FPDU);
 		tern_stat_add(s->stats, RX_BYTES, f->total);
@@ -290,8 +293,8 @@ static int handle_fpdu(struct tern_stream *s)
 		return 0;
 	}
 	if (!ret) {
-		if (pass_fpdu(rx, f))
-			return take_fpdu(s, f);
+		if (pass_fpdu(rx, f, &term))
+			return take_fpdu(s, f, term);
 		ret = -EFAULT;
 	}
 	if (ret == -EFAULT)
