@@ -31,7 +31,7 @@ static void expect_segments(u32 len, bool markers, u32 pos, u32 mulpdu)
 	tx.mulpdu = mulpdu;
 	while (!tern_tx_msg_done(&msg)) {
 		bool last = mo == len;
-		u32 size = tern_fpdu_tx_size(&tx, &msg);
+		u32 size = tern_fpdu_tx_next(&tx, &msg);
 
 		n = send_fpdu(&tx, &msg, data, wire);
 		expect_eq(n, size);
@@ -83,7 +83,7 @@ TEST(fpdu_tx_tail__fits_the_head_buffer, "MPA-016")
 
 		tern_fpdu_tx_init(&tx, true, true, 1460);
 		tx.pos = pos;
-		expect(tern_fpdu_tx_begin(&tx, &msg, head) <= sizeof(head));
+		expect(begin_fpdu(&tx, &msg, head) <= sizeof(head));
 		expect_eq(tern_fpdu_tx_run(&tx), 0);
 		expect(end_of_fpdu(&tx, end) <= sizeof(end));
 	}

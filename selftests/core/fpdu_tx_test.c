@@ -96,7 +96,7 @@ TEST(fpdu_tx__figure5_first_fpdu, "MPA-019 MPA-020 MPA-030 MPA-048")
 		"52239983");
 
 	memset(data, 0, 24);
-	expect_eq(tern_fpdu_tx_size(&tx, &msg), len);
+	expect_eq(tern_fpdu_tx_next(&tx, &msg), len);
 	expect_eq(send_fpdu(&tx, &msg, data, wire), len);
 	expect_bytes(wire, want, len);
 	expect_eq(tx.pos, 52);
@@ -123,7 +123,7 @@ TEST(fpdu_tx__figure6_marker_inside, "MPA-019 MPA-022 MPA-027 MPA-047")
 		"84925898");
 
 	memset(data, 0, 24);
-	expect_eq(tern_fpdu_tx_size(&tx, &msg), len);
+	expect_eq(tern_fpdu_tx_next(&tx, &msg), len);
 	expect_eq(send_fpdu(&tx, &msg, data, wire), len);
 	expect_bytes(wire, want, len);
 	expect_eq(tx.pos, 32);
@@ -166,7 +166,7 @@ static void expect_wire(struct tern_tx_msg msg, const char *hex)
 	struct tern_fpdu_tx tx = tx_at(true, false, 1460, 0);
 	u32 len = from_hex(want, hex);
 
-	expect_eq(tern_fpdu_tx_size(&tx, &msg), len);
+	expect_eq(tern_fpdu_tx_next(&tx, &msg), len);
 	expect_eq(send_fpdu(&tx, &msg, NULL, wire), len);
 	expect_bytes(wire, want, len);
 	expect(tern_tx_msg_done(&msg));
@@ -235,7 +235,7 @@ static void compare(bool crc, bool markers, u32 pos, struct tern_tx_msg msg)
 {
 	struct tern_fpdu_tx tx = tx_at(crc, markers, 65535, pos);
 	struct ref_dir d = { .crc = crc, .markers = markers, .pos = pos };
-	u32 size = tern_fpdu_tx_size(&tx, &msg), len;
+	u32 size = tern_fpdu_tx_next(&tx, &msg), len;
 
 	memcpy(plain, msg.hdr, msg.hdr_len);
 	plain[0] |= TERN_DDP_LAST;
@@ -282,7 +282,7 @@ TEST(fpdu_tx__largest_fpdu, "MPA-006 MPA-007 MPA-032")
 		struct tern_fpdu_tx tx = tx_at(true, true, 65535, pos);
 		struct tern_tx_msg msg = send_msg(1, 64768 - 18);
 
-		expect(tern_fpdu_tx_size(&tx, &msg) <= TERN_FPDU_MAX);
+		expect(tern_fpdu_tx_next(&tx, &msg) <= TERN_FPDU_MAX);
 		compare(true, true, pos, msg);
 	}
 }
@@ -297,7 +297,7 @@ TEST(fpdu_tx_payload__any_split_gives_the_same, "MPA-034")
 		struct tern_fpdu_tx whole = tx;
 		struct tern_tx_msg msg = send_msg(1, 1300), same = msg;
 		u32 len = send_fpdu(&whole, &same, data, want);
-		u32 n = tern_fpdu_tx_begin(&tx, &msg, wire), at = 0, run;
+		u32 n = begin_fpdu(&tx, &msg, wire), at = 0, run;
 
 		while ((run = tern_fpdu_tx_run(&tx))) {
 			run = 1 + rng_below(&r, run);
@@ -333,7 +333,7 @@ TEST(fpdu_tx_end__bounds_of_its_buffers, "MPA-016")
 		struct tern_fpdu_tx tx = tx_at(true, true, 1460, pos);
 
 		tern_rdmap_build_terminate(&msg, V1, TERN_TERM_RP_BOUNDS, &seg);
-		expect(tern_fpdu_tx_begin(&tx, &msg, head) <= sizeof(head));
+		expect(begin_fpdu(&tx, &msg, head) <= sizeof(head));
 		expect(end_of_fpdu(&tx, tail) <= sizeof(tail));
 	}
 }
@@ -433,7 +433,7 @@ TEST(fpdu_tx_begin__message_of_4gib_less_1, "DDP-045 DDP-046 DDP-048")
 	u32 mo = 0;
 
 	while (!tern_tx_msg_done(&msg)) {
-		tern_fpdu_tx_begin(&tx, &msg, wire);
+		begin_fpdu(&tx, &msg, wire);
 		expect_eq(get_unaligned_be32(wire + 16), mo);
 		mo += tern_fpdu_tx_run(&tx);
 		tern_fpdu_tx_payload(&tx, tern_fpdu_tx_run(&tx), want);

@@ -14,7 +14,7 @@ static void expect_segment(struct tern_tx_msg *msg, const char *hex)
 	u32 len = from_hex(want, hex);
 
 	tern_fpdu_tx_init(&tx, true, false, 1460);
-	expect_eq(tern_fpdu_tx_size(&tx, msg),
+	expect_eq(tern_fpdu_tx_next(&tx, msg),
 		  2 + len + tern_fpdu_pad(len) + 4);
 	send_fpdu(&tx, msg, data, wire);
 	expect_eq(get_unaligned_be16(wire), len);

@@ -68,12 +68,19 @@ static inline u32 from_hex(u8 *out, const char *s)
 	return n;
 }
 
+/* the headers of the next FPDU of @msg; Return: bytes at @out */
+static inline u32 begin_fpdu(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg, u8 *out)
+{
+	tern_fpdu_tx_next(tx, msg);
+	return tern_fpdu_tx_begin(tx, msg, out);
+}
+
 /* send one FPDU of @msg by the core; Return: bytes at @out */
 static inline u32 send_fpdu(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 			    const u8 *payload, u8 *out)
 {
 	const u8 *p = payload ? payload + msg->sent : NULL;
-	u32 n = tern_fpdu_tx_begin(tx, msg, out);
+	u32 n = begin_fpdu(tx, msg, out);
 	u32 run;
 
 	while ((run = tern_fpdu_tx_run(tx))) {

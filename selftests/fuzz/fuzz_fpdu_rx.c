@@ -186,7 +186,7 @@ static u32 encode(struct tern_fpdu_tx *tx, struct ref_dir *d, const u8 *p,
 	u32 size, n;
 
 	tx->mulpdu = TERN_ULPDU_MAX;
-	size = tern_fpdu_tx_size(tx, &msg);
+	size = tern_fpdu_tx_next(tx, &msg);
 	n = send_fpdu(tx, &msg, p + hdr, out);
 	must(n == size);
 	memcpy(seg, p, len);

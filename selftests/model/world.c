@@ -437,7 +437,7 @@ void host_emit(struct host *h)
 	m = *lane;
 	change_mulpdu(h, &h->world->r);
 	sent = m->tx.sent;
-	size = tern_fpdu_tx_size(&h->tx, &m->tx);
+	size = tern_fpdu_tx_next(&h->tx, &m->tx);
 	n = write_fpdu(h, m, h->pipe + h->pipe_len);
 	expect_eq(n, size);
 	h->pipe_len += n;

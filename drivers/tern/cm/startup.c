@@ -181,6 +181,7 @@ static void send_terminate(struct tern_cep *cep, int term)
 				   term, NULL);
 	tern_fpdu_tx_init(&tx, cep->params.crc, cep->params.tx_markers,
 			  TERN_ULPDU_MAX);
+	tern_fpdu_tx_next(&tx, &msg);
 	len = tern_fpdu_tx_begin(&tx, &msg, buf);
 	len = tern_fpdu_tx_finish(&tx, buf, len);
 	sent = !tern_sock_send_frame(cep->sock, buf, len);

@@ -133,8 +133,6 @@ u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 	u32 len;
 
 	tx->crc_state = ~0U;
-	tx->left = tern_tx_msg_next(tx, msg);
-	tx->ulpdu_len = tern_tx_msg_head(msg) + tx->left;
 	msg->last_begun = completes(msg, tx->left);
 	len = tx->markers ? write_marked_head(tx, msg, out) : write_head(tx, msg, out);
 	msg->sent += tx->left;

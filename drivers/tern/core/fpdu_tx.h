@@ -4,6 +4,7 @@
  * FPDU sender: RFC 5044 4, RFC 5041 5.2. Cuts a message into FPDUs no larger
  * than MULPDU and writes what surrounds the payload. For each FPDU:
  *
+ *	size = tern_fpdu_tx_next()	bytes on the wire
  *	n = tern_fpdu_tx_begin()	marker, length, headers
  *	while ((run = tern_fpdu_tx_run()))
  *		the caller appends @run bytes of payload
@@ -33,8 +34,8 @@
  *	between two FPDUs
  * @pos: with markers: stream position modulo 512 of the next byte, markers included
  * @fpdu_off: with markers: bytes from ULPDU_Length to the next byte, markers included
- * @left: payload bytes of the current FPDU still to come
- * @ulpdu_len: of the current FPDU
+ * @left: payload bytes of the current FPDU, or the next one, still to come
+ * @ulpdu_len: of that FPDU
  * @crc_state: running CRC of the current FPDU
  */
 struct tern_fpdu_tx {
@@ -107,7 +108,7 @@ void tern_fpdu_tx_init(struct tern_fpdu_tx *tx, bool crc, bool markers,
 
 /**
  * tern_fpdu_tx_begin() - start the next FPDU of a message
- * @tx: state
+ * @tx: state after tern_fpdu_tx_next()
  * @msg: the message; @msg->sent moves by the payload of this FPDU
  * @out: room for TERN_FPDU_TX_HEAD bytes
  *
@@ -203,15 +204,17 @@ static inline u32 tern_tx_msg_next(const struct tern_fpdu_tx *tx,
 }
 
 /**
- * tern_fpdu_tx_size() - bytes that the next FPDU of @msg takes on the wire
- * @tx: state between two FPDUs
+ * tern_fpdu_tx_next() - decide on the next FPDU of @msg
+ * @tx: state between two FPDUs; may be asked again before tern_fpdu_tx_begin()
  * @msg: the message
+ *
+ * Return: bytes that it takes on the wire.
  */
-static inline u32 tern_fpdu_tx_size(const struct tern_fpdu_tx *tx,
-				    const struct tern_tx_msg *msg)
+static inline u32 tern_fpdu_tx_next(struct tern_fpdu_tx *tx, const struct tern_tx_msg *msg)
 {
-	return tern_fpdu_wire_len(tx->pos, tx->markers,
-				  tern_tx_msg_head(msg) + tern_tx_msg_next(tx, msg));
+	tx->left = tern_tx_msg_next(tx, msg);
+	tx->ulpdu_len = tern_tx_msg_head(msg) + tx->left;
+	return tern_fpdu_wire_len(tx->pos, tx->markers, tx->ulpdu_len);
 }
 
 /* all segments of @msg were begun */

@@ -246,7 +246,7 @@ static int fill_burst(struct tern_stream *s)
 	for (;;) {
 		if (tx->source == TERN_TX_NONE && !tern_tx_start_message(s))
 			return tx->yielded;
-		size = tern_fpdu_tx_size(&tx->fpdu, &tx->msg);
+		size = tern_fpdu_tx_next(&tx->fpdu, &tx->msg);
 		if (b->nr && b->len + size > TERN_BURST_BYTES)
 			return 1;
 		ret = emit_fpdu(s, size);
