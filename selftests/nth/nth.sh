@@ -241,14 +241,34 @@ run_scene()
 # every_point: each was refused, or has a reason not to be
 every_point()
 {
-	local name status=0
-	while read -r name; do
+	local at what name status=0
+	while read -r at what _; do
+		name="$at $what"
 		[ "$(refused "$name")" = 0 ] || [ -z "$(refused "$name")" ] || continue
 		! excused "$name" || continue
 		echo "never refused: $name"
 		status=1
 	done <"$variant/points"
 	return $status
+}
+
+# hits: of each point its place, its function and what that calls, how often it was reached, and
+# how often refused. A run of some scenes has the points that they reach.
+hits()
+{
+	awk -v some="$1" '
+		FILENAME ~ /^.sys/ { reached[$1 " " $2] = $3; refused[$1 " " $2] = $4; next }
+		{
+			name = $1 " " $2
+			all++
+			met += reached[name] > 0
+			hit += refused[name] > 0
+			if (!some || reached[name])
+				printf "# %s %s %s: reached %d, refused %d\n", $1, $3, $2,
+					reached[name], refused[name]
+		}
+		END { printf "# %d points: %d reached, %d refused\n", all, met, hit }' \
+		$nth/points "$variant/points"
 }
 
 before_exit()
@@ -273,6 +293,7 @@ for scene in "${scenes[@]}"; do
 		run_scene "$scene"
 	fi
 done
+hits "$*"
 if [ $# = 0 ]; then
 	point "each point was refused, or has a reason" every_point
 fi
