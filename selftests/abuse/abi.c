@@ -99,6 +99,10 @@ const struct op ops[] = {
 	SILENT(DEREG_MR, 3, ib_uverbs_dereg_mr, OF(ib_uverbs_dereg_mr, mr_handle, MR)),
 	ANSWERED(ALLOC_MW, 3, ib_uverbs_alloc_mw, MW,
 		 OF(ib_uverbs_alloc_mw, pd_handle, PD), NUM(ib_uverbs_alloc_mw, mw_type, 2)),
+	/* of type 1, which both ends of the opening's connection may use */
+	{ "ALLOC_MW type 1", WRITE, 2, IB_USER_VERBS_CMD_ALLOC_MW,
+	  sizeof(struct ib_uverbs_alloc_mw), 0, 0, MW,
+	  { OF(ib_uverbs_alloc_mw, pd_handle, PD), IS(ib_uverbs_alloc_mw, mw_type, 1) } },
 	SILENT(DEALLOC_MW, 2, ib_uverbs_dealloc_mw, OF(ib_uverbs_dealloc_mw, mw_handle, MW)),
 	ANSWERED(CREATE_COMP_CHANNEL, 2, ib_uverbs_create_comp_channel, CHANNEL, {}),
 	ANSWERED(CREATE_CQ, 5, ib_uverbs_create_cq, CQ,
@@ -176,14 +180,17 @@ const struct op ops[] = {
 	       { UVERBS_ATTR_QUERY_MR_RESP_RKEY, 4, OUTPUT, 0, 0 },
 	       { UVERBS_ATTR_QUERY_MR_RESP_LENGTH, 8, OUTPUT, 0, 0 },
 	       { UVERBS_ATTR_QUERY_MR_RESP_IOVA, 8, OUTPUT, 0, 0 }),
-	METHOD("REG_DMABUF_MR", 2, UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR,
+	/* without the right to atomics, which no dma-buf has */
+	METHOD("REG_DMABUF_MR", 4, UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR,
 	       { UVERBS_ATTR_REG_DMABUF_MR_HANDLE, 0, NEW, MR, 0 },
 	       { UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, 0, HANDLE, PD, 0 },
-	       { UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 8, NUMBER, 0, 4096 },
-	       { UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 8, NUMBER, 0, 4096 },
-	       { UVERBS_ATTR_REG_DMABUF_MR_IOVA, 8, NUMBER, 0, 4096 },
-	       { UVERBS_ATTR_REG_DMABUF_MR_FD, 4, HANDLE, ASYNC, 0 },
-	       { UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 4, FLAGS, 0, ACCESS }),
+	       { UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 8, FIXED, 0, 0 },
+	       { UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 8, NUMBER, 0, ARENA },
+	       { UVERBS_ATTR_REG_DMABUF_MR_IOVA, 8, FIXED, 0, ARENA_AT },
+	       { UVERBS_ATTR_REG_DMABUF_MR_FD, 4, HANDLE, DMABUF, 0 },
+	       { UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 4, FLAGS, 0, ACCESS & ~8 },
+	       { UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, 4, OUTPUT, LKEY, 0 },
+	       { UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, 4, OUTPUT, RKEY, 0 }),
 	METHOD("CQ_CREATE", 2, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE,
 	       { UVERBS_ATTR_CREATE_CQ_HANDLE, 0, NEW, CQ, 0 },
 	       { UVERBS_ATTR_CREATE_CQ_CQE, 4, NUMBER, 0, 256 },
@@ -255,6 +262,8 @@ const struct op ops[] = {
 	DOES(UNMAP_RING, 2),
 	DOES(SPOIL_RING, 10),
 	DOES(POST, 20),
+	DOES(POST_BIND, 5),
+	DOES(MAKE_DMABUF, 2),
 	DOES(POST_RECEIVE, 10),
 	DOES(CLOSE_FD, 1),
 	DOES(REOPEN, 1),
@@ -266,17 +275,37 @@ const struct op ops[] = {
 
 const unsigned int n_ops = sizeof(ops) / sizeof(ops[0]);
 
-/* two QPs of one process, connected with one another; a SRQ and a window beside them */
+const struct option qp_options[] = {
+	{ AT(tern_qp_options, markers), TERN_OPTION_MARKERS, 0, 1, true },
+	{ AT(tern_qp_options, crc), TERN_OPTION_CRC, 0, 1, true },
+	{ AT(tern_qp_options, version), TERN_OPTION_VERSION, 0, 1, false },
+	{ AT(tern_qp_options, mpa_rev), TERN_OPTION_MPA_REV, 1, 2, false },
+	{ AT(tern_qp_options, enhanced), TERN_OPTION_ENHANCED, 0, 1, false },
+	{ AT(tern_qp_options, p2p), TERN_OPTION_P2P, 0, 1, false },
+	{ offsetof(struct tern_qp_options, rtr), 1, TERN_OPTION_RTR, 1, 3, true },
+	{ AT(tern_qp_options, rtr_ms), TERN_OPTION_RTR_MS, 1, MS, false },
+	{ AT(tern_qp_options, extensions), TERN_OPTION_EXTENSIONS, 0, 2, true },
+	{ AT(tern_qp_options, features), TERN_OPTION_FEATURES, 0, 7, true },
+	{ AT(tern_qp_options, max_fpdu), TERN_OPTION_MAX_FPDU, TERN_OPTION_FPDU_MIN,
+	  TERN_OPTION_FPDU_MAX, true },
+};
+
+const unsigned int n_qp_options = sizeof(qp_options) / sizeof(qp_options[0]);
+
+/*
+ * Two QPs of one process, each with options of its own, connected with one another; a SRQ, a window
+ * and a dma-buf beside them
+ */
 const char *const opening[] = {
 	"GET_CONTEXT", "DOORBELL_ALLOC", "ALLOC_PD", "REG_MR", "CREATE_COMP_CHANNEL",
-	"CREATE_CQ", "CREATE_SRQ", "CREATE_QP", "QP_RIGHTS", "CREATE_QP", "QP_RIGHTS",
-	"ALLOC_MW",
+	"CREATE_CQ", "CREATE_SRQ", "CREATE_QP", "QP_RIGHTS", "DV_SET_OPTIONS",
+	"CREATE_QP", "QP_RIGHTS", "DV_SET_OPTIONS", "ALLOC_MW type 1", "MAKE_DMABUF",
 	"MAP_RING", "MAP_RING", "MAP_RING", "MAP_RING", "MAP_RING", "MAP_RING",
 	"CM_CREATE_ID", "CM_BIND_IP", "CM_LISTEN",
 	"CM_CREATE_ID", "CM_RESOLVE_IP", "WAIT_EVENT", "CM_RESOLVE_ROUTE", "WAIT_EVENT",
 	"CM_CONNECT", "WAIT_EVENT", "CM_ACCEPT", "WAIT_EVENT", "WAIT_EVENT", "POST_RECEIVE",
-	"POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST",
-	"POST", "POST", "POST", "POST", "POST", "POST", "POST",
+	"POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST_RECEIVE", "POST_BIND",
+	"POST", "POST", "POST", "POST", "POST", "POST", "POST", "POST",
 };
 
 const unsigned int n_opening = sizeof(opening) / sizeof(opening[0]);

@@ -4,20 +4,23 @@
 #ifndef ABUSE_ABI_H
 #define ABUSE_ABI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define NOWHERE		UINT16_MAX
 #define MAX_FIELDS	12
 #define ARENA		(256 * 1024)	/* bytes of memory that a program may write to */
+#define ARENA_AT	0x100000000ull	/* and where it is */
 
 /* what a program has: handles, descriptors, numbers and mappings */
 enum thing {
 	NO_THING,
 	PD, MR, MW, CQ, QP, SRQ, AH,		/* handles of a uverbs file */
 	ID,					/* of an rdma_cm file */
-	CHANNEL, DOORBELL, ASYNC,		/* descriptors */
+	CHANNEL, DOORBELL, ASYNC, DMABUF,	/* descriptors */
 	LKEY, RKEY, QPN,
+	WINDOW, BOUND,				/* a window's key, and those that it was bound by */
 	THINGS,
 };
 
@@ -31,7 +34,7 @@ enum via {
 };
 
 enum other {
-	RING_DOORBELL, MAP_RING, UNMAP_RING, SPOIL_RING, POST, POST_RECEIVE,
+	RING_DOORBELL, MAP_RING, UNMAP_RING, SPOIL_RING, POST, POST_BIND, POST_RECEIVE, MAKE_DMABUF,
 	CLOSE_FD, REOPEN, FORK, KILL_ITSELF, WAIT_EVENT, SHIFT_MEMORY,
 };
 
@@ -44,8 +47,8 @@ enum kind {
 	MEMORY,		/* good: mapped memory; bad: read-only, unmapped, changing. It is also
 			 * written to offset @good */
 	ADDRESS,	/* good: a socket address of ours; bad: any bytes */
-	INPUT,		/* ioctl(): bytes that the kernel reads, mostly zero */
-	OUTPUT,		/* ioctl(): bytes that it writes */
+	INPUT,		/* ioctl(): struct tern_qp_options, of qp_options[] or bytes, mostly zero */
+	OUTPUT,		/* ioctl(): bytes that it writes; @type: the first word is one */
 	NEW,		/* ioctl(): a handle or descriptor that the call makes */
 };
 
@@ -69,6 +72,18 @@ struct op {
 	struct field f[MAX_FIELDS];
 };
 
+/* a field of struct tern_qp_options, its bit of the mask, and its values */
+struct option {
+	uint16_t at;
+	uint16_t len;
+	uint32_t bit;
+	uint32_t least;
+	uint32_t most;
+	bool tame;	/* two ends that differ in it can connect */
+};
+
+extern const struct option qp_options[];
+extern const unsigned int n_qp_options;
 extern const struct op ops[];
 extern const unsigned int n_ops;
 /* what every program begins with: names of ops, so that later steps meet live objects */

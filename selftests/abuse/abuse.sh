@@ -13,8 +13,10 @@
 #
 # Arguments are words: seed=N runs that program alone, with steps=M, only=LIST, who=nobody or
 # who=root and verbose; minimise with seed=N drops steps while it still fails.
-# TERN_SET_ABUSE_SECONDS (300): how long; TERN_SET_SEED (1): the first seed;
-# TERN_SET_ABUSE_COVERAGE=1: with the module that counts blocks.
+# TERN_SET_ABUSE_SECONDS (300): how long. The programs of the file `corpus` come first, then those
+# of seeds from 1; with TERN_SET_SEED=N only those from N. TERN_SET_ABUSE_COVERAGE=1: with the
+# module that counts blocks; programs that reach new ones are named, and listed as `corpus` has
+# them.
 
 cd ../net || exit
 . ./lib.sh
@@ -28,8 +30,11 @@ seconds=${TERN_SET_ABUSE_SECONDS:-300}
 seed=${TERN_SET_SEED:-1}
 steps=80 only='' who='' alone='' minimise='' verbose=''
 per_point=5
+# new blocks that chance decides on, by when threads run: programs with no more are not in the list
+few=2
 variant=${TERN_VARIANTS:-/mnt/variants}/cov
 covered=/sys/kernel/debug/tern_cov/covered
+counted=/sys/kernel/debug/tern_cov/count
 
 for word; do
 	case $word in
@@ -71,7 +76,7 @@ places_up()
 	in_u ip link set v0u up
 	in_u ip link set v0w up
 	in_u rdma link add tern_u type tern netdev v0u
-	chmod 0666 /dev/infiniband/uverbs* /dev/infiniband/rdma_cm
+	chmod 0666 /dev/infiniband/uverbs* /dev/infiniband/rdma_cm /dev/udmabuf
 	refs=$(</sys/module/tern/refcnt)
 }
 
@@ -115,19 +120,38 @@ program()
 	no_report
 }
 
-# programs WHO FIRST LAST
+# programs "SEED WHO"...
 programs()
 {
-	local i
-	for ((i = $2; i <= $3; i++)); do
-		program "$1" "$i" count=1 >"$TMP/program" 2>&1 || {
+	local line i user
+	for line; do
+		read -r i user <<<"$line"
+		program "$user" "$i" count=1 >"$TMP/program" 2>&1 || {
 			grep -v '^# ' "$TMP/program"
-			echo "to run it again: --args 'who=$1 seed=$i steps=$steps'"
+			echo "to run it again: --args 'who=$user seed=$i steps=$steps'"
 			return 1
 		}
 		cat "$TMP/program" >>"$TMP/counts"
-		echo "$i" >>"$TMP/ran"
+		echo "$line" >>"$TMP/ran"
+		note_new "$line"
 	done
+}
+
+# choose: the programs of the next point in `chosen`, and its name in `what`
+choose()
+{
+	if [ ${#known[@]} -gt 0 ]; then
+		chosen=("${known[@]:0:per_point}") known=("${known[@]:per_point}")
+		what="corpus: programs $((ran + 1)) to $((ran += ${#chosen[@]}))"
+		return
+	fi
+	if [ ${#users[@]} = 0 ]; then
+		read -ra users <<<"${who:-nobody root}"
+		seed=$((seed + per_point))
+	fi
+	mapfile -t chosen < <(seq -f "%.0f ${users[0]}" "$seed" $((seed + per_point - 1)))
+	what="${users[0]}: programs of seeds $seed to $((seed + per_point - 1))"
+	users=("${users[@]:1}")
 }
 
 # ---- fewer steps -------------------------------------------------------------------------
@@ -147,7 +171,7 @@ join() { local IFS=,; echo "$*"; }
 smaller()
 {
 	local kept=() size at fewer
-	mapfile -t kept < <(seq 0 $((steps + 40)))
+	mapfile -t kept < <(seq 0 $((steps + 60)))
 	fails "$(join "${kept[@]}")" || { echo "seed $seed does not fail here"; return 1; }
 	for ((size = ${#kept[@]} / 2; size; size /= 2)); do
 		for ((at = 0; at < ${#kept[@]};)); do
@@ -164,6 +188,26 @@ smaller()
 }
 
 # ---- coverage ------------------------------------------------------------------------------
+
+# note_new LINE: the program of it has reached blocks that no earlier one had
+note_new()
+{
+	local before now
+	[ -e $counted ] || return 0
+	before=$(<"$TMP/blocks") now=$(<$counted)
+	[ "$now" = "$before" ] || echo "$((now - before)) $1" >>"$TMP/new"
+	echo "$now" >"$TMP/blocks"
+}
+
+# tell_new: what was noted since it was last told
+tell_new()
+{
+	local n seed user
+	while read -r n seed user; do
+		echo "# seed $seed ($user): $n new blocks"
+	done < <(tail -n +$((told + 1)) "$TMP/new")
+	told=$(wc -l <"$TMP/new")
+}
 
 # coverage: blocks of each file that were run, and functions that none was run of
 coverage()
@@ -218,15 +262,18 @@ elif [ -n "$alone" ]; then
 		program "${who:-nobody}" "$seed" ${only:+"$only"} count=1 $verbose
 	cat "$TMP/out"
 else
-	end=$((SECONDS + seconds)) turn=0
+	known=() users=() ran=0 told=0 end=$((SECONDS + seconds))
+	[ -n "${TERN_SET_SEED:-}" ] || mapfile -t known < <(grep -E "^[0-9]+ ${who:-.*}$" corpus)
+	[ ! -e $counted ] || cat $counted >"$TMP/blocks"
+	: >"$TMP/new"
+	seed=$((seed - per_point))
 	while [ $SECONDS -lt $end ]; do
-		for user in ${who:-nobody root}; do
-			point "$user: programs of seeds $seed to $((seed + per_point - 1)) leave nothing" \
-				programs $user "$seed" $((seed + per_point - 1))
-			: >"$TMP/reports"
-		done
-		seed=$((seed + per_point)) turn=$((turn + 1))
+		choose
+		point "$what leave nothing" programs "${chosen[@]}"
+		: >"$TMP/reports"
+		tell_new
 	done
+	sort -k1,1nr -s "$TMP/new" | awk -v few=$few '$1 > few { print "# corpus: " $2 " " $3 }'
 	echo "# $(wc -l <"$TMP/ran") programs, $(awk '/^# / { n += $(NF - 1) + $NF } END { print n }' "$TMP/counts") calls"
 	[ -z "$verbose" ] || calls
 fi

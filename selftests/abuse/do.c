@@ -90,7 +90,7 @@ uint64_t handle(enum thing type, struct series *s, bool good, bool careful,
 	}
 }
 
-static uint8_t *arena;
+static uint8_t *const arena = (uint8_t *)ARENA_AT;
 
 /* pages: writable, then read-only, then none, then some that come and go */
 uint64_t memory(struct series *s, bool good)
@@ -154,8 +154,8 @@ static void find_family(void)
 
 void place_open(void)
 {
-	arena = mmap(NULL, (PAGES + 16) * PAGE, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mmap(arena, (PAGES + 16) * PAGE, PROT_READ | PROT_WRITE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	mprotect(arena + PAGES * PAGE, 4 * PAGE, PROT_READ);
 	mprotect(arena + (PAGES + 4) * PAGE, 4 * PAGE, PROT_NONE);
 	mine->uverbs = open(program->uverbs, O_RDWR | O_CLOEXEC);
@@ -236,6 +236,7 @@ static void keep_made(const struct op *op, const uint8_t *answer, size_t at)
 		break;
 	case MW:
 		keep(RKEY, word(answer, 1));
+		keep(WINDOW, word(answer, 1));
 		break;
 	case CQ:
 		keep_ring(answer, at, CQ_RING, 0);
@@ -368,6 +369,23 @@ static bool is_attr(const struct field *f)
 	return f->at || f->kind || f->type || f->len;
 }
 
+/* few of them: a plain connection reaches the most; @careful: those that two ends may differ in */
+static void fill_options(uint8_t *in, struct series *s, bool careful)
+{
+	const struct option *o;
+	uint32_t mask = 0;
+
+	for (o = qp_options; o < qp_options + n_qp_options; o++) {
+		uint32_t value = o->least + draw(s) % (o->most - o->least + 1);
+
+		if (!chance(s, 25) || (careful && !o->tame))
+			continue;
+		mask |= o->bit;
+		memcpy(in + o->at, &value, o->len);
+	}
+	memcpy(in, &mask, sizeof(mask));
+}
+
 static void fill_attr(const struct op *op, const struct field *f, struct ib_uverbs_attr *a,
 		      struct series *s, bool good, bool careful, uint8_t *in, uint8_t *out)
 {
@@ -376,10 +394,10 @@ static void fill_attr(const struct op *op, const struct field *f, struct ib_uver
 	*a = (struct ib_uverbs_attr){ f->at, f->len, UVERBS_ATTR_F_MANDATORY, {}, {} };
 	switch (f->kind) {
 	case INPUT:
-		/* struct tern_qp_options: a mask, then small values */
-		for (i = 0; i < 32; i++)
-			in[i] = chance(s, good ? 20 : 60) ? draw(s) % (good ? 3 : 256) : 0;
-		in[1] &= good ? 7 : 255;
+		if (good)
+			fill_options(in, s, careful);
+		for (i = 0; !good && i < sizeof(struct tern_qp_options); i++)
+			in[i] = chance(s, 60) ? draw(s) : 0;
 		a->data = (uintptr_t)in;
 		break;
 	case OUTPUT:
@@ -437,9 +455,12 @@ static int by_ioctl(const struct op *op, struct series *s, bool bad, bool carefu
 	msg.hdr.length = sizeof(msg.hdr) + n * sizeof(msg.a[0]);
 	if (ioctl(mine->uverbs, RDMA_VERBS_IOCTL, &msg))
 		return errno;
-	for (i = 0; i < n && i < MAX_FIELDS; i++)
+	for (i = 0; i < n && i < MAX_FIELDS; i++) {
 		if (op->f[i].kind == NEW)
 			keep(op->f[i].type, msg.a[i].data);
+		else if (op->f[i].kind == OUTPUT && op->f[i].type)
+			keep(op->f[i].type, word(out[i], 0));
+	}
 	return 0;
 }
 
@@ -500,8 +521,10 @@ static size_t put_settings(uint8_t *msg, size_t at, uint16_t type, unsigned int 
 static int by_netlink(const struct op *op, struct series *s, bool bad)
 {
 	uint8_t msg[COMMAND] = {}, answer[4096];
-	struct nlmsghdr *n = (void *)msg;
+	struct nlmsghdr *n = (void *)msg, *got = (void *)answer;
+	struct nlmsgerr *ack = (void *)(got + 1);
 	struct genlmsghdr *g = (void *)(n + 1);
+	int err = 0;
 	size_t at = sizeof(*n) + sizeof(*g);
 	const struct field *f;
 
@@ -525,8 +548,9 @@ static int by_netlink(const struct op *op, struct series *s, bool bad)
 	if (!mine->family || send(mine->netlink, msg, at, MSG_DONTWAIT) < 0)
 		return EINVAL;
 	while (recv(mine->netlink, answer, sizeof(answer), MSG_DONTWAIT) > 0)
-		;
-	return 0;
+		if (got->nlmsg_type == NLMSG_ERROR)
+			err = -ack->error;
+	return err;
 }
 
 void do_op(unsigned int i, struct series *s, bool careful)

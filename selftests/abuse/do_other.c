@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* What is no call with a struct: rings, doorbells, files, forks and the process' own end. */
+#define _GNU_SOURCE
 #include "abuse.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 #define CONNECT_REQUEST	4
 #define WAIT_MS		1000	/* in the opening, which needs the event */
 #define GLANCE_MS	10
+#define RECEIVE		9000	/* bytes that a receive has room for */
 
 /* ---- rings ------------------------------------------------------------------------ */
 
@@ -125,6 +128,8 @@ static void fill_good_sqe(struct tern_sqe *e, struct series *s, bool opening)
 {
 	static const uint8_t ops[] = { TERN_WR_SEND, TERN_WR_RDMA_WRITE, TERN_WR_RDMA_READ,
 				       TERN_WR_RDMA_READ, TERN_WR_FETCH_ADD, TERN_WR_CMP_SWAP };
+	uint64_t window = own(BOUND, s, true, 0);
+	uint32_t most = RECEIVE;
 
 	*e = (struct tern_sqe){ .num_sge = 1 };
 	e->opcode = ops[opening + draw(s) % (sizeof(ops) - opening)];
@@ -132,9 +137,35 @@ static void fill_good_sqe(struct tern_sqe *e, struct series *s, bool opening)
 	e->wr_id = draw(s);
 	e->remote_addr = memory(s, true) & ~7ull;
 	e->rkey = own(LKEY, s, true, 0);
-	e->sge[0] = (struct tern_sge){ memory(s, true), draw(s) % 9000, e->rkey };
+	/* memory() is in the first half */
+	if (e->opcode != TERN_WR_SEND && chance(s, 20))
+		most = ARENA / 2;
+	e->sge[0] = (struct tern_sge){ memory(s, true), draw(s) % most, e->rkey };
+	if (chance(s, 30) && window != UINT32_MAX)
+		e->rkey = window;
 	if (e->opcode == TERN_WR_FETCH_ADD || e->opcode == TERN_WR_CMP_SWAP)
 		e->sge[0].length = 8;
+}
+
+/* the newest window over all that fill_good_sqe() names; or one that is bound is not any more */
+static void fill_bind(struct tern_sqe *e, struct series *s, bool opening)
+{
+	uint8_t key = draw(s);
+
+	*e = (struct tern_sqe){ .flags = draw(s) & (TERN_WR_SIGNALED | TERN_WR_FENCE) };
+	if (!opening && chance(s, 30)) {
+		e->opcode = TERN_WR_LOCAL_INV;
+		e->ex = own(BOUND, s, false, 0);
+		return;
+	}
+	e->opcode = TERN_WR_BIND_MW;
+	e->rkey = (own(WINDOW, s, opening, 0) & ~0xffull) | key;
+	e->ex = own(LKEY, s, opening, 0);
+	e->remote_addr = ARENA_AT;
+	e->length = opening || chance(s, 70) ? ARENA : draw(s) % 9000;
+	/* remote write, read, atomics */
+	e->access = opening ? 0xe : draw(s) & 0xe;
+	keep(BOUND, e->rkey);
 }
 
 /* one that may be right, or any bytes */
@@ -174,7 +205,7 @@ static void fill_sqe(struct tern_sqe *e, struct series *s)
 	}
 }
 
-static int post(struct series *s, bool careful)
+static int post(enum other what, struct series *s, bool careful)
 {
 	struct ring *r = some_ring(s, SQ_RING);
 	struct tern_ring_hdr *hdr;
@@ -183,11 +214,13 @@ static int post(struct series *s, bool careful)
 	if (!r || r->stride < 64)
 		return ENOENT;
 	hdr = (void *)r->mapped;
-	for (i = careful ? 0 : draw(s) % 8; i >= 0; i--) {
+	for (i = careful || what == POST_BIND ? 0 : draw(s) % 8; i >= 0; i--) {
 		uint32_t at = hdr->prod % r->entries;
 		struct tern_sqe *e = (void *)(r->mapped + TERN_RING_DATA + at * r->stride);
 
-		if (careful || chance(s, 60))
+		if (what == POST_BIND)
+			fill_bind(e, s, careful);
+		else if (careful || chance(s, 60))
 			fill_good_sqe(e, s, careful);
 		else
 			fill_sqe(e, s);
@@ -212,7 +245,7 @@ static int post_receive(struct series *s, bool careful)
 	hdr = (void *)r->mapped;
 	e = (void *)(r->mapped + TERN_RING_DATA + hdr->prod % r->entries * r->stride);
 	*e = (struct tern_rqe){ .wr_id = draw(s), .num_sge = 1 };
-	e->sge[0] = (struct tern_sge){ memory(s, careful || chance(s, 80)), 9000,
+	e->sge[0] = (struct tern_sge){ memory(s, careful || chance(s, 80)), RECEIVE,
 				       own(LKEY, s, careful, 0) };
 	__atomic_store_n(&hdr->prod, hdr->prod + 1, __ATOMIC_RELEASE);
 	return r->qpn ? ring_doorbell(s, r->qpn) : 0;
@@ -242,11 +275,30 @@ static int wait_event(bool careful)
 	return event.status ? -(int)event.status : 0;
 }
 
+/* of pages of its own, as large as the arena */
+static int make_dmabuf(void)
+{
+	struct udmabuf_create create = { .size = ARENA };
+	int dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), fd = -1, err;
+
+	create.memfd = memfd_create("abuse", MFD_ALLOW_SEALING);
+	if (!ftruncate(create.memfd, ARENA) &&
+	    !fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		fd = ioctl(dev, UDMABUF_CREATE, &create);
+	err = errno;
+	close(create.memfd);
+	close(dev);
+	if (fd < 0)
+		return err;
+	keep(DMABUF, fd);
+	return 0;
+}
+
 static int close_one(struct series *s)
 {
 	int fd;
 
-	switch (draw(s) % 5) {
+	switch (draw(s) % 6) {
 	case 0:
 		fd = own(CHANNEL, s, false, 0);
 		break;
@@ -257,6 +309,9 @@ static int close_one(struct series *s)
 		fd = own(ASYNC, s, false, 0);
 		break;
 	case 3:
+		fd = own(DMABUF, s, false, 0);
+		break;
+	case 4:
 		fd = mine->uverbs;
 		break;
 	default:
@@ -293,7 +348,10 @@ int do_other(enum other what, struct series *s, bool careful)
 		spoil(s, 1 + draw(s) % 200);
 		return 0;
 	case POST:
-		return post(s, careful);
+	case POST_BIND:
+		return post(what, s, careful);
+	case MAKE_DMABUF:
+		return make_dmabuf();
 	case POST_RECEIVE:
 		return post_receive(s, careful);
 	case CLOSE_FD:

@@ -3,8 +3,8 @@
 /*
  * Which blocks of tern have run: the compiler calls __sanitizer_cov_trace_pc() in each, of a
  * tern that was built with -fsanitize-coverage=trace-pc. /sys/kernel/debug/tern_cov/covered
- * has a line for each block that did, the name of its function. The kernel need not have
- * KCOV: this is its hook alone, for one module.
+ * has a line for each block that did, the name of its function; `count` there, how many they are.
+ * The kernel need not have KCOV: this is its hook alone, for one module.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -59,6 +59,17 @@ static int covered_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(covered);
 
+static int count_show(struct seq_file *m, void *unused)
+{
+	unsigned long i, n = 0;
+
+	for (i = 0; i < size; i++)
+		n += READ_ONCE(ran[i]);
+	seq_printf(m, "%lu\n", n);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(count);
+
 static int __init tern_cov_init(void)
 {
 	int ret = register_module_notifier(&nb);
@@ -67,6 +78,7 @@ static int __init tern_cov_init(void)
 		return ret;
 	dir = debugfs_create_dir("tern_cov", NULL);
 	debugfs_create_file("covered", 0400, dir, NULL, &covered_fops);
+	debugfs_create_file("count", 0400, dir, NULL, &count_fops);
 	return 0;
 }
 
