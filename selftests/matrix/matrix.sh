@@ -35,8 +35,10 @@ most=5
 
 states=(connecting request-sent reply-pending rtr-awaited idle heavy-send heavy-read atomics
 	draining srq cq-full mr-reg window-shut)
+# in this order the short form has fast cells
 events=(kill close-mr close-qp close-cq close-pd close-context close-id link-delete down
-	unregister rename mtu address netns-exit rmmod rst fin-inside silent)
+	unregister rename mtu address netns-exit silent rmmod rst fin-inside close-srq
+	close-channel)
 
 users=(user kernel)
 
@@ -48,7 +50,10 @@ pointless()
 	*/connecting/silent)	echo "the peer is silent in this state" ;;
 	kernel/*/close-context)	echo "a kernel user has no context" ;;
 	kernel/*/close-id)	echo "a kernel user has to destroy its QP before the id" ;;
-	kernel/*/close-[cp]?)	echo "a kernel user has to destroy the QP first, else the core warns" ;;
+	kernel/*/close-channel)	echo "a kernel user has no channels" ;;
+	kernel/*/close-[cp]? | kernel/*/close-srq)
+		echo "a kernel user has to destroy the QP first, else the core warns"
+		;;
 	esac
 }
 
@@ -467,8 +472,8 @@ picked()
 	return 1
 }
 
-# due USER ROW COLUMN: the short form has each event on a diagonal of states, and for kernel
-# users every other state, on another one
+# due USER ROW COLUMN: the short form has each event on a diagonal of states, and on another one
+# those that a kernel user's thread does not begin
 due()
 {
 	local n=${#states[@]}
@@ -476,7 +481,8 @@ due()
 	if [ "$1" = user ]; then
 		[ $((($3 - $2) % n)) = 0 ]
 	else
-		[ "$3" -lt $n ] && [ $(($2 % 2)) = 0 ] && [ $((($2 + 7 - $3) % n)) = 0 ]
+		[[ ${events[$3]} == @(netns-exit|silent|rmmod|rst|fin-inside) ]] &&
+			[ $((($3 + 5) % n)) = "$2" ]
 	fi
 }
 

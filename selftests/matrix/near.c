@@ -46,6 +46,7 @@ struct state {
 
 static struct end near, door;
 static const struct state *state;
+static struct want want;
 static volatile sig_atomic_t close_now;
 static bool over;	/* a completion says that the connection has ended */
 
@@ -201,6 +202,11 @@ static bool close_undrained(void)
 	return fill_window() && !rdma_disconnect(near.id);
 }
 
+static bool arm(void)
+{
+	return !ibv_req_notify_cq(near.scq, 0) && !ibv_req_notify_cq(near.rcq, 0);
+}
+
 static const struct state states[] = {
 	{ .name = "connecting" },
 	{ .name = "request-sent" },
@@ -229,17 +235,17 @@ static bool enter_as_responder(const char *ip, int port)
 		return fail("listen");
 	puts("listening");
 	fflush(stdout);
-	if (end_request(&door, &near) || end_build(&near, &state->want))
+	if (end_request(&door, &near) || end_build(&near, &want))
 		return fail("take the request");
-	if (!strcmp(state->name, "rtr-awaited") && end_accept(&near, &state->want))
+	if (!strcmp(state->name, "rtr-awaited") && end_accept(&near, &want))
 		return fail("accept");
 	return true;
 }
 
 static bool enter_as_initiator(const char *ip, int port)
 {
-	if (end_resolve(&near, ip, port, NULL) || end_build(&near, &state->want) ||
-	    end_connect(&near, &state->want))
+	if (end_resolve(&near, ip, port, NULL) || end_build(&near, &want) ||
+	    end_connect(&near, &want))
 		return fail("connect");
 	if (!state->open)
 		return true;
@@ -289,18 +295,62 @@ static bool has_ended(int ms)
 	return over;
 }
 
-/* An object that others use is not closed yet: end_free() does it. */
-static void close_first(const char *first)
+/* @err: of closing an object that others use. It still works, and end_free() closes it. */
+static bool refused(int err)
 {
-	if (!strcmp(first, "mr") && !ibv_dereg_mr(near.mr)) {
+	errno = err;
+	return err == EBUSY || fail("close what others use");
+}
+
+static bool close_cq(void)
+{
+	if (!refused(ibv_destroy_cq(near.scq)))
+		return false;
+	return polled(near.scq) >= 0 || fail("poll what was not closed");
+}
+
+static bool close_srq(void)
+{
+	return refused(ibv_destroy_srq(near.srq)) &&
+	       (post_recv() || fail("post to what was not closed"));
+}
+
+/*
+ * The descriptors for events of the CQs and of the QP are closed, with what is queued there. Then
+ * both kinds of events come: a QP in ERROR flushes its queues.
+ */
+static bool close_channels(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (!post_recv())
+		return fail("post a receive");
+	close(near.comp->fd);
+	close(near.id->verbs->async_fd);
+	if (!arm() || ibv_modify_qp(near.qp, &attr, IBV_QP_STATE))
+		return fail("flush");
+	usleep(IDLE_MS * 1000);
+	return true;
+}
+
+/* Return: it was closed, or refused, as it has to be */
+static bool close_first(const char *first)
+{
+	if (!strcmp(first, "mr")) {
+		if (ibv_dereg_mr(near.mr))
+			return fail("deregister");
 		near.mr = NULL;
 	} else if (!strcmp(first, "qp")) {
 		rdma_destroy_qp(near.id);
 		near.qp = NULL;
-	} else if (!strcmp(first, "cq") && !ibv_destroy_cq(near.scq)) {
-		near.scq = NULL;
-	} else if (!strcmp(first, "pd") && !ibv_dealloc_pd(near.pd)) {
-		near.pd = NULL;
+	} else if (!strcmp(first, "cq")) {
+		return close_cq();
+	} else if (!strcmp(first, "pd")) {
+		return refused(ibv_dealloc_pd(near.pd));
+	} else if (!strcmp(first, "srq")) {
+		return close_srq();
+	} else if (!strcmp(first, "channel")) {
+		return close_channels();
 	} else if (!strcmp(first, "context")) {
 		/* the kernel closes all but the id */
 		close(near.id->verbs->cmd_fd);
@@ -310,6 +360,7 @@ static void close_first(const char *first)
 		close(near.ch->fd);
 		exit(0);
 	}
+	return true;
 }
 
 static void stay(void)
@@ -319,9 +370,21 @@ static void stay(void)
 			usleep(1000);
 }
 
+static bool enter(char **argv, const char *first)
+{
+	want = state->want;
+	/* any state may have one, which only this event needs */
+	want.own_srq |= !strcmp(first, "srq");
+	if (!(state->listen ? enter_as_responder(argv[2], atoi(argv[3])) :
+			      enter_as_initiator(argv[2], atoi(argv[3]))))
+		return false;
+	return strcmp(first, "channel") || arm() || fail("arm the CQs");
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction sa = { .sa_handler = on_usr1 };
+	const char *first = argc > 4 ? argv[4] : "";
 
 	if (argc < 4)
 		return 2;
@@ -330,8 +393,7 @@ int main(int argc, char **argv)
 	if (!state->name)
 		return 2;
 	sigaction(SIGUSR1, &sa, NULL);
-	if (!(state->listen ? enter_as_responder(argv[2], atoi(argv[3])) :
-			      enter_as_initiator(argv[2], atoi(argv[3]))))
+	if (!enter(argv, first))
 		return 1;
 	if (!strcmp(state->name, "once")) {
 		if (!work_once())
@@ -340,8 +402,8 @@ int main(int argc, char **argv)
 		puts("ready");
 		fflush(stdout);
 		stay();
-		if (close_now && argc > 4)
-			close_first(argv[4]);
+		if (close_now && !close_first(first))
+			return 1;
 	}
 	end_free(&near);
 	if (door.id)
