@@ -9,9 +9,16 @@
 #include <linux/shrinker.h>
 #include <linux/spinlock.h>
 
-#define BLOCK_ORDER	get_order(32 * 1024)
+/*
+ * A long FPDU, of 32 KiB and its headers, is in one piece of the larger block, so that its CRC and
+ * its copy take one call each. Blocks of that order are taken if they are there. Where struct
+ * page_frag counts in 16 bits, it has no room for 64 KiB.
+ */
+#define BLOCK_ORDER	get_order(SZ_32K)
+#define LARGE_ORDER	(sizeof_field(struct page_frag, size) == sizeof(u16) ? BLOCK_ORDER : \
+								       get_order(SZ_64K))
 /* what is in flight on a fast path, and a bound for what an idle CPU keeps: 512 KiB */
-#define RING_SIZE	16
+#define RING_SIZE	8
 /* blocks are released in about the order in which they were sent */
 #define RING_TRIES	4
 
@@ -73,10 +80,17 @@ static struct page *pop_released(struct tern_block_ring *r)
 static bool alloc_block(struct page_frag *frag)
 {
 	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+	int order;
 
-	/* without reclaim, but wake who makes large blocks free */
-	frag->page = alloc_pages((gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_COMP | __GFP_NORETRY,
-				 BLOCK_ORDER);
+	frag->page = NULL;
+	for (order = LARGE_ORDER; !frag->page && order >= (int)BLOCK_ORDER; order--) {
+		gfp_t block = gfp | __GFP_COMP | __GFP_NORETRY;
+
+		/* wake who makes pages free for the common size alone */
+		if (order > (int)BLOCK_ORDER)
+			block &= ~__GFP_KSWAPD_RECLAIM;
+		frag->page = alloc_pages(block, order);
+	}
 	if (!frag->page)
 		frag->page = alloc_page(gfp);
 	return frag->page;
