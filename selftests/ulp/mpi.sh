@@ -12,30 +12,7 @@
 
 # small: a guest under TCG also has to compute the sums
 most=$((1048576 / TERN_TIMEOUT_SCALE))
-
-# the names of the hosts, and a script in place of ssh, which mpirun calls with HOST
-# COMMAND...
-prepare()
-{
-	printf '%s hosta\n%s hostb\n' "$IP_A" "$IP_B" >>/etc/hosts
-	cat >"$TMP/agent" <<-'END'
-		#!/bin/bash
-		exec ip netns exec "${1#host}" unshare --uts env FI_VERBS_DEVICE_NAME="$DEV_B" \
-			bash -c 'hostname "$0"; eval "$@"' "$@"
-	END
-	chmod +x "$TMP/agent"
-}
-
-# run RANKS: that many on each host
-run()
-{
-	( on a 120 mpi run HOSTS="hosta:$1,hostb:$1" PROGRAM="./mpi_coll $most" \
-		PRTE_MCA_plm_ssh_agent="$TMP/agent" \
-		OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ) >"$TMP/mpi" 2>&1 || {
-		tr -d '\0' <"$TMP/mpi"
-		return 1
-	}
-}
+run() { mpi_run "$1" "$PWD/mpi_coll $most"; }
 
 sent_by_first() { sed -n "s/^mpi_coll: $1 ranks, \([0-9]*\) bytes.*/\1/p" "$TMP/mpi"; }
 
@@ -79,7 +56,7 @@ without_device()
 
 command -v mpirun >/dev/null || skip_all "mpirun of Open MPI is not installed"
 topo_up
-prepare
+mpi_prepare
 point "one rank on each host: every element right, all of it over tern" one_each
 point "two ranks on each host: every element right, all of it over tern" two_each
 packets_as_on_a_wire

@@ -4,13 +4,16 @@
  * Collective operations over a range of sizes, each result checked element by
  * element:
  *
- *	mpi_coll [MOST [ROUNDS]]
+ *	mpi_coll [MOST [ROUNDS [SECONDS]]]
  *
  * MOST is the largest message in bytes (1 MiB), ROUNDS the repetitions of each size
- * (4). Rank 0 prints `mpi_coll: N ranks on M hosts, K bytes sent by each`
- * at the end, and the status is 0 if every element was right.
+ * (4), and all of it is repeated until SECONDS (0) are over. Rank 0 prints
+ * `mpi_coll: N ranks, K bytes sent by the first` at the end, and the status is 0 if
+ * every element was right. After a SIGUSR1 this rank sends wrong elements.
  */
 #include <mpi.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,8 @@
 
 static int rank, ranks;
 static size_t sent;
+/* added to the elements that this rank sends */
+static volatile sig_atomic_t planted;
 
 unsigned int test_failures;
 
@@ -47,12 +52,17 @@ static int value(int who, size_t at, int round)
 	return (int)((who * 7919u + at * 31u + round * 131u) & 0xffff);
 }
 
+static void plant(int sig)
+{
+	planted = sig;
+}
+
 static void allreduce(size_t n, int round)
 {
 	int *mine = allocate(n, sizeof(*mine)), *sum = allocate(n, sizeof(*sum));
 
 	for (size_t i = 0; i < n; i++)
-		mine[i] = value(rank, i, round);
+		mine[i] = value(rank, i, round) + planted;
 	MPI_Allreduce(mine, sum, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	for (size_t i = 0; i < n; i++) {
 		int want = 0;
@@ -115,14 +125,8 @@ static void gather(size_t n, int round)
 	free(all);
 }
 
-int main(int argc, char **argv)
+static void all_sizes(size_t most, int rounds)
 {
-	size_t most = argc > 1 ? strtoul(argv[1], NULL, 0) : 1 << 20;
-	int rounds = argc > 2 ? atoi(argv[2]) : 4;
-
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	for (size_t size = sizeof(int); size <= most; size *= 4) {
 		for (int round = 0; round < rounds; round++) {
 			allreduce(size / sizeof(int), round);
@@ -131,6 +135,32 @@ int main(int argc, char **argv)
 			gather(size / sizeof(int), round);
 		}
 	}
+}
+
+/* as rank 0's clock says, for all ranks */
+static bool is_over(double end)
+{
+	int over = MPI_Wtime() >= end;
+
+	MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return over;
+}
+
+int main(int argc, char **argv)
+{
+	size_t most = argc > 1 ? strtoul(argv[1], NULL, 0) : 1 << 20;
+	int rounds = argc > 2 ? atoi(argv[2]) : 4;
+	int seconds = argc > 3 ? atoi(argv[3]) : 0;
+	double end;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	signal(SIGUSR1, plant);
+	end = MPI_Wtime() + seconds;
+	do {
+		all_sizes(most, rounds);
+	} while (!is_over(end));
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (!rank)
 		printf("mpi_coll: %d ranks, %zu bytes sent by the first\n",

@@ -43,21 +43,6 @@ stock()
 	all_by_tern
 }
 
-# serve WHAT FILE BLOCK: in b, by that recipe, its files in $TMP/b
-serve()
-{
-	port=$(new_port)
-	( cd "$TMP/b" && on b 300 "$2" "$3" \
-		COMMAND="$files $1 $IP_B $port" ) >"$TMP/served" 2>&1 &
-	serving=$!
-	wait_for_listen "$port"
-}
-
-# client VERB NAME...
-client() { ( on a 60 rsockets "${block:-preload}" COMMAND="$files $1 $IP_B $port ${*:2}" ); }
-
-same() { [ "$(sha256sum <"$1")" = "$(sha256sum <"$2")" ]; }
-
 get_big() { client get big >"$TMP/got"; }
 put_big() { [ "$(client put stored <"$TMP/b/big")" = $mib16 ]; }
 
