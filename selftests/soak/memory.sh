@@ -123,12 +123,21 @@ swap_up()
 	over_rdma
 }
 
-# Twice the memory that does not fit went out, and came back.
+# As much as does not fit went out and came back. A program of the group stands still all
+# that time; then its memory, which is pinned, has what the peer wrote.
 swap()
 {
 	swap_up
 	group_up max 24M
-	(over_tern $((4 * 48 << 20)) swapped)
+	server -e event
+	enter_group
+	client -e event -t 30 -m mixed -x 65536 -d 16
+	leave_group
+	kill -STOP "$client_pid"
+	(over_tern $((2 * 48 << 20)) swapped)
+	kill -CONT "$client_pid"
+	wait "$client_pid" || { cat "$TMP/server" "$TMP/client"; return 1; }
+	kill "$server_pid"
 	[ "$(events oom_kill)" = 0 ]
 	timed 20 swapoff "$MOUNTPOINT/swap"
 	rm "$MOUNTPOINT/swap"
