@@ -23,4 +23,4 @@ start_load()
 
 load_moved() { [ $(($(fpdu_bytes) - load_from)) -gt 100000 ]; }
 
-load_ends() { wait "$load_pid" || { cat "$TMP/load"; return 1; }; }
+load_ends() { wait "$load_pid" || { echo "the load failed"; cat "$TMP/load"; return 1; }; }
