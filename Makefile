@@ -73,7 +73,7 @@ check-debug-short:
 	@selftests/check checkers debug-short
 
 check-outside:
-	@selftests/check outside-kernel outside-stress outside-cuts
+	@selftests/check outside-kernel outside-stress outside-smb outside-cuts
 
 check-peers:
 	@selftests/check debug-peers bystander

@@ -5,33 +5,7 @@
 . ../net/lib.sh
 . ./lib.sh
 . ./block.sh
-
-export EXPORT=/srv/share MOUNTPOINT=/run/share NAME=root PASSWORD=iwarp SERVER=$IP_B
-
-# share_up: a real file system for it
-share_up()
-{
-	modprobe ext4
-	mkfs.ext4 -q -F $DISK 256M
-	mkdir -p $EXPORT
-	mount $DISK $EXPORT
-	follow smb config
-	follow smb start
-	eventually follow smb listening
-}
-
-share_down()
-{
-	follow smb stop
-	umount $EXPORT
-}
-
-mounts()
-{
-	follow smb mount
-	follow smb look
-	[ -n "$(rdma resource show qp link tern0/1)" ]
-}
+. ./smb_lib.sh
 
 disk() { echo "$MOUNTPOINT/fio"; }
 has_sum() { sha256sum -c <<<"$2  $EXPORT/$1"; }
@@ -49,15 +23,6 @@ copy()
 	echo 3 >/proc/sys/vm/drop_caches
 	cmp "$TMP/file" "$MOUNTPOINT/file"
 	rm "$MOUNTPOINT/file"
-}
-
-# works in any state
-before_exit()
-{
-	umount -l "$MOUNTPOINT" 2>/dev/null || true
-	! pidof ksmbd.mountd >/dev/null || follow smb stop 2>/dev/null || true
-	umount -l $EXPORT 2>/dev/null || true
-	hosts_down
 }
 
 nothing_left_of_smb() { nothing_left cifs ksmbd; }
