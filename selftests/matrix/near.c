@@ -108,13 +108,22 @@ static int polled(struct ibv_cq *cq)
 
 /* ---- what keeps a state ------------------------------------------------------------------ */
 
-/* keep the send queue full of @op */
+/*
+ * Keep the send queue full of @op, with no more that is not polled than its CQ holds: an entry may
+ * complete, and make room, before the next one is posted.
+ */
 static bool keep_full(enum ibv_wr_opcode op, uint32_t len)
 {
-	bool some = polled(near.scq) > 0;
+	static int open;
+	int n = polled(near.scq);
+	bool some = n > 0;
 
-	while (!over && post(op, len))
+	if (some)
+		open -= n;
+	while (!over && open < near.scq->cqe && post(op, len)) {
+		open++;
 		some = true;
+	}
 	return some;
 }
 
