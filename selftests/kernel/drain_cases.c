@@ -262,8 +262,9 @@ static int flush_deep(struct kv_test *t)
 }
 
 /*
- * A Read, @n Writes that have to wait for its end, and then @send of b if there is one. BHs
- * are off, so that all are posted before any is sent, and @send goes before the Response.
+ * A Read, @n Writes that have to wait for its end, and @send of b if there is one. BHs are off, so
+ * that all are posted before any is sent. @send is posted first, and so goes before the Response
+ * also where the kernel interrupts the sender of so many Writes.
  */
 static int post_deep(struct kv_test *t, struct kv_op *op, int n, struct kv_op *send)
 {
@@ -277,12 +278,12 @@ static int post_deep(struct kv_test *t, struct kv_op *op, int n, struct kv_op *s
 		return -ENOMEM;
 	s = kv_sge(to, 0, LEN);
 	local_bh_disable();
-	ret = kv_post_rdma(a, &op[0], IB_WR_RDMA_READ, IB_SEND_SIGNALED, &s, 1, from->dma, rkey);
+	ret = send ? kv_post_send(b, send, IB_WR_SEND, 0, NULL, 0, 0) : 0;
+	ret = ret ?: kv_post_rdma(a, &op[0], IB_WR_RDMA_READ, IB_SEND_SIGNALED, &s, 1, from->dma,
+				  rkey);
 	for (i = 1; i <= n && !ret; i++)
 		ret = kv_post_rdma(a, &op[i], IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, NULL, 0,
 				   from->dma, rkey);
-	if (send && !ret)
-		ret = kv_post_send(b, send, IB_WR_SEND, 0, NULL, 0, 0);
 	local_bh_enable();
 	return ret;
 }

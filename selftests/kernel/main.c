@@ -131,7 +131,7 @@ static void end_test(struct kv_test *t)
 	kvfree(t);
 }
 
-static int try_case(const struct kv_case *c)
+static int run_case(const struct kv_case *c)
 {
 	struct kv_test *t = new_test(c->name);
 	int ret;
@@ -152,17 +152,6 @@ static int try_case(const struct kv_case *c)
 	if (ret && !why[0])
 		kv_fail(ret, "error %d", ret);
 	end_test(t);
-	return ret;
-}
-
-/* the moment that a case is about may not come, as CPUs are many or slow: -EAGAIN */
-static int run_case(const struct kv_case *c)
-{
-	int ret, tries = 20;
-
-	do {
-		ret = try_case(c);
-	} while (ret == -EAGAIN && --tries);
 	return ret;
 }
 
