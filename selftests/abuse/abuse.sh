@@ -77,7 +77,7 @@ places_up()
 	in_u ip link set v0w up
 	in_u rdma link add tern_u type tern netdev v0u
 	chmod 0666 /dev/infiniband/uverbs* /dev/infiniband/rdma_cm /dev/udmabuf
-	refs=$(</sys/module/tern/refcnt)
+	look_before
 }
 
 # uverbs DEVICE: its file
@@ -101,8 +101,11 @@ as()
 
 # ---- a program -------------------------------------------------------------------------
 
-objects_left() { [[ $(rdma resource show) =~ (qp|cm_id|mr|ctx|srq|cq|pd)\ [1-9] ]]; }
-all_gone() { ! objects_left && [ "$(</sys/module/tern/refcnt)" = "$refs" ]; }
+look_before() { refs=$(</sys/module/tern/refcnt) objects=$(rdma resource show); }
+all_gone()
+{
+	[ "$(</sys/module/tern/refcnt)" = "$refs" ] && [ "$(rdma resource show)" = "$objects" ]
+}
 no_report() { [ ! -s "$TMP/reports" ] || { cat "$TMP/reports"; return 1; }; }
 
 # program WHO SEED [OPTION...]: run it, and look at what it leaves
@@ -156,10 +159,11 @@ choose()
 
 # ---- fewer steps -------------------------------------------------------------------------
 
-# fails LIST: the program of these steps fails
+# fails LIST: the program of these steps fails. What those before it left does not count.
 fails()
 {
 	: >"$TMP/reports"
+	look_before
 	! program "${who:-nobody}" "$seed" only="$1" >"$TMP/program" 2>&1
 }
 
@@ -228,6 +232,27 @@ coverage()
 		}'
 }
 
+# done_of OP: how often it was done by all programs
+done_of()
+{
+	awk -v op="$1" '$2 == op && NF == 4 { n += $3 } END { print n + 0 }' "$TMP/counts"
+}
+
+# Programs that are refused at the door find nothing: a half of them has to have done each.
+come_far()
+{
+	local op n programs
+
+	programs=$(wc -l <"$TMP/ran")
+	for op in MAP_RING CM_ACCEPT POST; do
+		n=$(done_of $op)
+		if [ $((2 * n)) -lt "$programs" ]; then
+			echo "$op was done $n times by $programs programs"
+			return 1
+		fi
+	done
+}
+
 # calls: of each op, how many were done and refused
 calls()
 {
@@ -265,7 +290,7 @@ else
 	known=() users=() ran=0 told=0 end=$((SECONDS + seconds))
 	[ -n "${TERN_SET_SEED:-}" ] || mapfile -t known < <(grep -E "^[0-9]+ ${who:-.*}$" corpus)
 	[ ! -e $counted ] || cat $counted >"$TMP/blocks"
-	: >"$TMP/new"
+	: >"$TMP/new"; : >"$TMP/ran"; : >"$TMP/counts"
 	seed=$((seed - per_point))
 	while [ $SECONDS -lt $end ]; do
 		choose
@@ -275,6 +300,7 @@ else
 	done
 	sort -k1,1nr -s "$TMP/new" | awk -v few=$few '$1 > few { print "# corpus: " $2 " " $3 }'
 	echo "# $(wc -l <"$TMP/ran") programs, $(awk '/^# / { n += $(NF - 1) + $NF } END { print n }' "$TMP/counts") calls"
+	point "programs map rings, connect and post" come_far
 	[ -z "$verbose" ] || calls
 fi
 [ ! -e $covered ] || coverage

@@ -54,6 +54,7 @@ bool tern_nth(int *id, const char *file, int line, const char *what);
 #define NTH_xa_store(...)		NTH("xa_store", XA_ERROR(-ENOMEM), xa_store(__VA_ARGS__))
 
 #define NTH_ib_register_device(...)	NTH_INT(ib_register_device, -ENOMEM, __VA_ARGS__)
+#define NTH_ib_device_set_netdev(...)	NTH_INT(ib_device_set_netdev, -ENOMEM, __VA_ARGS__)
 #define NTH_ib_register_client(...)	NTH_INT(ib_register_client, -ENOMEM, __VA_ARGS__)
 #define NTH_rdma_user_mmap_entry_insert(...) \
 	NTH_INT(rdma_user_mmap_entry_insert, -ENOMEM, __VA_ARGS__)
@@ -78,6 +79,8 @@ bool tern_nth(int *id, const char *file, int line, const char *what);
 #define NTH_kernel_getsockname(...)	NTH_INT(kernel_getsockname, -ENOTCONN, __VA_ARGS__)
 #define NTH_kernel_getpeername(...)	NTH_INT(kernel_getpeername, -ENOTCONN, __VA_ARGS__)
 #define NTH_tcp_sendmsg_locked(...)	NTH_INT(tcp_sendmsg_locked, -EAGAIN, __VA_ARGS__)
+#define NTH_ip_setsockopt(...)		NTH_INT(ip_setsockopt, -ENOMEM, __VA_ARGS__)
+#define NTH_sock_bindtoindex(...)	NTH_INT(sock_bindtoindex, -ENODEV, __VA_ARGS__)
 #define NTH_register_pernet_subsys(...)	NTH_INT(register_pernet_subsys, -ENOMEM, __VA_ARGS__)
 #define NTH_register_netdevice_notifier(...) \
 	NTH_INT(register_netdevice_notifier, -ENOMEM, __VA_ARGS__)
