@@ -83,11 +83,11 @@ static bool alloc_block(struct page_frag *frag)
 	int order;
 
 	frag->page = NULL;
-	for (order = LARGE_ORDER; !frag->page && order >= (int)BLOCK_ORDER; order--) {
+	for (order = LARGE_ORDER; !frag->page && order >= BLOCK_ORDER; order--) {
 		gfp_t block = gfp | __GFP_COMP | __GFP_NORETRY;
 
 		/* wake who makes pages free for the common size alone */
-		if (order > (int)BLOCK_ORDER)
+		if (order > BLOCK_ORDER)
 			block &= ~__GFP_KSWAPD_RECLAIM;
 		frag->page = alloc_pages(block, order);
 	}

@@ -328,29 +328,23 @@ static bool start_wqe_msg(struct tern_stream *s)
 	return true;
 }
 
-static bool start_hello(struct tern_stream *s, const struct tern_hello_msg *hello)
-{
-	struct tern_tx *tx = &s->tx;
-
-	tern_rdmap_build_write(&tx->msg, tern_tx_version(s), TERN_HELLO_STAG,
-			       tern_hello_to(hello), 0);
-	tx->hello_role = hello->role;
-	tx->source = TERN_TX_HELLO;
-	return true;
-}
-
 /*
  * Send the hello that is due in front of a ULP's message or, without @ulp, of any. On most
  * connections none is left: a call would be too much for each message.
  */
 static noinline bool start_due_hello(struct tern_stream *s, bool ulp)
 {
+	struct tern_tx *tx = &s->tx;
 	struct tern_hello_msg hello;
 
 	if (!(ulp ? tern_hello_before_ulp(&s->agree.hello, &hello) :
 		    tern_hello_next(&s->agree.hello, &hello)))
 		return false;
-	return start_hello(s, &hello);
+	tern_rdmap_build_write(&tx->msg, tern_tx_version(s), TERN_HELLO_STAG,
+			       tern_hello_to(&hello), 0);
+	tx->hello_role = hello.role;
+	tx->source = TERN_TX_HELLO;
+	return true;
 }
 
 static bool may_have_hello(const struct tern_stream *s)
