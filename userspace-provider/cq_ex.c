@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cq.h"
+#include "tern.h"
 #include "terndv.h"
 
 static int step(struct tern_cq *cq)
@@ -24,6 +25,8 @@ static int step(struct tern_cq *cq)
 	cq->cur = tern_ring_entry(&cq->ring, cq->ring.index);
 	cq->vcq.cq_ex.wr_id = cq->cur->wr_id;
 	cq->vcq.cq_ex.status = cq->cur->status;
+	/* the program may post already while it reads the completion */
+	tern_polled_count(&to_tern_context(cq->vcq.cq.context)->polled, cq->cur);
 	return 0;
 }
 

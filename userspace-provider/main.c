@@ -26,6 +26,7 @@ static void context_free(struct ibv_context *ibctx)
 	struct tern_context *ctx = to_tern_context(ibctx);
 
 	tern_doorbell_close(ctx);
+	tern_polled_free(&ctx->polled);
 	verbs_uninit_context(&ctx->vctx);
 	free(ctx);
 }
@@ -85,6 +86,7 @@ static int get_context(struct tern_context *ctx)
 	/* the shorter answer of a kernel without extensions leaves these zero */
 	ctx->features = resp.drv_payload.features;
 	ctx->lazy = resp.drv_payload.doorbell & TERN_DOORBELL_MORE;
+	ctx->counts_silent = resp.drv_payload.counts_silent;
 	return 0;
 }
 

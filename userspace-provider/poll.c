@@ -8,6 +8,7 @@
 #include <ccan/array_size.h>
 
 #include "cq.h"
+#include "tern.h"
 
 static const enum ibv_wc_opcode wc_opcodes[] = {
 	[TERN_WR_SEND]			= IBV_WC_SEND,
@@ -78,6 +79,7 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	struct tern_ring *ring = &cq->ring;
+	const struct tern_cqe *cqe;
 	uint32_t avail;
 	bool flush;
 	int i;
@@ -89,8 +91,11 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 		errno = EIO;
 		return -EIO;
 	}
-	for (i = 0; i < count && avail; i++, avail--)
-		wc_fill(&wc[i], tern_ring_entry(ring, ring->index++));
+	for (i = 0; i < count && avail; i++, avail--) {
+		cqe = tern_ring_entry(ring, ring->index++);
+		wc_fill(&wc[i], cqe);
+		tern_polled_count(&to_tern_context(ibcq->context)->polled, cqe);
+	}
 	if (i > 0)
 		tern_ring_release(ring);
 	flush = tern_cq_polled(cq, !avail);

@@ -54,6 +54,22 @@ static int map_queues(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr,
 	return err;
 }
 
+/* Completions come only for what is posted: later than this. */
+static int count_polled(struct tern_qp *qp, struct tern_context *ctx, bool has_rq)
+{
+	struct tern_polled *polled;
+
+	if (!ctx->counts_silent)
+		return 0;
+	polled = tern_polled_get(&ctx->polled, qp->qpn);
+	if (!polled)
+		return ENOMEM;
+	qp->sq.ring.polled = &polled->sends;
+	if (has_rq)
+		qp->rq.ring.polled = &polled->recvs;
+	return 0;
+}
+
 static int bring_up(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr)
 {
 	struct ibv_qp_init_attr_ex known = *attr;
@@ -70,17 +86,25 @@ static int bring_up(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr)
 		return err;
 	attr->cap = known.cap;
 
-	err = map_queues(qp, attr, &resp.drv_payload);
-	if (err) {
-		ibv_cmd_destroy_qp(&qp->vqp.qp);
-		return err;
-	}
 	qp->qpn = resp.drv_payload.qpn;
+	err = map_queues(qp, attr, &resp.drv_payload);
+	if (err)
+		goto err_destroy;
+	err = count_polled(qp, to_tern_context(attr->pd->context), !attr->srq);
+	if (err)
+		goto err_unmap;
 	qp->max_inline = resp.drv_payload.max_inline;
 	qp->always = attr->sq_sig_all ? TERN_WR_SIGNALED : 0;
 	if (to_tern_context(attr->pd->context)->lazy && attr->send_cq && attr->recv_cq)
 		tern_lazy_init(qp, to_tern_cq(attr->send_cq), to_tern_cq(attr->recv_cq));
 	return 0;
+
+err_unmap:
+	tern_queue_destroy(&qp->rq);
+	tern_queue_destroy(&qp->sq);
+err_destroy:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+	return err;
 }
 
 static int check_init(const struct ibv_qp_init_attr_ex *attr)

@@ -23,7 +23,9 @@
  * @stride: bytes from one entry to the next
  * @limit: entries that may be in flight, at most mask + 1
  * @index: the provider's index: next to publish (SQ, RQ, SRQ) or to consume (CQ)
- * @peer: the kernel's index when it was last read
+ * @peer: the kernel's index when it was last read; of an SQ or RQ with @polled: the
+ *	entries before this index made room
+ * @polled: completions of an SQ or RQ that were polled; else NULL
  */
 struct tern_ring {
 	struct tern_ring_hdr *hdr;
@@ -33,6 +35,7 @@ struct tern_ring {
 	uint32_t limit;
 	uint32_t index;
 	uint32_t peer;
+	const uint32_t *polled;
 };
 
 int tern_ring_map(struct tern_ring *ring, int cmd_fd,
@@ -51,6 +54,23 @@ static inline void *tern_ring_entry(const struct tern_ring *ring,
 }
 
 /*
+ * Producer: the entries before this index made room, see struct tern_ring_hdr. None that
+ * the kernel still has: a QP may have the number, and so the completions, of one that
+ * was destroyed.
+ */
+static inline uint32_t tern_ring_ended(const struct tern_ring *ring)
+{
+	uint32_t ended, cons;
+
+	if (!ring->polled)
+		return __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
+	ended = __atomic_load_n(ring->polled, __ATOMIC_ACQUIRE) +
+		__atomic_load_n(&ring->hdr->silent, __ATOMIC_RELAXED);
+	cons = __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
+	return (int32_t)(cons - ended) < 0 ? cons : ended;
+}
+
+/*
  * Producer: is there no room for an entry at @next? The kernel's cache line is read
  * only when @peer says that the ring is full.
  */
@@ -58,7 +78,7 @@ static inline bool tern_ring_full(struct tern_ring *ring, uint32_t next)
 {
 	if (next - ring->peer < ring->limit)
 		return false;
-	ring->peer = __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
+	ring->peer = tern_ring_ended(ring);
 	return next - ring->peer >= ring->limit;
 }
 

@@ -8,18 +8,24 @@
 #include <infiniband/driver.h>
 #include <rdma/tern-abi.h>
 
+#include "polled.h"
+
 /**
  * struct tern_context - an open device
  * @vctx: what libibverbs sees
  * @doorbell: file descriptor of the doorbell
  * @features: enum tern_feature that the kernel knows
  * @lazy: the kernel knows TERN_DOORBELL_MORE
+ * @counts_silent: the kernel counts @silent of struct tern_ring_hdr
+ * @polled: used if it does
  */
 struct tern_context {
 	struct verbs_context vctx;
 	int doorbell;
 	uint32_t features;
 	bool lazy;
+	bool counts_silent;
+	struct tern_polled_table polled;
 };
 
 static inline struct tern_context *to_tern_context(struct ibv_context *ctx)

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Completion queues: moderation, and, where the core offers it, resize. */
+/*
+ * Completion queues: moderation, when their completions make room, and, where the core
+ * offers it, resize.
+ */
 #include "kverbs.h"
 
 #define N		40
 #define PERIOD_US	60000
+#define DEPTH		16
+#define MOST		(10 * DEPTH)
 
 static int handler_called(struct kv_end *e, int before)
 {
@@ -42,6 +47,86 @@ static int moderated(struct kv_test *t)
 	if (!ret && took < PERIOD_US)
 		ret = kv_fail(-EPROTO, "the event came after %lld us", took);
 	return ret ?: kv_ok(a, &op[1]) ?: kv_ok(b, &op[0]);
+}
+
+static int post_write(struct kv_end *e, struct kv_op *op)
+{
+	return kv_post_rdma(e, op, IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, NULL, 0, 0, 0);
+}
+
+static int post_recv(struct kv_end *e, struct kv_op *op)
+{
+	return kv_post_recv(e, op, NULL, 0);
+}
+
+/* check that there is room for @want posts, and for no more within 20 ms */
+static int has_room(struct kv_end *e, struct kv_op *op, int want,
+		    int (*post)(struct kv_end *e, struct kv_op *op))
+{
+	int tries = 0, n = 0, ret;
+
+	while (tries < 200 && n < MOST) {
+		ret = post(e, &op[n]);
+		if (!ret) {
+			n++;
+			continue;
+		}
+		if (ret != -ENOMEM)
+			return kv_fail(ret, "post %d returned %d", n, ret);
+		tries++;
+		usleep_range(100, 200);
+	}
+	if (n == want)
+		return 0;
+	/* the CQ may have overflowed, and would lose the completion of a drain */
+	rdma_destroy_qp(e->id);
+	e->qp = NULL;
+	return kv_fail(-EPROTO, "%d posts have room, not %d", n, want);
+}
+
+static int all_ok(struct kv_end *e, struct kv_op *op, int n)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < n && !ret; i++)
+		ret = kv_ok(e, &op[i]);
+	return ret;
+}
+
+/* The CQ is as long as the queue. */
+static int room_of_sends(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a;
+	struct kv_op *op = kv_ops(t, 2 * MOST);
+
+	if (!op)
+		return -ENOMEM;
+	return has_room(a, op, a->scq->cqe, post_write) ?:
+	       all_ok(a, op, a->scq->cqe) ?:
+	       has_room(a, op + MOST, a->scq->cqe, post_write) ?:
+	       all_ok(a, op + MOST, a->scq->cqe);
+}
+
+/* fill b's receive queue, and empty it by messages whose completions make room at the poll */
+static int one_round(struct kv_test *t, struct kv_op *recv, struct kv_op *send)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	int i, ret;
+
+	ret = has_room(b, recv, DEPTH, post_recv);
+	for (i = 0; i < DEPTH && !ret; i++)
+		ret = kv_post_send(a, &send[i], IB_WR_SEND, IB_SEND_SIGNALED, NULL, 0, 0) ?:
+		      kv_ok(a, &send[i]);
+	return ret ?: has_room(b, recv + DEPTH, 0, post_recv) ?: all_ok(b, recv, DEPTH);
+}
+
+static int room_of_receives(struct kv_test *t)
+{
+	struct kv_op *recv = kv_ops(t, 2 * MOST), *send = kv_ops(t, 2 * DEPTH);
+
+	if (!recv || !send)
+		return -ENOMEM;
+	return one_round(t, recv, send) ?: one_round(t, recv + MOST, send + DEPTH);
 }
 
 #ifdef KV_HAVE_RESIZE_CQ
@@ -93,6 +178,10 @@ static int resized(struct kv_test *t)
 const struct kv_case kv_cq_cases[] = {
 	{ "modify_cq__a_moderated_event_waits_for_the_period", moderated,
 	  { .poll = KV_RAW } },
+	{ "post__sends_have_room_when_they_are_polled", room_of_sends,
+	  { .poll = KV_RAW, .depth = DEPTH, .cqe = DEPTH } },
+	{ "post__receives_have_room_when_they_are_polled", room_of_receives,
+	  { .poll = KV_RAW, .depth = DEPTH, .cqe = DEPTH } },
 #ifdef KV_HAVE_RESIZE_CQ
 	{ "resize_cq__keeps_unpolled_completions_in_order", resized,
 	  { .poll = KV_RAW } },

@@ -108,22 +108,13 @@ static int polled(struct ibv_cq *cq)
 
 /* ---- what keeps a state ------------------------------------------------------------------ */
 
-/*
- * Keep the send queue full of @op, with no more that is not polled than its CQ holds: an entry may
- * complete, and make room, before the next one is posted.
- */
+/* keep the send queue full of @op; its CQ is as long */
 static bool keep_full(enum ibv_wr_opcode op, uint32_t len)
 {
-	static int open;
-	int n = polled(near.scq);
-	bool some = n > 0;
+	bool some = polled(near.scq) > 0;
 
-	if (some)
-		open -= n;
-	while (!over && open < near.scq->cqe && post(op, len)) {
-		open++;
+	while (!over && post(op, len))
 		some = true;
-	}
 	return some;
 }
 

@@ -84,6 +84,8 @@ static void consumers_wild(void)
 	vandal_up();
 	sq->cons = 0x12345678;
 	rq->cons = 0x87654321;
+	sq->silent = -1;
+	rq->silent = 0x10;
 	sq->flags = -1;
 	rq->flags = -1;
 	for (i = 0; i < 4; i++) {
@@ -547,7 +549,7 @@ static void resize_twice_at_once(void)
 	for (i = 0; i < 500; i++) {
 		if (state_of(&v) == IBV_QPS_RTS)
 			post_rdma(&v, &w, IBV_WR_RDMA_WRITE, i, 0, 8, 0,
-				  i % 8 ? 0 : IBV_SEND_SIGNALED);
+				  i % 64 ? 0 : IBV_SEND_SIGNALED);
 		usleep(200);
 	}
 	for (k = 0; k < 2; k++) {

@@ -36,9 +36,11 @@ static struct {
 	uint32_t abi_version;
 	uint32_t features;	/* 0: of a kernel that does not answer it */
 	uint32_t doorbell;	/* likewise */
+	uint32_t counts_silent;	/* likewise */
 	struct tern_uring ring;	/* of the next object */
 	struct tern_uring rq;
 	uint32_t max_inline;
+	uint32_t qpn;		/* of the next QP, 0: 5 */
 	uint64_t wc_flags;	/* of the last CQ */
 	int doorbell_fd;
 } kernel;
@@ -72,6 +74,8 @@ static inline int make_context(struct ib_uverbs_get_context_resp *resp)
 		ours->drv_payload.features = kernel.features;
 	if (kernel.doorbell)
 		ours->drv_payload.doorbell = kernel.doorbell;
+	if (kernel.counts_silent)
+		ours->drv_payload.counts_silent = kernel.counts_silent;
 	return create(CONTEXT);
 }
 
@@ -204,7 +208,7 @@ int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp,
 	expect_eq(resp_size, sizeof(*ours));
 	ours->drv_payload.sq = kernel.ring;
 	ours->drv_payload.rq = kernel.rq;
-	ours->drv_payload.qpn = 5;
+	ours->drv_payload.qpn = kernel.qpn ? kernel.qpn : 5;
 	ours->drv_payload.max_inline = kernel.max_inline;
 	qp->comp_mask = 0;
 	qp->qp.context = context;

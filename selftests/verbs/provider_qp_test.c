@@ -77,6 +77,41 @@ static void qp__with_an_srq_has_no_receive_ring(void)
 	expect(nothing_left());
 }
 
+/* an SRQ has room when an entry was taken */
+static void qp__counts_what_is_polled_if_the_kernel_counts_the_rest(void)
+{
+	struct ibv_qp_init_attr attr = qp_attr(), shared = attr;
+	struct ibv_context *ctx;
+	struct ibv_srq srq = {};
+	struct ibv_pd *pd;
+	struct ibv_qp *qp;
+	uint32_t counts;
+
+	shared.srq = &srq;
+	for (counts = 0; counts < 2; counts++) {
+		kernel.counts_silent = counts;
+		ctx = open_context();
+		pd = alloc_pd(ctx);
+		qp = tern_qp_create(pd, &attr);
+		expect(qp && !!to_tern_qp(qp)->sq.ring.polled == !!counts);
+		expect(qp && !!to_tern_qp(qp)->rq.ring.polled == !!counts);
+		expect(!qp || !tern_qp_destroy(qp));
+		qp = tern_qp_create(pd, &shared);
+		expect(qp && !!to_tern_qp(qp)->sq.ring.polled == !!counts);
+		expect(qp && !to_tern_qp(qp)->rq.ring.polled);
+		expect(!qp || !tern_qp_destroy(qp));
+		kernel.qpn = 1 << TERN_QPN_BITS;
+		qp = tern_qp_create(pd, &attr);
+		expect(!!qp == !counts);
+		expect(!qp || !tern_qp_destroy(qp));
+		kernel.qpn = 0;
+		expect(!tern_pd_dealloc(pd));
+		close_context(ctx);
+		expect(nothing_left());
+	}
+	kernel.counts_silent = 0;
+}
+
 static void qp_ex__has_the_requested_wr_calls(void)
 {
 	struct ibv_context *ctx = open_context();
@@ -201,6 +236,7 @@ static const struct tap_test tests[] = {
 	TEST(qp__a_failure_at_any_step_undoes_the_others),
 	TEST(qp__returns_the_granted_capacities),
 	TEST(qp__with_an_srq_has_no_receive_ring),
+	TEST(qp__counts_what_is_polled_if_the_kernel_counts_the_rest),
 	TEST(qp_ex__has_the_requested_wr_calls),
 	TEST(qp_ex__has_what_the_kernel_knows),
 	TEST(qp__entries_have_room_for_an_atomic),

@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 	static const struct tap_theme *const themes[] = {
 		&resize_theme, &moderate_theme, &cq_ex_theme, &wr_ex_theme,
 		&srq_theme, &fork_theme, &query_theme, &batching_theme,
-		&overflow_theme,
+		&overflow_theme, &room_theme,
 		/* last: it deletes the device */
 		&event_theme, NULL,
 	};

@@ -28,6 +28,6 @@ bool says(const char *command, const char *const *words);
 
 extern const struct tap_theme resize_theme, moderate_theme, cq_ex_theme;
 extern const struct tap_theme wr_ex_theme, srq_theme, fork_theme, query_theme;
-extern const struct tap_theme batching_theme, overflow_theme, event_theme;
+extern const struct tap_theme batching_theme, overflow_theme, room_theme, event_theme;
 
 #endif /* VERBS_QUEUE_VERBS_H */

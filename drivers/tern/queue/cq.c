@@ -151,10 +151,11 @@ void tern_cq_end(struct tern_cq_batch *b)
 	search_qps(cq->losses);
 }
 
-void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
+u32 tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 {
 	struct tern_cq_batch b;
 	struct tern_cqe *cqe;
+	u32 lost;
 
 	tern_cq_begin(cq, &b);
 	for (; n; n--, cqes++) {
@@ -166,7 +167,9 @@ void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n)
 		trace_tern_cqe(cq->cqn, cqes->qpn, cqes->opcode, cqes->status,
 			       cqes->byte_len);
 	}
+	lost = b.n > b.room ? b.n - b.room : 0;
 	tern_cq_end(&b);
+	return lost;
 }
 
 u32 tern_cq_polled(struct tern_cq *cq, u32 *backlog)

@@ -147,8 +147,8 @@ static inline struct tern_cqe *tern_cq_next(struct tern_cq_batch *b, u16 flags, 
  */
 void tern_cq_end(struct tern_cq_batch *b);
 
-/* a batch of @n completions, without timestamps; Context: as tern_cq_begin() */
-void tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n);
+/* a batch of @n completions, without timestamps; Context: as tern_cq_begin(). Return: lost */
+u32 tern_cq_push(struct tern_cq *cq, const struct tern_cqe *cqes, u32 n);
 
 /**
  * tern_cq_polled() - how far a program has polled

@@ -41,14 +41,24 @@ void tern_recvq_destroy(struct tern_recvq *recvq)
 	tern_queue_retire(&recvq->q, &recvq->lock);
 }
 
+/* the rule for programs, see struct tern_ring_hdr; no entry that waits is overwritten */
+static bool is_full(const struct tern_recvq *recvq)
+{
+	u32 ended = READ_ONCE(recvq->q.hdr->silent) + READ_ONCE(recvq->polled);
+
+	/* pairs with the release: what is overwritten was read */
+	if (recvq->prod - smp_load_acquire(&recvq->cons) >= recvq->max_wr)
+		return true;
+	return !recvq->shared && recvq->prod - ended >= recvq->max_wr;
+}
+
 /* fill the entry at @recvq->prod; the caller publishes it */
 static int post_one(struct tern_recvq *recvq, const struct ib_recv_wr *wr)
 {
 	struct tern_rqe *rqe = tern_queue_entry(&recvq->q, recvq->prod);
 
 	lockdep_assert_held(&recvq->lock);
-	/* pairs with the release: what is overwritten was read */
-	if (recvq->prod - smp_load_acquire(&recvq->cons) >= recvq->max_wr)
+	if (is_full(recvq))
 		return -ENOMEM;
 	if (wr->num_sge < 0 || wr->num_sge > recvq->max_sge)
 		return -EINVAL;
@@ -111,6 +121,12 @@ int tern_recvq_take(struct tern_recvq *recvq, struct tern_recv *recv)
 	smp_store_release(&recvq->cons, cons + 1);
 	tern_ring_publish(&recvq->q.hdr->cons, cons + 1);
 	return ret;
+}
+
+void tern_recvq_lost(struct tern_recvq *recvq, u32 n)
+{
+	recvq->silent += n;
+	WRITE_ONCE(recvq->q.hdr->silent, recvq->silent);
 }
 
 u32 tern_recvq_level(const struct tern_recvq *recvq)

@@ -18,6 +18,9 @@
  *	interrupts off. The stream lock guards @cons of an RQ
  * @prod: kernel users: next index to fill
  * @cons: next index to take
+ * @silent: of an RQ: entries whose completion was lost, as the ring says
+ * @polled: likewise, of kernel users: completions that were polled; the lock of the CQ guards it
+ * @shared: of an SRQ: entries make room when they are taken
  * @max_sge: elements an entry may have
  * @max_wr: entries the user asked for (granted), at most @q.size
  */
@@ -26,6 +29,9 @@ struct tern_recvq {
 	spinlock_t lock;	/* see above */
 	u32 prod;
 	u32 cons;
+	u32 silent;
+	u32 polled;
+	bool shared;
 	u32 max_sge;
 	u32 max_wr;
 };
@@ -86,6 +92,9 @@ int tern_recvq_post(struct tern_recvq *recvq, const struct ib_recv_wr *wr,
  * is consumed, and @recv->wr_id is valid); -EOVERFLOW when the program's index is out of range.
  */
 int tern_recvq_take(struct tern_recvq *recvq, struct tern_recv *recv);
+
+/* @n completions of an RQ were lost; the lock that guards @cons is held */
+void tern_recvq_lost(struct tern_recvq *recvq, u32 n);
 
 /**
  * tern_recvq_level() - entries posted and not taken, 0..q.size

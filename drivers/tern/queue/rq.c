@@ -82,8 +82,13 @@ void tern_rq_fail(struct tern_rq *rq, enum ib_wc_status status)
 
 void tern_rq_publish(struct tern_rq *rq)
 {
-	if (rq->cqe_nr)
-		tern_cq_push(rq->cq, rq->cqes, rq->cqe_nr);
+	u32 lost;
+
+	if (!rq->cqe_nr)
+		return;
+	lost = tern_cq_push(rq->cq, rq->cqes, rq->cqe_nr);
+	if (lost && !rq->srq)
+		tern_recvq_lost(&rq->own, lost);
 	rq->cqe_nr = 0;
 }
 

@@ -280,6 +280,16 @@ static int fill_sqe(struct tern_sq *sq, struct tern_sqe *sqe,
 	return fill_sges(sq, sqe, wr);
 }
 
+/* the rule for programs, see struct tern_ring_hdr; no entry in progress is overwritten */
+static bool is_full(const struct tern_sq *sq)
+{
+	u32 ended = READ_ONCE(sq->q.hdr->silent) + READ_ONCE(sq->polled);
+
+	lockdep_assert_held(&sq->lock);
+	return sq->prod - ended >= sq->q.size ||
+	       tern_ring_space(sq->prod, &sq->q.hdr->cons, sq->q.size) <= 0;
+}
+
 int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
 		 const struct ib_send_wr **bad_wr)
 {
@@ -288,8 +298,7 @@ int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
 
 	spin_lock_irqsave(&sq->lock, flags);
 	for (; wr; wr = wr->next) {
-		if (tern_ring_space(sq->prod, &sq->q.hdr->cons,
-				    sq->q.size) <= 0) {
+		if (is_full(sq)) {
 			ret = -ENOMEM;
 			break;
 		}

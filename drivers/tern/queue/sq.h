@@ -71,6 +71,8 @@ const struct tern_wr_row *tern_wr_row(u8 opcode);
  * @sent: the send engine is done with the entries before this index: TCP took them, or
  *	the stream is flushed
  * @tail: oldest entry without a completion
+ * @silent: entries that ended without one, as the ring says
+ * @polled: kernel users: completions that were polled; the lock of @cq guards it
  * @stop: in CLOSING: entries from this index on are flushed, not sent
  * @max_wr: entries that were granted
  * @max_sge: elements of an entry
@@ -83,7 +85,7 @@ const struct tern_wr_row *tern_wr_row(u8 opcode);
  * @flush_left: entries never started that the flush may still find
  *
  * The stream lock, see tern_stream_lock(), guards what changes after creation,
- * apart from @prod.
+ * apart from @prod and @polled.
  */
 struct tern_sq {
 	struct tern_queue q;
@@ -96,6 +98,8 @@ struct tern_sq {
 	u32 known;
 	u32 sent;
 	u32 tail;
+	u32 silent;
+	u32 polled;
 	u32 stop;
 	u32 max_wr;
 	u32 max_sge;

@@ -44,14 +44,15 @@ void tern_sq_sent(struct tern_sq *sq, u32 head)
 	}
 }
 
-static void sq_write_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
+/* false: the CQ is full */
+static bool sq_write_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
 			 struct tern_cq_batch *b)
 {
 	struct tern_cqe *cqe = tern_cq_next(b, 0, slot->status);
 	u32 byte_len = slot->response ? slot->len : 0;
 
 	if (!cqe)
-		return;
+		return false;
 	*cqe = (struct tern_cqe) {
 		.wr_id = slot->wr_id,
 		.opcode = slot->opcode,
@@ -62,6 +63,7 @@ static void sq_write_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
 		.timestamp = b->now,
 	};
 	trace_tern_cqe(b->cq->cqn, sq->qpn, slot->opcode, slot->status, byte_len);
+	return true;
 }
 
 static bool sq_wants_cqe(const struct tern_sq *sq,
@@ -81,8 +83,8 @@ static bool sq_retire(struct tern_sq *sq, u32 end, struct tern_cq_batch *b)
 			break;
 		if (b->n == TERN_CQE_BATCH)
 			return false;
-		if (sq_wants_cqe(sq, slot))
-			sq_write_cqe(sq, slot, b);
+		if (!sq_wants_cqe(sq, slot) || !sq_write_cqe(sq, slot, b))
+			sq->silent++;
 		slot->done = false;
 		sq->tail++;
 	}
@@ -103,7 +105,8 @@ static void sq_complete_to(struct tern_sq *sq, u32 end)
 	do {
 		tern_cq_begin(sq->cq, &b);
 		done = sq_retire(sq, end, &b);
-		/* who sees a completion finds room in the queue */
+		/* who polls a completion finds room in the queue */
+		WRITE_ONCE(sq->q.hdr->silent, sq->silent);
 		tern_ring_publish(&sq->q.hdr->cons, sq->tail);
 		tern_cq_end(&b);
 	} while (!done);

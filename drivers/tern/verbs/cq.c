@@ -52,6 +52,14 @@ static void fill_wc(const struct tern_cqe *cqe, struct ib_qp *ibqp,
 	}
 }
 
+/* its entry makes room, see struct tern_ring_hdr */
+static void count_polled(struct tern_stream *s, const struct tern_cqe *cqe)
+{
+	u32 *polled = cqe->opcode < TERN_WR_RECV ? &s->sq.polled : &s->rq.own.polled;
+
+	WRITE_ONCE(*polled, *polled + 1);
+}
+
 /* false: the completion is of a destroyed QP, and dropped */
 static bool poll_one(struct tern_cq *cq, struct ib_wc *wc)
 {
@@ -61,8 +69,10 @@ static bool poll_one(struct tern_cq *cq, struct ib_wc *wc)
 	lockdep_assert_held(&cq->lock);
 	rcu_read_lock();
 	s = tern_stream_peek(&to_tern_dev(cq->ibcq.device)->streams, cqe->qpn);
-	if (s)
+	if (s) {
+		count_polled(s, cqe);
 		fill_wc(cqe, &tern_qp_of(s)->ibqp, wc);
+	}
 	rcu_read_unlock();
 	return s;
 }

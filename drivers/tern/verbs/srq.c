@@ -47,6 +47,7 @@ int tern_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 				init->attr.max_sge);
 	if (ret)
 		goto err_count;
+	srq->rq.shared = true;
 	ret = answer_create(srq, udata);
 	if (ret)
 		goto err_recvq;

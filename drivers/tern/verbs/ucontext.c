@@ -13,6 +13,7 @@ int tern_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		.max_inline = TERN_MAX_INLINE,
 		.features = TERN_FEATURES,
 		.doorbell = TERN_DOORBELL_MORE,
+		.counts_silent = 1,
 	};
 	struct tern_ucontext *uctx = to_tern_uctx(ibctx);
 	struct tern_device *dev = to_tern_dev(ibctx->device);

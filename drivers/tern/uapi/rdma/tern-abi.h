@@ -3,17 +3,15 @@
 /*
  * The ABI between tern.ko and its rdma-core provider.
  *
- * Every queue is one mapping: a struct tern_ring_hdr, then @entries entries of
- * @stride bytes from TERN_RING_DATA on. @entries is a power of two; the
- * indices run freely over 32 bits and are masked at the access, so
- * (producer - consumer) is the fill level, 0..@entries. All integers are in
- * host byte order unless their type says otherwise. Shared memory never holds
- * a pointer, and the kernel copies an entry once, into its own memory, before
- * it reads any field.
+ * Every queue is one mapping: a struct tern_ring_hdr, then @entries entries of @stride
+ * bytes from TERN_RING_DATA on. @entries is a power of two; the indices run freely over
+ * 32 bits and are masked at the access, so (producer - consumer) is the fill level,
+ * 0..@entries. All integers are in host byte order unless their type says otherwise.
+ * Shared memory never holds a pointer, and the kernel copies an entry once, into its own
+ * memory, before it reads any field.
  *
- * Publishing: the writer fills the entries, then stores the producer index
- * with release semantics; the reader loads it with acquire semantics. The
- * consumer index works the same in the other direction.
+ * Publishing: the writer fills the entries, then stores the producer index with release
+ * semantics; the reader loads it with acquire semantics. The consumer index likewise.
  */
 #ifndef _UAPI_TERN_ABI_H
 #define _UAPI_TERN_ABI_H
@@ -34,6 +32,8 @@
  * struct tern_ring_hdr - the control words of one shared queue
  * @prod: index of the next entry to publish; written by the producer
  * @cons: index of the next entry to consume; written by the consumer
+ * @silent: SQ and RQ: entries that ended without a completion: not signalled, or lost
+ *	by a full CQ; written by the kernel, if it has @counts_silent
  * @flags: SQ and RQ: enum tern_ring_flags, written by the kernel.
  *	CQ: enum tern_cq_arm, set by the program, taken (exchanged with
  *	TERN_CQ_ARM_NONE) by the kernel when it raises the event
@@ -43,15 +43,17 @@
  * @pad2: zero
  * @pad3: zero
  *
- * Each word has a cache line of its own. For SQ, RQ and SRQ the program is the
- * producer, for a CQ the kernel is. The program's side is never trusted: an
- * index out of range moves the QP to ERROR, or makes the CQ overflow.
+ * For SQ, RQ and SRQ the program is the producer, for a CQ the kernel is. The program's
+ * side is never trusted: an index out of range moves the QP to ERROR, or makes the CQ
+ * overflow. Entries in use are, of an SQ or RQ, @prod - @silent - completions that the
+ * program polled; of an SRQ, @prod - @cons.
  */
 struct tern_ring_hdr {
 	__u32 prod;
 	__u8 pad0[TERN_CACHELINE - 4];
 	__u32 cons;
-	__u8 pad1[TERN_CACHELINE - 4];
+	__u32 silent;
+	__u8 pad1[TERN_CACHELINE - 8];
 	__u32 flags;
 	__u8 pad2[TERN_CACHELINE - 4];
 	__u32 event;
@@ -80,11 +82,10 @@ enum tern_ring_flags {
  * @TERN_CQ_ARM_SOLICITED: the next solicited or failed completion
  * @TERN_CQ_ARM_NEXT: the next completion of any kind
  *
- * The program only raises the word (NEXT stays NEXT when it asks for
- * SOLICITED), executes a full barrier, and polls once more. If the ring holds
- * completions for which no event was raised (@prod is neither its own index nor
- * @event), it also calls REQ_NOTIFY_CQ, which raises the event at once.
- * Programs that arm late and then wait, like perftest, depend on that event.
+ * The program only raises the word (NEXT stays NEXT when it asks for SOLICITED), executes
+ * a full barrier, and polls once more. If the ring holds completions for which no event
+ * was raised (@prod is neither its own index nor @event), it also calls REQ_NOTIFY_CQ, which
+ * raises the event at once. Programs that arm late and then wait, like perftest, need it.
  */
 enum tern_cq_arm {
 	TERN_CQ_ARM_NONE = 0,
@@ -278,12 +279,16 @@ struct tern_cqe {
  * @max_inline: largest inline payload of a send, in bytes
  * @features: enum tern_feature that the kernel knows; 0 of a kernel without this field
  * @doorbell: TERN_DOORBELL_MORE if the kernel knows it; 0 likewise
+ * @counts_silent: 1 if the kernel counts @silent of struct tern_ring_hdr; 0 likewise
+ * @reserved: zero
  */
 struct tern_uresp_ucontext {
 	__u32 abi_version;
 	__u32 max_inline;
 	__u32 features;
 	__u32 doorbell;
+	__u32 counts_silent;
+	__u32 reserved;
 };
 
 /**
@@ -344,10 +349,9 @@ struct tern_uresp_create_qp {
 /* ---- the doorbell ------------------------------------------------------- */
 
 /*
- * A file descriptor per context, created by a driver method of the uverbs
- * ioctl() interface. ioctl(fd, TERN_IOC_DOORBELL, qpn) makes the kernel process
- * the queues of that QP. Errors: EINVAL unknown command, ENOENT the QP is not
- * of this context, EIO the device is gone.
+ * A file descriptor per context, created by a driver method of the uverbs ioctl()
+ * interface. ioctl(fd, TERN_IOC_DOORBELL, qpn) makes the kernel process the queues of that QP.
+ * Errors: EINVAL unknown command, ENOENT the QP is not of this context, EIO no device.
  */
 #define TERN_IOC_DOORBELL	0x7401
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copyright (c) 2026 The tern authors */
+/*
+ * How many completions of each QP were polled: its queues have room again when they are,
+ * see struct tern_ring_hdr. The counts are kept by QP number, not in the QP: a CQ may
+ * have completions of a QP that is being destroyed, or was.
+ */
+#ifndef TERN_PROVIDER_POLLED_H
+#define TERN_PROVIDER_POLLED_H
+
+#include <stdint.h>
+#include <rdma/tern-abi.h>
+
+#define TERN_QPN_BITS		24
+#define TERN_POLLED_BITS	12
+#define TERN_POLLED_PAGE	(1U << TERN_POLLED_BITS)
+
+/**
+ * struct tern_polled - completions of one QP that were polled
+ * @sends: of its SQ; the lock of that CQ guards it, and the SQ reads it
+ * @recvs: likewise, of its RQ or SRQ
+ */
+struct tern_polled {
+	uint32_t sends;
+	uint32_t recvs;
+};
+
+/**
+ * struct tern_polled_table - counts of all QPs of a context
+ * @pages: by the upper bits of the QP number; one that there is stays until the end
+ */
+struct tern_polled_table {
+	struct tern_polled *pages[1U << (TERN_QPN_BITS - TERN_POLLED_BITS)];
+};
+
+void tern_polled_free(struct tern_polled_table *table);
+
+/* The counts of a new QP, which are 0; NULL: no memory, or no such number. */
+struct tern_polled *tern_polled_get(struct tern_polled_table *table, uint32_t qpn);
+
+/* A completion was polled; the lock of the CQ is held. */
+static inline void tern_polled_count(struct tern_polled_table *table, const struct tern_cqe *cqe)
+{
+	struct tern_polled *page;
+	uint32_t qpn = cqe->qpn, *count;
+
+	if (qpn >> TERN_QPN_BITS)
+		return;
+	page = __atomic_load_n(&table->pages[qpn >> TERN_POLLED_BITS], __ATOMIC_ACQUIRE);
+	if (!page)
+		return;
+	page += qpn % TERN_POLLED_PAGE;
+	count = cqe->opcode < TERN_WR_RECV ? &page->sends : &page->recvs;
+	/* what the program does next it does after this, also in another thread */
+	__atomic_store_n(count, *count + 1, __ATOMIC_RELEASE);
+}
+
+#endif /* TERN_PROVIDER_POLLED_H */
