@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * One bug for each checker of the checked kernel, and a data race: uml-selftest and
- * race-selftest check that the lanes find them. Nothing else uses this module.
+ * One bug for each checker of the checked kernel, a data race, and a look that is too old when
+ * its turn comes: uml-selftest and race-selftest check that the lanes find them. Nothing else
+ * uses this module.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -123,6 +124,63 @@ static noinline void planted_marked(void)
 	both(count_marked);
 }
 
+static void hold(void)
+{
+	spin_lock(&spin);
+	spin_unlock(&spin);
+}
+
+/* The functions' own names, in parentheses, are no macros: the lane `race` has no pause here. */
+static void hold_unpaused(void)
+{
+	(spin_lock)(&spin);
+	(spin_unlock)(&spin);
+}
+
+/* turns of another thread, and those that came after a look and before the next */
+static unsigned int turns, between;
+
+static int look_twice(void *holds)
+{
+	void (*a_hold)(void) = holds;
+	unsigned int seen, i;
+
+	while (!kthread_should_stop()) {
+		seen = READ_ONCE(turns);
+		for (i = 0; i < 5; i++)
+			a_hold();
+		between += READ_ONCE(turns) - seen;
+		usleep_range(20, 40);
+	}
+	return 0;
+}
+
+static void take_turns(void (*holds)(void))
+{
+	struct task_struct *thread = kthread_run(look_twice, holds, "planted");
+	unsigned int i;
+
+	if (IS_ERR(thread))
+		return;
+	for (i = 1; i <= 200; i++) {
+		msleep(20);
+		WRITE_ONCE(turns, i);
+	}
+	kthread_stop(thread);
+	pr_warn("%s%u of 200 turns came between two looks\n",
+		between > 20 ? "BUG: " : "", between);
+}
+
+static noinline void planted_split(void)
+{
+	take_turns(hold);
+}
+
+static noinline void planted_unpaused(void)
+{
+	take_turns(hold_unpaused);
+}
+
 static noinline void planted_oops(void)
 {
 	char *p = NULL;
@@ -143,6 +201,8 @@ static const struct {
 	{ "leak", planted_leak },
 	{ "race", planted_race },
 	{ "marked", planted_marked },
+	{ "split", planted_split },
+	{ "unpaused", planted_unpaused },
 	{ "oops", planted_oops },
 };
 
