@@ -113,6 +113,16 @@ image_down()
 	store_down
 }
 
+# what a case that failed has left
+disk_clear()
+{
+	mountpoint -q $store || return 0
+	follow nvme target-down NQN=$NQN || true
+	follow iser target-down IQN=$IQN || true
+	losetup -d $DISK || true
+	umount $store
+}
+
 nvme_up()	{ image_up "$@"; follow nvme target DISK=$DISK SERVER=$IP_B NQN=$NQN; }
 nvme_down()	{ follow nvme target-down NQN=$NQN; image_down; }
 # The kernel's target says that its disk knows FUA, and passes it on only to a disk that does:
@@ -271,10 +281,23 @@ goes_on()
 	wait $stressor || true
 }
 
+# let_go: of what a case that failed has left
+let_go()
+{
+	local transport
+
+	umount -l "$mnt" 2>/dev/null || true
+	for transport in nvme iser; do
+		! has_disk || detach || true
+	done
+}
+
 # of_disk FS: transport is nvme or iser
 of_disk()
 {
 	meet
+	let_go
+	server disk_clear
 	server "${transport}_up" ext4 "$plant"
 	attach
 	"mkfs.$1" -q "$(disk)"
