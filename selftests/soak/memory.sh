@@ -62,6 +62,13 @@ fill()
 	done
 }
 
+# The kernel's log has no report but the OOM killer's own, and none afterwards.
+only_the_killer_reported()
+{
+	dmesg -c | sed -E '/ invoked oom-killer: /,/ oom-kill:|no killable processes/d' >"$TMP/log"
+	not grep -E "$TERN_BAD_LOG" "$TMP/log"
+}
+
 pressed()
 {
 	local mode
@@ -80,13 +87,7 @@ pressed()
 	[ "$(events high)" -gt 100 ]
 	[ "$(events oom_kill)" = 0 ]
 	group_down
-}
-
-# The kernel's log has no report but the OOM killer's own, and none afterwards.
-only_the_killer_reported()
-{
-	dmesg -c | sed -E '/ invoked oom-killer: /,/ oom-kill:|no killable processes/d' >"$TMP/log"
-	not grep -E "$TERN_BAD_LOG" "$TMP/log"
+	only_the_killer_reported
 }
 
 out_of_memory()
