@@ -22,34 +22,35 @@ fi
 mapfile -t imports < <(nm -u "$module" | awk '{ print $2 }')
 mapfile -t entries < <(grep -vE '^(#|$)' "$TOP/selftests/nth/unrefused")
 
-# matches NAME PATTERN
-matches()
+# in_list NAME PATTERN...
+in_list()
 {
-	# shellcheck disable=SC2053 # a glob is meant
-	[[ $1 == $2 ]]
+	local pattern
+
+	for pattern in "${@:2}"; do
+		# shellcheck disable=SC2053 # a glob is meant
+		[[ $1 != $pattern ]] || return 0
+	done
+	return 1
 }
 
 in_no_list()
 {
-	local name entry
+	local name
 
 	for name in "${imports[@]}"; do
-		for entry in "${entries[@]}"; do
-			! matches "$name" "$entry" || continue 2
-		done
-		echo "$name: make it a point (points.sed, points.h), or say in unrefused why not"
+		in_list "$name" "${entries[@]}" ||
+			echo "$name: make it a point (points.sed, points.h), or say in unrefused why not"
 	done
 }
 
 not_imported()
 {
-	local name entry
+	local entry
 
 	for entry in "${entries[@]}"; do
-		for name in "${imports[@]}"; do
-			! matches "$name" "$entry" || continue 2
-		done
-		echo "unrefused: tern does not import $entry, or only for a point"
+		printf '%s\n' "${imports[@]}" | grep -xe "${entry/%\*/.*}" >/dev/null ||
+			echo "unrefused: tern does not import $entry, or only for a point"
 	done
 }
 
