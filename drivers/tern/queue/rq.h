@@ -16,7 +16,7 @@ struct tern_srq;
 
 /**
  * struct tern_rq - receive side; guarded by the stream lock, but for what is posted to @own
- * @own: its queue; unused, and zero, with an SRQ
+ * @own: its queue; with an SRQ unused, and zero but for @own.polled
  * @srq: used in place of @own, or NULL
  * @cq: where it completes
  * @qpn: of the QP, for completions
