@@ -15,7 +15,7 @@
  * @vcq: what libibverbs sees
  * @ring: the entries; the kernel produces
  * @lock: guards @ring and @cur
- * @cur: the entry that an extended poll reads now; the kernel may not reuse it yet
+ * @cur: a copy of the entry that an extended poll reads now
  * @poller: the thread of an extended poll, which has @lock; 0 if there is none
  * @lazy: the QPs that have requests without a doorbell
  */
@@ -23,7 +23,7 @@ struct tern_cq {
 	struct verbs_cq vcq;
 	struct tern_ring ring;
 	struct tern_lock lock;
-	const struct tern_cqe *cur;
+	struct tern_cqe cur;
 	pthread_t poller;
 	struct tern_lazy_cq lazy;
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /*
- * Extended polling: the program reads the fields of one entry at a time from the
- * ring. The next poll, or end_poll(), releases the entry.
+ * Extended polling: the program reads the fields of one entry at a time, from a copy.
  */
 
 #include <errno.h>
@@ -13,30 +12,27 @@
 #include "tern.h"
 #include "terndv.h"
 
+/*
+ * The entry is given back at once: the program may post while it reads the completion, and
+ * what it posts needs a place in the CQ.
+ */
 static int step(struct tern_cq *cq)
 {
-	uint32_t avail = tern_ring_avail(&cq->ring);
+	struct tern_ring *ring = &cq->ring;
+	uint32_t avail = tern_ring_avail(ring);
 
 	if (!avail)
 		return ENOENT;
-	if (avail > cq->ring.limit)
+	if (avail > ring->limit)
 		return EIO;
 
-	cq->cur = tern_ring_entry(&cq->ring, cq->ring.index);
-	cq->vcq.cq_ex.wr_id = cq->cur->wr_id;
-	cq->vcq.cq_ex.status = cq->cur->status;
-	/* the program may post already while it reads the completion */
-	tern_polled_count(&to_tern_context(cq->vcq.cq.context)->polled, cq->cur);
+	cq->cur = *(const struct tern_cqe *)tern_ring_entry(ring, ring->index++);
+	tern_ring_release(ring);
+	tern_polled_count(&to_tern_context(cq->vcq.cq.context)->polled, cq->cur.qpn,
+			  cq->cur.opcode >= TERN_WR_RECV);
+	cq->vcq.cq_ex.wr_id = cq->cur.wr_id;
+	cq->vcq.cq_ex.status = cq->cur.status;
 	return 0;
-}
-
-static void give_back(struct tern_cq *cq)
-{
-	if (!cq->cur)
-		return;
-	cq->cur = NULL;
-	cq->ring.index++;
-	tern_ring_release(&cq->ring);
 }
 
 /* On success the lock is held until end_poll(). */
@@ -64,10 +60,7 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 
 static int next_poll(struct ibv_cq_ex *ibcq)
 {
-	struct tern_cq *cq = ex_to_tern_cq(ibcq);
-
-	give_back(cq);
-	return step(cq);
+	return step(ex_to_tern_cq(ibcq));
 }
 
 static void end_poll(struct ibv_cq_ex *ibcq)
@@ -75,7 +68,6 @@ static void end_poll(struct ibv_cq_ex *ibcq)
 	struct tern_cq *cq = ex_to_tern_cq(ibcq);
 	bool flush;
 
-	give_back(cq);
 	flush = tern_cq_polled(cq, !tern_ring_avail(&cq->ring));
 	__atomic_store_n(&cq->poller, 0, __ATOMIC_RELAXED);
 	tern_lock_drop(&cq->lock);
@@ -85,38 +77,38 @@ static void end_poll(struct ibv_cq_ex *ibcq)
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
 {
-	return tern_cqe_opcode(ex_to_tern_cq(cq)->cur);
+	return tern_cqe_opcode(&ex_to_tern_cq(cq)->cur);
 }
 
 static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
 {
-	return ex_to_tern_cq(cq)->cur->vendor_err;
+	return ex_to_tern_cq(cq)->cur.vendor_err;
 }
 
 static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
 {
-	return tern_cqe_flags(ex_to_tern_cq(cq)->cur);
+	return tern_cqe_flags(&ex_to_tern_cq(cq)->cur);
 }
 
 static uint32_t read_byte_len(struct ibv_cq_ex *cq)
 {
-	return ex_to_tern_cq(cq)->cur->byte_len;
+	return ex_to_tern_cq(cq)->cur.byte_len;
 }
 
 /* ibv_wc_read_invalidated_rkey() calls this too. */
 static __be32 read_imm_data(struct ibv_cq_ex *cq)
 {
-	return (__force __be32)tern_cqe_imm_or_key(ex_to_tern_cq(cq)->cur);
+	return (__force __be32)tern_cqe_imm_or_key(&ex_to_tern_cq(cq)->cur);
 }
 
 static uint32_t read_qp_num(struct ibv_cq_ex *cq)
 {
-	return ex_to_tern_cq(cq)->cur->qpn;
+	return ex_to_tern_cq(cq)->cur.qpn;
 }
 
 static uint64_t read_timestamp(struct ibv_cq_ex *cq)
 {
-	return ex_to_tern_cq(cq)->cur->timestamp;
+	return ex_to_tern_cq(cq)->cur.timestamp;
 }
 
 static int64_t now(clockid_t clock)
@@ -145,12 +137,12 @@ static uint8_t read_none8(struct ibv_cq_ex *cq)
 
 void terndv_wc_read_imm(struct ibv_cq_ex *cq, uint8_t imm[TERNDV_IMM_SIZE])
 {
-	memcpy(imm, ex_to_tern_cq(cq)->cur->imm, TERNDV_IMM_SIZE);
+	memcpy(imm, ex_to_tern_cq(cq)->cur.imm, TERNDV_IMM_SIZE);
 }
 
 uint32_t terndv_wc_read_invalidated_rkey(struct ibv_cq_ex *cq)
 {
-	return ex_to_tern_cq(cq)->cur->inv_stag;
+	return ex_to_tern_cq(cq)->cur.inv_stag;
 }
 
 /* Only the timestamps depend on @wc_flags: all other fields cost nothing. */

@@ -75,11 +75,22 @@ static void wc_fill(struct ibv_wc *wc, const struct tern_cqe *cqe)
 		wc->invalidated_rkey = tern_cqe_imm_or_key(cqe);
 }
 
+/*
+ * The CQ has room for @n more: now their queues have, too. Another thread may post, and what
+ * it posts complete, at any time.
+ */
+static void count_polled(struct ibv_context *ctx, const struct ibv_wc *wc, int n)
+{
+	struct tern_polled_table *table = &to_tern_context(ctx)->polled;
+
+	for (; n; n--, wc++)
+		tern_polled_count(table, wc->qp_num, wc->opcode & IBV_WC_RECV);
+}
+
 int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	struct tern_ring *ring = &cq->ring;
-	const struct tern_cqe *cqe;
 	uint32_t avail;
 	bool flush;
 	int i;
@@ -91,13 +102,12 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 		errno = EIO;
 		return -EIO;
 	}
-	for (i = 0; i < count && avail; i++, avail--) {
-		cqe = tern_ring_entry(ring, ring->index++);
-		wc_fill(&wc[i], cqe);
-		tern_polled_count(&to_tern_context(ibcq->context)->polled, cqe);
-	}
-	if (i > 0)
+	for (i = 0; i < count && avail; i++, avail--)
+		wc_fill(&wc[i], tern_ring_entry(ring, ring->index++));
+	if (i > 0) {
 		tern_ring_release(ring);
+		count_polled(ibcq->context, wc, i);
+	}
 	flush = tern_cq_polled(cq, !avail);
 	tern_lock_drop(&cq->lock);
 	if (flush)
@@ -114,8 +124,7 @@ static bool unannounced(const struct tern_cq *cq)
 	const struct tern_ring *ring = &cq->ring;
 	uint32_t prod = __atomic_load_n(&ring->hdr->prod, __ATOMIC_ACQUIRE);
 
-	/* an extended poll has the next one */
-	return prod != ring->index + !!cq->cur &&
+	return prod != ring->index &&
 	       prod != __atomic_load_n(&ring->hdr->event, __ATOMIC_RELAXED);
 }
 

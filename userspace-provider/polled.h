@@ -3,13 +3,14 @@
 /*
  * How many completions of each QP were polled: its queues have room again when they are,
  * see struct tern_ring_hdr. The counts are kept by QP number, not in the QP: a CQ may
- * have completions of a QP that is being destroyed, or was.
+ * have completions of a QP that is being destroyed, or was. They stay until the context
+ * is closed, 8 bytes for each number that a QP of the context had, or one near it.
  */
 #ifndef TERN_PROVIDER_POLLED_H
 #define TERN_PROVIDER_POLLED_H
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <rdma/tern-abi.h>
 
 #define TERN_QPN_BITS		24
 #define TERN_POLLED_BITS	12
@@ -17,7 +18,7 @@
 
 /**
  * struct tern_polled - completions of one QP that were polled
- * @sends: of its SQ; the lock of that CQ guards it, and the SQ reads it
+ * @sends: of its SQ; the lock of that CQ guards it, if it has one, and the SQ reads it
  * @recvs: likewise, of its RQ or SRQ
  */
 struct tern_polled {
@@ -38,11 +39,11 @@ void tern_polled_free(struct tern_polled_table *table);
 /* The counts of a new QP, which are 0; NULL: no memory, or no such number. */
 struct tern_polled *tern_polled_get(struct tern_polled_table *table, uint32_t qpn);
 
-/* A completion was polled; the lock of the CQ is held. */
-static inline void tern_polled_count(struct tern_polled_table *table, const struct tern_cqe *cqe)
+/* A completion was polled, and its place in the CQ given back; the lock of the CQ is held. */
+static inline void tern_polled_count(struct tern_polled_table *table, uint32_t qpn, bool recv)
 {
 	struct tern_polled *page;
-	uint32_t qpn = cqe->qpn, *count;
+	uint32_t *count;
 
 	if (qpn >> TERN_QPN_BITS)
 		return;
@@ -50,7 +51,7 @@ static inline void tern_polled_count(struct tern_polled_table *table, const stru
 	if (!page)
 		return;
 	page += qpn % TERN_POLLED_PAGE;
-	count = cqe->opcode < TERN_WR_RECV ? &page->sends : &page->recvs;
+	count = recv ? &page->recvs : &page->sends;
 	/* what the program does next it does after this, also in another thread */
 	__atomic_store_n(count, *count + 1, __ATOMIC_RELEASE);
 }

@@ -54,7 +54,7 @@ static int map_queues(struct tern_qp *qp, struct ibv_qp_init_attr_ex *attr,
 	return err;
 }
 
-/* Completions come only for what is posted: later than this. */
+/* Before the first post, and so before the first completion. */
 static int count_polled(struct tern_qp *qp, struct tern_context *ctx, bool has_rq)
 {
 	struct tern_polled *polled;

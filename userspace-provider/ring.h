@@ -71,8 +71,8 @@ static inline uint32_t tern_ring_ended(const struct tern_ring *ring)
 }
 
 /*
- * Producer: is there no room for an entry at @next? The kernel's cache line is read
- * only when @peer says that the ring is full.
+ * Producer: is there no room for an entry at @next? What others write is read only when
+ * @peer says that the ring is full.
  */
 static inline bool tern_ring_full(struct tern_ring *ring, uint32_t next)
 {

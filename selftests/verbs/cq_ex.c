@@ -294,6 +294,24 @@ static void single_threaded(void)
 	ex_down();
 }
 
+/* the CQ is full: what is posted while one completion is read takes that one's place */
+static void room_while_read(void)
+{
+	int size;
+
+	ex_up(ALL_FIELDS, 0);
+	size = a.scq->cqe;
+	pile_up(0, size);
+	start(send_ex);
+	expect_eq(send_ex->wr_id, 0);
+	pile_up(size, 1);
+	expect_eq(ibv_wc_read_opcode(send_ex), IBV_WC_RDMA_WRITE);
+	ibv_end_poll(send_ex);
+	expect_pile(1, size);
+	expect(no_async(&a));
+	ex_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "cq_ex__reads_every_field", fields },
 	{ "cq_ex__reads_the_key_that_the_peer_invalidated", invalidated },
@@ -302,6 +320,7 @@ static const struct tap_test tests[] = {
 	{ "cq_ex__timestamps_match_query_rt_values", timestamps },
 	{ "cq_ex__refuses_what_it_cannot_do", refused },
 	{ "cq_ex__single_threaded", single_threaded },
+	{ "cq_ex__has_room_while_a_completion_is_read", room_while_read },
 };
 
 const struct tap_theme cq_ex_theme = { tests, ARRAY_LEN(tests) };

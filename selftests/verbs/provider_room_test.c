@@ -167,8 +167,13 @@ static void room__comes_to_who_posts_while_an_extended_poll_reads(void)
 	expect_eq(fill(qp, post_send), SQ_ENTRIES);
 	end_sends(qp, cq, SQ_ENTRIES);
 	expect(!ex->start_poll(ex, &attr));
+	expect_eq(cq->ring.hdr->cons, 1);
 	expect_eq(fill(qp, post_send), 1);
+	/* it takes the place of the completion that is being read */
+	end(&qp->sq.ring, cq, TERN_WR_RDMA_WRITE, 1);
+	expect_eq(ex->read_opcode(ex), IBV_WC_SEND);
 	expect(!ex->next_poll(ex));
+	expect_eq(cq->ring.hdr->cons, 2);
 	expect_eq(fill(qp, post_send), 1);
 	ex->end_poll(ex);
 	expect_eq(fill(qp, post_send), 0);

@@ -43,6 +43,22 @@ static inline int tern_ring_space(u32 prod, const u32 *cons, u32 size)
 	return n <= size ? (int)(size - n) : -EOVERFLOW;
 }
 
+/**
+ * tern_ring_ended() - where the entries begin that make no room
+ * @cons: the shared consumer index
+ * @counted: entries that made room, by counts
+ *
+ * A count may be too large, by completions of a QP that had the number before: no entry
+ * that the consumer has not taken makes room. Return: @counted, or *@cons if that is earlier.
+ */
+static inline u32 tern_ring_ended(const u32 *cons, u32 counted)
+{
+	/* pairs with the consumer's release: the entries are free */
+	u32 taken = smp_load_acquire(cons);
+
+	return (s32)(taken - counted) < 0 ? taken : counted;
+}
+
 /* publish entries that were written, or give back entries that were read */
 static inline void tern_ring_publish(u32 *index, u32 value)
 {

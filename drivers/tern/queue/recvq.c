@@ -41,15 +41,14 @@ void tern_recvq_destroy(struct tern_recvq *recvq)
 	tern_queue_retire(&recvq->q, &recvq->lock);
 }
 
-/* the rule for programs, see struct tern_ring_hdr; no entry that waits is overwritten */
+/* the rule for programs, see struct tern_ring_hdr */
 static bool is_full(const struct tern_recvq *recvq)
 {
-	u32 ended = READ_ONCE(recvq->q.hdr->silent) + READ_ONCE(recvq->polled);
+	u32 counted = READ_ONCE(recvq->q.hdr->silent) + READ_ONCE(recvq->polled);
 
-	/* pairs with the release: what is overwritten was read */
-	if (recvq->prod - smp_load_acquire(&recvq->cons) >= recvq->max_wr)
-		return true;
-	return !recvq->shared && recvq->prod - ended >= recvq->max_wr;
+	if (recvq->shared)
+		counted = READ_ONCE(recvq->cons);
+	return recvq->prod - tern_ring_ended(&recvq->cons, counted) >= recvq->max_wr;
 }
 
 /* fill the entry at @recvq->prod; the caller publishes it */

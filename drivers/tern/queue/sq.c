@@ -280,14 +280,13 @@ static int fill_sqe(struct tern_sq *sq, struct tern_sqe *sqe,
 	return fill_sges(sq, sqe, wr);
 }
 
-/* the rule for programs, see struct tern_ring_hdr; no entry in progress is overwritten */
+/* the rule for programs, see struct tern_ring_hdr */
 static bool is_full(const struct tern_sq *sq)
 {
-	u32 ended = READ_ONCE(sq->q.hdr->silent) + READ_ONCE(sq->polled);
+	u32 counted = READ_ONCE(sq->q.hdr->silent) + READ_ONCE(sq->polled);
 
 	lockdep_assert_held(&sq->lock);
-	return sq->prod - ended >= sq->q.size ||
-	       tern_ring_space(sq->prod, &sq->q.hdr->cons, sq->q.size) <= 0;
+	return sq->prod - tern_ring_ended(&sq->q.hdr->cons, counted) >= sq->q.size;
 }
 
 int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
