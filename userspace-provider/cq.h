@@ -61,6 +61,10 @@ int tern_cq_destroy(struct ibv_cq *cq);
 
 int tern_cq_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 int tern_cq_arm(struct ibv_cq *cq, int solicited_only);
+/* Drop the completions of a QP that is gone, as hardware does: their places are free. */
+void tern_cq_drop(struct tern_cq *cq, uint32_t qpn);
+/* Return: the caller drops the lock; false: its thread has it, by ibv_start_poll() */
+bool tern_cq_take_lock(struct tern_cq *cq);
 enum ibv_wc_opcode tern_cqe_opcode(const struct tern_cqe *cqe);
 unsigned int tern_cqe_flags(const struct tern_cqe *cqe);
 uint32_t tern_cqe_imm_or_key(const struct tern_cqe *cqe);

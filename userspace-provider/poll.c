@@ -115,6 +115,35 @@ int tern_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 	return i;
 }
 
+bool tern_cq_take_lock(struct tern_cq *cq)
+{
+	if (__atomic_load_n(&cq->poller, __ATOMIC_RELAXED) == pthread_self())
+		return false;
+	tern_lock_take(&cq->lock);
+	return true;
+}
+
+/* The kernel neither reads nor writes the entries between the two indices. */
+void tern_cq_drop(struct tern_cq *cq, uint32_t qpn)
+{
+	bool locked = tern_cq_take_lock(cq);
+	struct tern_ring *ring = &cq->ring;
+	uint32_t avail = tern_ring_avail(ring), from, to = ring->index + avail;
+	const struct tern_cqe *cqe;
+
+	if (avail <= ring->limit) {
+		for (from = to; from != ring->index;) {
+			cqe = tern_ring_entry(ring, --from);
+			if (cqe->qpn != qpn)
+				memmove(tern_ring_entry(ring, --to), cqe, sizeof(*cqe));
+		}
+		ring->index = to;
+		tern_ring_release(ring);
+	}
+	if (locked)
+		tern_lock_drop(&cq->lock);
+}
+
 /*
  * Are there completions that no event was raised for? The caller's barrier orders
  * this check after the arming.
@@ -140,12 +169,8 @@ int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	uint32_t none = TERN_CQ_ARM_NONE;
 	uint32_t *word;
-	bool announce, has_lock;
+	bool announce, locked = tern_cq_take_lock(cq);
 
-	/* the program may arm between ibv_start_poll() and ibv_end_poll() */
-	has_lock = __atomic_load_n(&cq->poller, __ATOMIC_RELAXED) == pthread_self();
-	if (!has_lock)
-		tern_lock_take(&cq->lock);
 	word = &cq->ring.hdr->flags;
 	if (solicited_only)
 		__atomic_compare_exchange_n(word, &none, TERN_CQ_ARM_SOLICITED,
@@ -156,7 +181,7 @@ int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 	__atomic_store_n(&cq->lazy.armed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	announce = unannounced(cq);
-	if (!has_lock)
+	if (locked)
 		tern_lock_drop(&cq->lock);
 	if (__atomic_load_n(&cq->lazy.first, __ATOMIC_SEQ_CST))
 		tern_lazy_flush(cq);

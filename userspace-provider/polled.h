@@ -3,7 +3,7 @@
 /*
  * How many completions of each QP were polled: its queues have room again when they are,
  * see struct tern_ring_hdr. The counts are kept by QP number, not in the QP: a CQ may
- * have completions of a QP that is being destroyed, or was. They stay until the context
+ * have completions of a QP that is being destroyed. They stay until the context
  * is closed, 8 bytes for each number that a QP of the context had, or one near it.
  */
 #ifndef TERN_PROVIDER_POLLED_H

@@ -203,6 +203,10 @@ int tern_qp_destroy(struct ibv_qp *ibqp)
 	if (err)
 		return err;
 	tern_lazy_exit(qp);
+	if (ibqp->send_cq)
+		tern_cq_drop(to_tern_cq(ibqp->send_cq), qp->qpn);
+	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
+		tern_cq_drop(to_tern_cq(ibqp->recv_cq), qp->qpn);
 	tern_queue_destroy(&qp->rq);
 	tern_queue_destroy(&qp->sq);
 	tern_pd_put(qp->pd);

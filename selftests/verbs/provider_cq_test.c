@@ -211,6 +211,73 @@ static void poll_ex__holds_the_lock_from_start_to_end(void)
 	free_cq(cq);
 }
 
+static void complete_of(struct tern_cq *cq, uint32_t qpn, uint64_t wr_id)
+{
+	struct tern_cqe cqe = { .opcode = TERN_WR_SEND, .qpn = qpn, .wr_id = wr_id };
+
+	complete(cq, &cqe);
+}
+
+/* the ids of the completions that are left, as one number */
+static uint64_t ids_left(struct tern_cq *cq)
+{
+	struct ibv_wc wc;
+	uint64_t ids = 0;
+
+	while (tern_cq_poll(&cq->vcq.cq, 1, &wc) == 1)
+		ids = ids * 10 + wc.wr_id;
+	return ids;
+}
+
+static void drop__leaves_those_of_other_qps_in_order(void)
+{
+	static const uint32_t qpns[] = { 5, 6, 5, 5, 7, 6, 5 };
+	struct tern_cq *cq = make_cq_at(8, UINT32_MAX - 2);
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(qpns); i++)
+		complete_of(cq, qpns[i], i + 1);
+	tern_cq_drop(cq, 8);
+	expect_eq(cq->ring.hdr->cons, UINT32_MAX - 2);
+	tern_cq_drop(cq, 5);
+	expect_eq(cq->ring.hdr->cons, 1);
+	expect_eq(ids_left(cq), 256);
+	tern_cq_drop(cq, 5);
+	complete_of(cq, 5, 1);
+	tern_cq_drop(cq, 5);
+	expect_eq(ids_left(cq), 0);
+	expect_eq(cq->ring.hdr->cons, cq->ring.hdr->prod);
+	free_cq(cq);
+}
+
+static void drop__may_come_in_an_extended_poll(void)
+{
+	struct tern_cq *cq = make_cq_at(4, 0);
+	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
+	struct ibv_poll_cq_attr attr = {};
+
+	complete_of(cq, 5, 1);
+	complete_of(cq, 5, 2);
+	complete_of(cq, 6, 3);
+	expect(!ibv_start_poll(ex, &attr));
+	tern_cq_drop(cq, 5);
+	expect(ex->wr_id == 1 && cq_is_locked(cq));
+	expect(!ibv_next_poll(ex) && ex->wr_id == 3);
+	ibv_end_poll(ex);
+	expect(!cq_is_locked(cq));
+	free_cq(cq);
+}
+
+static void drop__of_a_broken_ring_does_nothing(void)
+{
+	struct tern_cq *cq = make_cq_at(4, 0);
+
+	cq->ring.hdr->prod = 5;
+	tern_cq_drop(cq, 0);
+	expect(!cq->ring.hdr->cons && !cq_is_locked(cq));
+	free_cq(cq);
+}
+
 static void poll_ex__may_arm_before_its_end(void)
 {
 	struct tern_cq *cq = make_cq_at(2, UINT32_MAX);
@@ -289,6 +356,9 @@ static const struct tap_test tests[] = {
 	TEST(poll__a_broken_ring_is_an_error_and_not_a_crash),
 	TEST(arm__solicited_does_not_replace_next),
 	TEST(poll_ex__holds_the_lock_from_start_to_end),
+	TEST(drop__leaves_those_of_other_qps_in_order),
+	TEST(drop__may_come_in_an_extended_poll),
+	TEST(drop__of_a_broken_ring_does_nothing),
 	TEST(poll_ex__may_arm_before_its_end),
 	TEST(poll_ex__reads_every_field),
 	TEST(poll_ex__reads_immediate_data_and_key_by_terndv),

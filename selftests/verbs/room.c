@@ -165,10 +165,28 @@ static void of_lost_completions(void)
 	pair_down();
 }
 
+/* the next QP of the CQs finds room for all of its completions */
+static void of_a_destroyed_qp(void)
+{
+	int depth;
+
+	up();
+	depth = a.cap.max_send_wr;
+	expect_eq(fill_up(&a, signalled), depth);
+	expect_eq(fill_up(&a, receive), (int)a.cap.max_recv_wr);
+	rdma_destroy_qp(a.id);
+	a.qp = NULL;
+	expect(no_wc(a.scq));
+	expect(no_wc(a.rcq));
+	expect(no_async(&a));
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "room__of_sends_comes_when_they_are_polled", of_sends },
 	{ "room__of_receives_comes_when_they_are_polled", of_receives },
 	{ "room__of_unsignalled_sends_comes_by_itself", of_unsignalled_sends },
+	{ "room__of_the_cq_comes_when_a_qp_is_destroyed", of_a_destroyed_qp },
 	{ "room__of_lost_completions_comes_by_itself", of_lost_completions },
 };
 
