@@ -161,24 +161,41 @@ static void all_go_out(enum ibv_wr_opcode op)
 	expect_few_doorbells(posts);
 }
 
-/* where a program may sleep until an event, the kernel batches by a timer of its own */
-static void armed_go_out(void)
+static struct counts armed_try(void)
 {
-	struct counts left;
-	int n;
+	struct counts n;
+	int posts;
 
 	up();
 	mark = counts();
-	for (n = 1; n <= DEPTH; n += 7) {
+	for (posts = 1; posts <= DEPTH; posts += 7) {
 		must(!ibv_req_notify_cq(a.scq, 0));
-		post_run(IBV_WR_RDMA_WRITE, n, n);
+		post_run(IBV_WR_RDMA_WRITE, posts, posts);
 		must(got_event(&a, patience_ms()));
-		expect_wc(a.scq, n, IBV_WC_SUCCESS);
+		expect_wc(a.scq, posts, IBV_WC_SUCCESS);
 	}
-	left = since();
-	expect(is_slow() || left.later);
-	expect_eq(left.missed, 0);
+	n = since();
 	pair_down();
+	return n;
+}
+
+/*
+ * Where a program may sleep until an event, the kernel batches by a timer of its own. It does
+ * not while the host leaves 50 us between the posts (BATCH_PAUSE_NS): then it tries again.
+ */
+static void armed_go_out(void)
+{
+	struct counts n = { 0 };
+	int tries;
+
+	for (tries = 0; tries < 10 && !n.later; tries++) {
+		n = armed_try();
+		printf("# %ld doorbells, %ld by timer\n", n.rung, n.later);
+		expect_eq(n.missed, 0);
+		if (is_slow())
+			return;
+	}
+	expect(n.later);
 }
 
 /* a program that posts, arms and sleeps gets its event */
