@@ -24,9 +24,9 @@ static noinline void read_linear(const struct tern_mem_map *map, u64 to, u64 at,
 				 size_t len)
 {
 	if (!map->kva)
-		memcpy(dst, map->virt + at, len);
+		tern_mem_copy(dst, map->virt + at, len);
 	else if (len && kva_good(to, len))
-		memcpy(dst, (void *)(uintptr_t)to, len);
+		tern_mem_copy(dst, (void *)(uintptr_t)to, len);
 	else
 		memset(dst, 0, len);
 }
@@ -52,9 +52,9 @@ static noinline void write_linear(const struct tern_mem_map *map, u64 to, u64 at
 				  const void *src, size_t len)
 {
 	if (!map->kva)
-		memcpy(map->virt + at, src, len);
+		tern_mem_copy(map->virt + at, src, len);
 	else if (len && kva_good(to, len))
-		memcpy((void *)(uintptr_t)to, src, len);
+		tern_mem_copy((void *)(uintptr_t)to, src, len);
 }
 
 void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,

@@ -4,7 +4,10 @@
 #ifndef TERN_MAP_H
 #define TERN_MAP_H
 
+#include <linux/minmax.h>
+#include <linux/string.h>
 #include <linux/types.h>
+#include <asm/page.h>
 
 #include "core/atomic.h"
 
@@ -56,6 +59,20 @@ void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
 /* tern_mem_write() - copy into registered memory; as tern_mem_read() */
 void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
 		    size_t len);
+
+/*
+ * Copy memory of the kernel. gcc copies what is bounded by a page in line, by string moves;
+ * memcpy() is a loop of moves on CPUs without FSRM.
+ */
+static inline void tern_mem_copy(void *dst, const void *src, size_t len)
+{
+	size_t n;
+
+	for (; len; len -= n, dst += n, src += n) {
+		n = min_t(size_t, len, PAGE_SIZE);
+		memcpy(dst, src, n);
+	}
+}
 
 /* the memory address of @map->base modulo 8 */
 u8 tern_mem_skew(const struct tern_mem_map *map);

@@ -114,7 +114,7 @@ static int read_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 	int ret;
 
 	if (is_kva(scope, &sgl->sge[sgl->at])) {
-		memcpy(dst, (void *)(uintptr_t)addr, len);
+		tern_mem_copy(dst, (void *)(uintptr_t)addr, len);
 		return 0;
 	}
 	ret = open_element(scope, slot, sgl, TERN_USE_LOCAL_READ);
@@ -157,7 +157,7 @@ static int write_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 	int ret;
 
 	if (is_kva(scope, &sgl->sge[sgl->at])) {
-		memcpy((void *)(uintptr_t)addr, src, len);
+		tern_mem_copy((void *)(uintptr_t)addr, src, len);
 		return 0;
 	}
 	ret = open_element(scope, slot, sgl, TERN_USE_LOCAL_WRITE);
