@@ -8,6 +8,8 @@
 
 #define CONNECTIONS	64
 #define BLOCK_KIB	32	/* what the send engine builds into */
+#define MUCH		(64 << 10)
+#define MUCH_KEPT_KIB	1024	/* 2 MiB are, less what is noise */
 
 static struct end x[CONNECTIONS], y[CONNECTIONS];
 
@@ -68,8 +70,51 @@ static void streams_keep_no_blocks(void)
 	set_device("b", "extensions negotiate p2p on");
 }
 
+/* @count Writes of 64 KiB, and a message that comes after the last of them */
+static void write_much(int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, MUCH, 0, IBV_SEND_SIGNALED);
+		expect_wc(a.scq, i, IBV_WC_SUCCESS);
+	}
+	send_one(&a, &b);
+}
+
+static void delay(const char *how)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "ip netns exec a tc qdisc %s dev v0a root netem delay 20ms "
+		 "limit 10000", how);
+	must(!system(line));
+}
+
+/*
+ * A CPU uses the blocks again that it sent last, for some seconds. A long way to the peer
+ * makes it send more than one block before the first comes back.
+ */
+static void cpus_keep_no_blocks(void)
+{
+	long kept;
+
+	pair_up(&(struct want){ .buf_len = MUCH }, &(struct want){ .buf_len = MUCH });
+	delay("add");
+	write_much(200);
+	delay("del");
+	usleep(300 * 1000);
+	kept = free_kib();
+	sleep(5);
+	kept = free_kib() - kept;
+	printf("# %ld KiB were kept\n", kept);
+	expect(kept >= MUCH_KEPT_KIB);
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "idle__streams_keep_no_send_memory", streams_keep_no_blocks, 60 },
+	{ "idle__cpus_give_their_blocks_back", cpus_keep_no_blocks, 60 },
 };
 
 const struct tap_theme idle_theme = { tests, ARRAY_LEN(tests) };

@@ -8,6 +8,7 @@
 #include <linux/percpu.h>
 #include <linux/shrinker.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 /*
  * A long FPDU, of 32 KiB and its headers, is in one piece of the larger block, so that its CRC and
@@ -17,14 +18,19 @@
 #define BLOCK_ORDER	get_order(SZ_32K)
 #define LARGE_ORDER	(sizeof_field(struct page_frag, size) == sizeof(u16) ? BLOCK_ORDER : \
 								       get_order(SZ_64K))
-/* what is in flight on a fast path, and a bound for what an idle CPU keeps: 512 KiB */
-#define RING_SIZE	8
+/* what is in flight on a fast path, and a bound for what a CPU keeps: 2 MiB */
+#define RING_SIZE	32
+/* a ring from which no block was taken for so long is emptied */
+#define RING_IDLE	(2 * HZ)
 /* blocks are released in about the order in which they were sent */
 #define RING_TRIES	4
 
 /**
  * struct tern_block_ring - the blocks that a CPU sent last
  * @lock: guards the others; a CPU takes its own, the shrinker takes all
+ * @idle: empties the ring when it is not used
+ * @watched: @idle is queued, and so is its next look
+ * @used: a block was taken since the last look
  * @open: the block that the last run left, if its page is not NULL; with a reference
  * @page: the oldest is at @first; each with a reference of the ring
  * @first: index in @page
@@ -32,6 +38,9 @@
  */
 struct tern_block_ring {
 	spinlock_t lock; /* of all others */
+	struct delayed_work idle;
+	bool watched;
+	bool used;
 	struct page_frag open;
 	struct page *page[RING_SIZE];
 	u32 first;
@@ -111,6 +120,7 @@ bool tern_block_get(struct page_frag *frag, u32 min)
 	bool taken;
 
 	spin_lock_bh(&r->lock);
+	r->used = true;
 	taken = take_open(r, frag);
 	spin_unlock_bh(&r->lock);
 	if (taken && tern_block_has(frag, min))
@@ -127,6 +137,15 @@ bool tern_block_get(struct page_frag *frag, u32 min)
 	return true;
 }
 
+/* the ring has a block: look after it; the lock is held */
+static void watch(struct tern_block_ring *r)
+{
+	if (r->watched)
+		return;
+	r->watched = true;
+	queue_delayed_work(system_dfl_wq, &r->idle, RING_IDLE);
+}
+
 void tern_block_put(struct page *page)
 {
 	struct tern_block_ring *r = raw_cpu_ptr(&rings);
@@ -141,6 +160,7 @@ void tern_block_put(struct page *page)
 	if (r->nr == RING_SIZE)
 		old = pop_oldest(r);
 	*slot_at(r, r->nr++) = page;
+	watch(r);
 	spin_unlock_bh(&r->lock);
 	if (old)
 		put_page(old);
@@ -155,6 +175,7 @@ void tern_block_leave(struct page_frag *frag)
 	if (!r->open.page) {
 		r->open = *frag;
 		left = NULL;
+		watch(r);
 	}
 	spin_unlock_bh(&r->lock);
 	frag->page = NULL;
@@ -179,6 +200,29 @@ static u32 empty_ring(struct tern_block_ring *r)
 	for (i = 0; i < nr; i++)
 		put_page(page[i]);
 	return nr;
+}
+
+static bool still_used(struct tern_block_ring *r)
+{
+	bool used;
+
+	spin_lock_bh(&r->lock);
+	used = r->used;
+	r->used = false;
+	r->watched = used;
+	spin_unlock_bh(&r->lock);
+	return used;
+}
+
+static void idle_fn(struct work_struct *work)
+{
+	struct delayed_work *idle = to_delayed_work(work);
+	struct tern_block_ring *r = container_of(idle, struct tern_block_ring, idle);
+
+	if (still_used(r))
+		queue_delayed_work(system_dfl_wq, idle, RING_IDLE);
+	else
+		empty_ring(r);
 }
 
 static unsigned long count_blocks(struct shrinker *shrinker, struct shrink_control *sc)
@@ -209,8 +253,12 @@ int tern_block_init(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		spin_lock_init(&per_cpu_ptr(&rings, cpu)->lock);
+	for_each_possible_cpu(cpu) {
+		struct tern_block_ring *r = per_cpu_ptr(&rings, cpu);
+
+		spin_lock_init(&r->lock);
+		INIT_DEFERRABLE_WORK(&r->idle, idle_fn);
+	}
 	shrinker = shrinker_alloc(0, "tern-blocks");
 	if (!shrinker)
 		return -ENOMEM;
@@ -225,6 +273,8 @@ void tern_block_exit(void)
 	int cpu;
 
 	shrinker_free(shrinker);
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		disable_delayed_work_sync(&per_cpu_ptr(&rings, cpu)->idle);
 		empty_ring(per_cpu_ptr(&rings, cpu));
+	}
 }
