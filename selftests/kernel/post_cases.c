@@ -11,6 +11,7 @@
 
 #define ROUNDS	60
 #define LEN	2000
+#define SPINS	20
 
 /*
  * struct poster - requests to post in some context
@@ -309,6 +310,69 @@ static int chain_hard_irq(struct kv_test *t)
 	return chained(t, hard_irq);
 }
 
+/* post a Write, and wait for it without giving the CPU to another thread */
+static int write_and_spin(struct kv_test *t, struct kv_op *op)
+{
+	unsigned long end = jiffies + kv_timeout();
+	int ret = kv_post_rdma(&t->pair.a, op, IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, NULL, 0, 0,
+			       t->pair.b.pd->unsafe_global_rkey);
+
+	while (!ret && !completion_done(&op->done)) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		cpu_relax();
+	}
+	return ret;
+}
+
+/* between the Writes, too, no worker of the driver runs on this CPU */
+static int spins(struct kv_test *t)
+{
+	struct kv_op *op = kv_ops(t, SPINS);
+	int i, ret = op ? 0 : -ENOMEM;
+
+	/* there softirqs are threads */
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_disable();
+	for (i = 0; i < SPINS && !ret; i++)
+		ret = write_and_spin(t, &op[i]);
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_enable();
+	if (ret)
+		return kv_fail(ret, "Write %d did not end while its poster spun", i);
+	for (i = 0; i < SPINS && !ret; i++)
+		ret = kv_ok(&t->pair.a, &op[i]);
+	return ret;
+}
+
+/* so many that a user which is sent for one by one has most of them sent so (core/collect.h) */
+#define RUNS	40
+#define RUN	16
+
+static int post_run(struct kv_test *t, struct kv_op *op)
+{
+	int i, ret = 0;
+
+	preempt_disable();
+	for (i = 1; i <= RUN && !ret; i++)
+		ret = kv_post_rdma(&t->pair.a, op, IB_WR_RDMA_WRITE,
+				   i == RUN ? IB_SEND_SIGNALED : 0, NULL, 0, 0,
+				   t->pair.b.pd->unsafe_global_rkey);
+	preempt_enable();
+	return ret ?: kv_ok(&t->pair.a, op);
+}
+
+/* a user that posts many, and sleeps until they are done */
+static int in_runs(struct kv_test *t)
+{
+	struct kv_op *op = kv_ops(t, RUNS);
+	int i, ret = op ? 0 : -ENOMEM;
+
+	for (i = 0; i < RUNS && !ret; i++)
+		ret = post_run(t, &op[i]);
+	return ret;
+}
+
 /* ---- from completion handlers ---------------------------------------------------- */
 
 /*
@@ -530,6 +594,8 @@ const struct kv_case kv_post_cases[] = {
 	  { .depth = 512 } },
 	{ "post__chain_with_reg_mr_from_hard_irq", chain_hard_irq,
 	  { .depth = 512 } },
+	{ "post__then_spin", spins },
+	{ "post__in_runs", in_runs },
 	{ "post__softirq_completion_handler", completion_handler },
 	{ "post__workqueue_completion_handler", completion_handler,
 	  { .poll = KV_WORKQUEUE } },

@@ -26,6 +26,8 @@
 #define BATCH_PAUSE_NS		(50 * NSEC_PER_USEC)
 /* the delay while batching: some dozen posts, and less than a packet costs */
 #define LINGER_NS		(5 * NSEC_PER_USEC)
+/* a kernel user's posts leave after this in any case, see tern_tx_post() */
+#define POST_NS			(500 * NSEC_PER_USEC)
 
 /*
  * For runs that have to wait for a socket, which system_bh_wq cannot. Each
@@ -33,17 +35,25 @@
  * another.
  */
 static struct workqueue_struct *wq;
+/* for the posts of kernel users: of the usual priority, so that those who post run first */
+static struct workqueue_struct *post_wq;
 
 int tern_tx_sched_init(void)
 {
 	/* NFS and NVMe write back through this device under memory pressure */
 	wq = alloc_workqueue("tern-tx", WQ_MEM_RECLAIM | WQ_HIGHPRI |
 			     WQ_PERCPU, 0);
-	return wq ? 0 : -ENOMEM;
+	if (!wq)
+		return -ENOMEM;
+	post_wq = alloc_workqueue("tern-post", WQ_MEM_RECLAIM | WQ_PERCPU, 0);
+	if (!post_wq)
+		destroy_workqueue(wq);
+	return post_wq ? 0 : -ENOMEM;
 }
 
 void tern_tx_sched_exit(void)
 {
+	destroy_workqueue(post_wq);
 	destroy_workqueue(wq);
 }
 
@@ -118,7 +128,12 @@ static void bh_work_fn(struct work_struct *work)
 
 static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 {
-	run_bh(container_of(timer, struct tern_stream, sched.linger), true);
+	struct tern_stream *s = container_of(timer, struct tern_stream, sched.linger);
+
+	/* else later posts would count on it, and start no timer */
+	if (cancel_work(&s->sched.post))
+		tern_collect_late(&s->sched.collect);
+	run_bh(s, true);
 	return HRTIMER_NORESTART;
 }
 
@@ -259,6 +274,28 @@ void tern_tx_doorbell(struct tern_stream *s, bool more)
 	WRITE_ONCE(s->sched.served_at, tern_tx_now());
 }
 
+/* ---- kernel users ------------------------------------------------------------ */
+
+/*
+ * The worker is of this CPU: it runs when those who post sleep, or had their share. A timer
+ * serves a CPU that has too much else to do, or a user that spins until its request completes.
+ */
+void tern_tx_post(struct tern_stream *s)
+{
+	if (hrtimer_resolution > POST_NS || !tern_collect_post(&s->sched.collect)) {
+		tern_stream_kick(s);
+		return;
+	}
+	preempt_disable();
+	/* RCU's read side for this pointer, too */
+	tern_stat_inc(READ_ONCE(s->stats), DOORBELL_LATER);
+	if (queue_work(post_wq, &s->sched.post))
+		hrtimer_start(&s->sched.linger, POST_NS, HRTIMER_MODE_REL_SOFT);
+	else
+		tern_collect_joined(&s->sched.collect);
+	preempt_enable();
+}
+
 /* ---- in a process ------------------------------------------------------------ */
 
 static enum tern_tx_result run_turn(struct tern_stream *s, bool rung)
@@ -312,6 +349,14 @@ static void work_fn(struct work_struct *work)
 	run_for_nobody(container_of(to_delayed_work(work), struct tern_stream, sched.work));
 }
 
+static void post_fn(struct work_struct *work)
+{
+	struct tern_stream *s = container_of(work, struct tern_stream, sched.post);
+
+	tern_collect_ran(&s->sched.collect);
+	run_for_nobody(s);
+}
+
 static void late_fn(struct work_struct *work)
 {
 	run_for_nobody(container_of(to_delayed_work(work), struct tern_stream, sched.late));
@@ -320,6 +365,7 @@ static void late_fn(struct work_struct *work)
 void tern_tx_sched_setup(struct tern_stream *s)
 {
 	INIT_WORK(&s->sched.bh_work, bh_work_fn);
+	INIT_WORK(&s->sched.post, post_fn);
 	INIT_DELAYED_WORK(&s->sched.work, work_fn);
 	INIT_DELAYED_WORK(&s->sched.late, late_fn);
 	hrtimer_setup(&s->sched.linger, linger_fn, CLOCK_MONOTONIC,
@@ -332,6 +378,8 @@ void tern_tx_sched_setup(struct tern_stream *s)
 
 void tern_tx_sched_cancel(struct tern_stream *s)
 {
+	/* a post starts the timer if it queues this */
+	disable_work_sync(&s->sched.post);
 	/* the timers queue work; no doorbell, nor an engine in RTS, can start them any more */
 	hrtimer_cancel(&s->sched.linger);
 	hrtimer_cancel(&s->sched.backstop);

@@ -7,6 +7,7 @@
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 
+#include "core/collect.h"
 #include "core/lazy.h"
 #include "tx.h"
 
@@ -15,9 +16,12 @@ struct tern_stream;
 /**
  * struct tern_tx_sched - when and where the send engine of one stream runs
  * @bh_work: runs the engine in BH context
+ * @post: runs it in a process, for a kernel user that posts much
+ * @collect: whether @post pays
  * @work: runs it in a process, which can wait for the socket
  * @late: runs it at a time far off, see tern_tx_sched_at()
- * @linger: runs it some microseconds after a doorbell, see tern_tx_doorbell()
+ * @linger: runs it some microseconds after a doorbell, see tern_tx_doorbell(); some hundred
+ *	after @post was queued
  * @doorbells: length of the run of doorbells, see is_batching(); like @polled a
  *	hint that no lock guards
  * @polled: how far the program had polled the CQ of the SQ at the last doorbell
@@ -28,6 +32,8 @@ struct tern_stream;
  */
 struct tern_tx_sched {
 	struct work_struct bh_work;
+	struct work_struct post;
+	struct tern_collect collect;
 	struct delayed_work work;
 	struct delayed_work late;
 	struct hrtimer linger;
@@ -66,6 +72,15 @@ void tern_tx_reply(struct tern_stream *s);
  * Context: any.
  */
 void tern_tx_sched_at(struct tern_stream *s, unsigned long when);
+
+/**
+ * tern_tx_post() - a kernel user has posted: read the send queue
+ * @s: the user's
+ *
+ * Runs the engine in a worker, once for all that is posted until it runs, 500 us later at most; or
+ * in a BH item, for as long as posts do not come together (core/collect.h). Context: any.
+ */
+void tern_tx_post(struct tern_stream *s);
 
 /**
  * tern_tx_doorbell() - a program rang: read all queues of the stream

@@ -376,7 +376,7 @@ int tern_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	ret = tern_sq_post(&s->sq, wr, bad_wr);
 	if (tern_sq_must_ring(&s->sq))
-		tern_stream_kick(s);
+		tern_tx_post(s);
 	return ret;
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Copyright (c) 2026 The tern authors
+/* Posts of a kernel user: whether a worker that sends many at once is worth its delay. */
+#include "collect.h"
+
+/* a trial is so many runs of the worker, and not in vain if so many posts joined another */
+#define RUNS		8
+#define JOINED		4
+
+/* posts sent at once, by the trials in vain before them; the first may have been bad luck */
+static const u16 alone[] = { 0, 0, 64, 1024, 32768 };
+
+bool tern_collect_post(struct tern_collect *c)
+{
+	u16 left = READ_ONCE(c->alone);
+
+	if (left)
+		WRITE_ONCE(c->alone, left - 1);
+	return !left;
+}
+
+void tern_collect_joined(struct tern_collect *c)
+{
+	u8 joined = READ_ONCE(c->joined);
+
+	if (joined < JOINED)
+		WRITE_ONCE(c->joined, joined + 1);
+}
+
+static void end_trial(struct tern_collect *c)
+{
+	u8 vain = 0;
+
+	if (READ_ONCE(c->joined) < JOINED)
+		vain = min_t(u8, READ_ONCE(c->vain) + 1, ARRAY_SIZE(alone) - 1);
+	WRITE_ONCE(c->runs, 0);
+	WRITE_ONCE(c->joined, 0);
+	WRITE_ONCE(c->vain, vain);
+	WRITE_ONCE(c->alone, alone[vain]);
+}
+
+void tern_collect_ran(struct tern_collect *c)
+{
+	u8 runs = READ_ONCE(c->runs) + 1;
+
+	WRITE_ONCE(c->runs, runs);
+	if (runs >= RUNS)
+		end_trial(c);
+}
+
+void tern_collect_late(struct tern_collect *c)
+{
+	if (READ_ONCE(c->joined) < JOINED)
+		end_trial(c);
+}
