@@ -257,7 +257,7 @@ int tern_block_init(void)
 		struct tern_block_ring *r = per_cpu_ptr(&rings, cpu);
 
 		spin_lock_init(&r->lock);
-		INIT_DEFERRABLE_WORK(&r->idle, idle_fn);
+		INIT_DELAYED_WORK(&r->idle, idle_fn);
 	}
 	shrinker = shrinker_alloc(0, "tern-blocks");
 	if (!shrinker)
