@@ -87,6 +87,20 @@ TEST(collect__a_late_worker_ends_a_trial, "posts of a kernel user")
 	expect_eq(trial(&c, 0), 64);
 }
 
+TEST(collect__a_late_worker_forgets_who_joined, "posts of a kernel user")
+{
+	struct tern_collect c = {};
+	int n;
+
+	for (n = 0; n < TRIAL; n++)
+		tern_collect_joined(&c);
+	tern_collect_late(&c);
+	tern_collect_late(&c);
+	expect(tern_collect_post(&c));
+	tern_collect_late(&c);
+	expect(!tern_collect_post(&c));
+}
+
 TEST(collect__a_late_worker_that_many_wait_for_goes_on, "posts of a kernel user")
 {
 	struct tern_collect c = {};

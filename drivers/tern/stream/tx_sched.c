@@ -26,7 +26,7 @@
 #define BATCH_PAUSE_NS		(50 * NSEC_PER_USEC)
 /* the delay while batching: some dozen posts, and less than a packet costs */
 #define LINGER_NS		(5 * NSEC_PER_USEC)
-/* a kernel user's posts leave after this in any case, see tern_tx_post() */
+/* what a worker did not send by then is sent by a timer, see tern_tx_post() */
 #define POST_NS			(500 * NSEC_PER_USEC)
 
 /*

@@ -77,8 +77,8 @@ void tern_tx_sched_at(struct tern_stream *s, unsigned long when);
  * tern_tx_post() - a kernel user has posted: read the send queue
  * @s: the user's
  *
- * Runs the engine in a worker, once for all that is posted until it runs, 500 us later at most; or
- * in a BH item, for as long as posts do not come together (core/collect.h). Context: any.
+ * Runs the engine in a worker, once for all that is posted until it runs, or by a timer 500 us
+ * later; or in a BH item, for as long as posts do not come together (core/collect.h). Context: any.
  */
 void tern_tx_post(struct tern_stream *s);
 
