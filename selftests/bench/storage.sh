@@ -23,6 +23,7 @@ layers=${TERN_SET_BENCH_LAYERS:-nfs nvme iser}
 jobs=(
 	"randread-4K 1000/s high --rw=randread --bs=4k --iodepth=32"
 	"randwrite-4K 1000/s high --rw=randwrite --bs=4k --iodepth=32"
+	"lone-read-4K 1000/s high --rw=randread --bs=4k --iodepth=1"
 	"read-1M MiB/s high --rw=read --bs=1m --iodepth=4"
 	"write-1M MiB/s high --rw=write --bs=1m --iodepth=4"
 )
