@@ -282,7 +282,8 @@ static void copy_entries(const struct tern_queue *to,
 
 /*
  * Copy the entries from @done on without the lock, while completions are written and polled.
- * An entry changes only after it was polled, and then its copy is not used.
+ * An entry changes only after it was polled, and then its copy is not used. (The provider also
+ * moves entries when a QP is destroyed, but not while it resizes: one lock of its own does both.)
  * Return: the index after the last one copied.
  */
 static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new, u32 done)
