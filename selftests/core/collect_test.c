@@ -5,6 +5,7 @@
 #include "tap.h"
 
 #define TRIAL	8
+#define TOO_MANY	100000
 
 /*
  * A trial: each run of the worker follows a post, and @joined more that come before it runs.
@@ -15,7 +16,7 @@ static int trial(struct tern_collect *c, int joined)
 	int alone = 0, i, run;
 
 	for (run = 0; run < TRIAL; run++) {
-		while (!tern_collect_post(c))
+		while (!tern_collect_post(c) && alone < TOO_MANY)
 			alone++;
 		for (i = 0; i < joined; i++)
 			tern_collect_joined(c);
