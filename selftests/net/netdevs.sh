@@ -454,9 +454,22 @@ more_of_vrfs()
 	try "vrfs: a connection to the same host" own_host
 }
 
+# arp_ignore 0|1: By default a host answers ARP for each of its addresses at each netdev. In the
+# VRF nd would answer for v0b's address, too. Its answer is the later one, so it may stay, and
+# packets for v0b would reach the VRF.
+arp_ignore()
+{
+	local end
+
+	for end in a b; do
+		ip netns exec $end sysctl -qw net.ipv4.conf.all.arp_ignore="$1"
+	done
+}
+
 vrfs()
 {
 	kind=vrf
+	arp_ignore 1
 	try "vrfs: devices outside of it" own_devices
 	try "vrfs: devices in it" kind_up
 	try "vrfs: a wildcard server is reached inside and outside" \
@@ -466,6 +479,7 @@ vrfs()
 	[ -z "$long" ] || more_of_vrfs
 	kind_down
 	trunk_down
+	arp_ignore 0
 }
 
 # ---- type of service and mark ------------------------------------------------------
