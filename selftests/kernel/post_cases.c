@@ -346,7 +346,7 @@ static int spins(struct kv_test *t)
 }
 
 /* so many that a user which is sent for one by one has most of them sent so (core/collect.h) */
-#define RUNS	40
+#define RUNS	160
 #define RUN	16
 
 static int post_run(struct kv_test *t, struct kv_op *op)
