@@ -88,29 +88,65 @@ TEST(collect__a_late_worker_ends_a_trial, "posts of a kernel user")
 	expect_eq(trial(&c, 0), 64);
 }
 
-TEST(collect__a_late_worker_forgets_who_joined, "posts of a kernel user")
+/* many posts join, and the worker does not run in time */
+static void be_late(struct tern_collect *c)
 {
-	struct tern_collect c = {};
 	int n;
 
 	for (n = 0; n < TRIAL; n++)
-		tern_collect_joined(&c);
-	tern_collect_late(&c);
-	tern_collect_late(&c);
-	expect(tern_collect_post(&c));
-	tern_collect_late(&c);
-	expect(!tern_collect_post(&c));
+		tern_collect_joined(c);
+	tern_collect_late(c);
+}
+
+TEST(collect__a_late_worker_forgets_who_joined, "posts of a kernel user")
+{
+	struct tern_collect c = {};
+
+	be_late(&c);
+	expect_eq(trial(&c, 0), 0);
+	expect_eq(trial(&c, 0), 0);
+	expect_eq(trial(&c, 0), 64);
 }
 
 TEST(collect__a_late_worker_that_many_wait_for_goes_on, "posts of a kernel user")
 {
 	struct tern_collect c = {};
-	int i, n;
+	int i;
 
 	for (i = 0; i < 10; i++) {
-		for (n = 0; n < TRIAL; n++)
-			tern_collect_joined(&c);
-		tern_collect_late(&c);
+		be_late(&c);
 		expect_eq(trial(&c, 0), 0);
 	}
+}
+
+TEST(collect__a_worker_that_is_late_now_and_then_is_in_vain, "posts of a kernel user")
+{
+	struct tern_collect c = {};
+	int i, run;
+
+	for (i = 0; i < 3; i++) {
+		for (run = 1; run < TRIAL; run++) {
+			expect(tern_collect_post(&c));
+			tern_collect_joined(&c);
+			tern_collect_ran(&c);
+		}
+		be_late(&c);
+	}
+	expect(!tern_collect_post(&c));
+}
+
+TEST(collect__a_worker_that_is_late_again_and_again_is_in_vain, "posts of a kernel user")
+{
+	struct tern_collect c = {};
+	int i;
+
+	for (i = 0; i < 3; i++)
+		be_late(&c);
+	expect_eq(trial(&c, 1), 64);
+	/* more often than a counter counts */
+	for (i = 0; i < 300; i++)
+		be_late(&c);
+	expect_eq(trial(&c, 1), 32768);
+	be_late(&c);
+	expect(tern_collect_post(&c));
 }

@@ -73,6 +73,7 @@ run_point()
 	esac
 	case "$1 $TERN_TYPE" in
 	"flush__a_deep_queue_yields_the_cpu tern")	counted flush_more 15 "$1" ;;
+	"post__then_spin tern")	counted doorbell_missed 2 "$1" ;;
 	"post__in_runs tern")	counted doorbell_later 1280 "$1" ;;
 	"read__whose_end_completes_a_deep_queue tern")	counted complete_more 8 "$1" ;;
 	*)	run_case "$1" ;;

@@ -6,6 +6,8 @@
 /* a trial is so many runs of the worker, and not in vain if so many posts joined another */
 #define RUNS		8
 #define JOINED		4
+/* and in vain in any case, if the worker was late so often, and never RUNS times in time between */
+#define LATE		2
 
 /* posts sent at once, by the trials in vain before them; the first may have been bad luck */
 static const u16 alone[] = { 0, 0, 64, 1024, 32768 };
@@ -44,12 +46,22 @@ void tern_collect_ran(struct tern_collect *c)
 	u8 runs = READ_ONCE(c->runs) + 1;
 
 	WRITE_ONCE(c->runs, runs);
-	if (runs >= RUNS)
-		end_trial(c);
+	if (runs < RUNS)
+		return;
+	WRITE_ONCE(c->late, 0);
+	end_trial(c);
 }
 
-/* whatever the trial had before: a lone post that comes next must not wait for its end */
+/*
+ * Whatever the trial had before: a lone post that comes next must not wait for its end. And on a
+ * CPU that has no time for the worker, posts that join wait longer than it is worth.
+ */
 void tern_collect_late(struct tern_collect *c)
 {
+	u8 late = min_t(u8, READ_ONCE(c->late) + 1, LATE);
+
+	WRITE_ONCE(c->late, late);
+	if (late == LATE)
+		WRITE_ONCE(c->joined, 0);
 	end_trial(c);
 }

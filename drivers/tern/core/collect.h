@@ -15,6 +15,7 @@
  * @runs: of the worker, in this trial
  * @joined: posts in this trial that found the worker queued by another
  * @vain: trials in a row in which few joined
+ * @late: times that the worker did not run in time, since a whole trial in which it did
  * @alone: posts that are sent at once, until the next trial
  *
  * Zeroed at the start of a QP. No lock guards it: a count may be lost.
@@ -23,6 +24,7 @@ struct tern_collect {
 	u8 runs;
 	u8 joined;
 	u8 vain;
+	u8 late;
 	u16 alone;
 };
 

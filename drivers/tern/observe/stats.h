@@ -36,7 +36,7 @@
 	X(MW_BIND, "mw_bind", "memory window bound or unbound")	\
 	X(DOORBELL, "doorbell", "doorbell system call")			\
 	X(DOORBELL_LATER, "doorbell_later", "doorbell or post left for later while batching") \
-	X(DOORBELL_MISSED, "doorbell_missed", "run of posts that the backstop sent") \
+	X(DOORBELL_MISSED, "doorbell_missed", "run of posts sent late, by a timer") \
 	X(GRACE_EXPEDITED, "grace_expedited", "grace period of RCU that interrupted other CPUs") \
 	X(GRACE_WAITED, "grace_waited", "grace period of RCU at its own pace") \
 	X(CM_CONNECT, "cm_connect", "connection attempt started")	\

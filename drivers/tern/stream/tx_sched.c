@@ -129,11 +129,21 @@ static void bh_work_fn(struct work_struct *work)
 static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 {
 	struct tern_stream *s = container_of(timer, struct tern_stream, sched.linger);
+	struct tern_sock *sock;
+	bool late;
 
 	/* else later posts would count on it, and start no timer */
-	if (cancel_work(&s->sched.post))
+	late = cancel_work(&s->sched.post);
+	sock = lock_bh(s);
+	if (!sock)
+		return HRTIMER_NORESTART;
+	/* else the engine has run since, for received data */
+	if (late && tern_sq_pending(&s->sq) > 0) {
+		tern_stat_inc(s->stats, DOORBELL_MISSED);
 		tern_collect_late(&s->sched.collect);
-	run_bh(s, true);
+	}
+	tern_tx_sched(s, run_locked(s, true));
+	tern_sock_unlock_bh(sock);
 	return HRTIMER_NORESTART;
 }
 
