@@ -345,6 +345,30 @@ static int spins(struct kv_test *t)
 	return ret;
 }
 
+/* what a worker was to send leaves before the QP ends */
+static int then_error(struct kv_test *t)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mem *from = kv_mem(a, 64), *to = kv_mem(b, 64);
+	struct kv_op *op = kv_ops(t, 1);
+	struct ib_sge s;
+	int ret;
+
+	if (!from || !to || !op)
+		return -ENOMEM;
+	s = kv_sge(from, 0, 64);
+	kv_fill(from->va, 64, 5, 0);
+	/* so that the worker has no turn in between */
+	sched_set_fifo(current);
+	ret = kv_post_rdma(a, op, IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, &s, 1, to->dma,
+			   b->pd->unsafe_global_rkey) ?:
+	      ib_modify_qp(a->qp, &attr, IB_QP_STATE);
+	sched_set_normal(current, 0);
+	ret = ret ?: kv_wait(a, op) ?: kv_wait_gone(b);
+	return ret ?: kv_check(to->va, 64, 5, 0);
+}
+
 /* so many that a user which is sent for one by one has most of them sent so (core/collect.h) */
 #define RUNS	160
 #define RUN	16
@@ -595,6 +619,7 @@ const struct kv_case kv_post_cases[] = {
 	{ "post__chain_with_reg_mr_from_hard_irq", chain_hard_irq,
 	  { .depth = 512 } },
 	{ "post__then_spin", spins },
+	{ "post__then_error", then_error },
 	{ "post__in_runs", in_runs },
 	{ "post__softirq_completion_handler", completion_handler },
 	{ "post__workqueue_completion_handler", completion_handler,

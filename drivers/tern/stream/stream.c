@@ -160,14 +160,15 @@ int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
 #define LEFT_BURSTS	5
 
 /*
- * An owner may abort at the async event, before a Terminate goes out; and a program that
- * ends, by SIGKILL too, does not ring for the posts that it left for a later doorbell.
+ * An owner may abort at the async event, before a Terminate goes out; a program that ends, by
+ * SIGKILL too, does not ring for the posts that it left for a later doorbell; and a worker may
+ * not have sent yet what a kernel user posted.
  */
 static void send_last(struct tern_stream *s)
 {
 	if (s->state == QP_TERMINATE)
 		tern_tx_run(s, LAST_BURSTS);
-	else if (s->state == QP_RTS && s->ctx && tern_sq_pending(&s->sq) > 0)
+	else if (s->state == QP_RTS && tern_sq_pending(&s->sq) > 0)
 		tern_tx_run(s, LEFT_BURSTS);
 }
 
