@@ -173,6 +173,18 @@ still_failed()
 	done | grep -vxF -f "$TERN_FLAKY" || true
 }
 
+# last_words PART: the last lines of its failed points, but not of many: who keeps only the
+# end of a run has them, too
+last_words()
+{
+	local line
+
+	while IFS= read -r line; do
+		excerpt "$logs/$1.log" "${line%%$'\t'*}" "${line#*$'\t'}" |
+			grep -v '^# dmesg: ' | tail -n 6 | cut -c1-160 | sed "s/^/$1: /" || true
+	done < <(cut -f1,2 "$logs/$1.failed" | head -n 6)
+}
+
 # run_parts PART...: run them all; the last line and the status are the verdict
 run_parts()
 {
@@ -203,6 +215,9 @@ run_parts()
 	fi
 	too_flaky
 	printf 'Cost of each part:%s\n' "$costs"
+	for part in "${broken[@]}"; do
+		last_words "$part"
+	done
 	[ $flaky = 0 ] || more=", $flaky FLAKY"
 	sed 's/^/FLAKY: /' "$TERN_FLAKY"
 	still_failed | sed 's/^/FAILED: /'
