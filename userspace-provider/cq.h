@@ -14,8 +14,9 @@
  * struct tern_cq - a completion queue
  * @vcq: what libibverbs sees
  * @ring: the entries; the kernel produces
- * @lock: guards @ring and @cur
+ * @lock: guards @ring, @cur and @moved
  * @cur: a copy of the entry that an extended poll reads now
+ * @moved: index after the last entry that a drop may have moved
  * @poller: the thread of an extended poll, which has @lock; 0 if there is none
  * @lazy: the QPs that have requests without a doorbell
  */
@@ -24,6 +25,7 @@ struct tern_cq {
 	struct tern_ring ring;
 	struct tern_lock lock;
 	struct tern_cqe cur;
+	uint32_t moved;
 	pthread_t poller;
 	struct tern_lazy_cq lazy;
 };

@@ -123,19 +123,35 @@ bool tern_cq_take_lock(struct tern_cq *cq)
 	return true;
 }
 
+/*
+ * The kernel does not see that the last solicited completion moved towards the end, and could
+ * take it for polled: arm for the next completion of any kind. The caller writes its index later.
+ */
+static void ask_for_any(struct tern_cq *cq)
+{
+	uint32_t solicited = TERN_CQ_ARM_SOLICITED;
+
+	__atomic_compare_exchange_n(&cq->ring.hdr->flags, &solicited, TERN_CQ_ARM_NEXT, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
 /* The kernel neither reads nor writes the entries between the two indices. */
 void tern_cq_drop(struct tern_cq *cq, uint32_t qpn)
 {
 	bool locked = tern_cq_take_lock(cq);
 	struct tern_ring *ring = &cq->ring;
-	uint32_t avail = tern_ring_avail(ring), from, to = ring->index + avail;
+	uint32_t avail = tern_ring_avail(ring), end = ring->index + avail, from, to = end;
 	const struct tern_cqe *cqe;
 
 	if (avail <= ring->limit) {
-		for (from = to; from != ring->index;) {
+		for (from = end; from != ring->index;) {
 			cqe = tern_ring_entry(ring, --from);
 			if (cqe->qpn != qpn)
 				memmove(tern_ring_entry(ring, --to), cqe, sizeof(*cqe));
+		}
+		if (to != ring->index && to != end) {
+			cq->moved = end;
+			ask_for_any(cq);
 		}
 		ring->index = to;
 		tern_ring_release(ring);
@@ -157,6 +173,12 @@ static bool unannounced(const struct tern_cq *cq)
 	       prod != __atomic_load_n(&ring->hdr->event, __ATOMIC_RELAXED);
 }
 
+/* May a completion that the program has not polled have been moved by a drop? */
+static bool has_moved(const struct tern_cq *cq)
+{
+	return cq->moved - cq->ring.index - 1 < cq->ring.limit;
+}
+
 /*
  * Arming for solicited events does not replace an earlier arming for any event. The
  * verbs API tells the program to poll once more afterwards; the barrier orders that
@@ -172,7 +194,7 @@ int tern_cq_arm(struct ibv_cq *ibcq, int solicited_only)
 	bool announce, locked = tern_cq_take_lock(cq);
 
 	word = &cq->ring.hdr->flags;
-	if (solicited_only)
+	if (solicited_only && !has_moved(cq))
 		__atomic_compare_exchange_n(word, &none, TERN_CQ_ARM_SOLICITED,
 					    false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_SEQ_CST);

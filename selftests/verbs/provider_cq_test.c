@@ -268,6 +268,60 @@ static void drop__may_come_in_an_extended_poll(void)
 	free_cq(cq);
 }
 
+/* what arming for a solicited completion makes of the word */
+static uint32_t armed_for_solicited(struct tern_cq *cq)
+{
+	cq->ring.hdr->flags = TERN_CQ_ARM_NONE;
+	/* the kernel, which this device has not, has raised an event for all that is there */
+	cq->ring.hdr->event = cq->ring.hdr->prod;
+	expect(!tern_cq_arm(&cq->vcq.cq, 1));
+	return cq->ring.hdr->flags;
+}
+
+/* the kernel does not know that a solicited one came nearer to the end */
+static void drop__that_moves_some_asks_for_any_event(void)
+{
+	struct tern_cq *cq = make_cq_at(8, 1000);
+	struct ibv_wc wc;
+
+	complete_of(cq, 6, 1);
+	complete_of(cq, 5, 2);
+	cq->ring.hdr->flags = TERN_CQ_ARM_SOLICITED;
+	tern_cq_drop(cq, 8);
+	expect_eq(cq->ring.hdr->flags, TERN_CQ_ARM_SOLICITED);
+	expect_eq(armed_for_solicited(cq), TERN_CQ_ARM_SOLICITED);
+	tern_cq_drop(cq, 5);
+	expect_eq(cq->ring.hdr->flags, TERN_CQ_ARM_NEXT);
+	expect_eq(armed_for_solicited(cq), TERN_CQ_ARM_NEXT);
+	expect_eq(tern_cq_poll(&cq->vcq.cq, 1, &wc), 1);
+	expect_eq(armed_for_solicited(cq), TERN_CQ_ARM_SOLICITED);
+	/* nothing is left that could have moved */
+	complete_of(cq, 5, 3);
+	cq->ring.hdr->flags = TERN_CQ_ARM_SOLICITED;
+	tern_cq_drop(cq, 5);
+	expect_eq(cq->ring.hdr->flags, TERN_CQ_ARM_SOLICITED);
+	expect_eq(armed_for_solicited(cq), TERN_CQ_ARM_SOLICITED);
+	free_cq(cq);
+}
+
+static void drop__is_forgotten_later(void)
+{
+	struct tern_cq *cq = make_cq_at(8, 0);
+	struct tern_ring_hdr *hdr = cq->ring.hdr;
+	int i;
+
+	complete_of(cq, 6, 1);
+	complete_of(cq, 5, 2);
+	tern_cq_drop(cq, 5);
+	for (i = 0; i < 3; i++) {
+		cq->ring.index += 1 << 30;
+		hdr->prod = cq->ring.index;
+		hdr->cons = cq->ring.index;
+		expect_eq(armed_for_solicited(cq), TERN_CQ_ARM_SOLICITED);
+	}
+	free_cq(cq);
+}
+
 static void drop__of_a_broken_ring_does_nothing(void)
 {
 	struct tern_cq *cq = make_cq_at(4, 0);
@@ -358,6 +412,8 @@ static const struct tap_test tests[] = {
 	TEST(poll_ex__holds_the_lock_from_start_to_end),
 	TEST(drop__leaves_those_of_other_qps_in_order),
 	TEST(drop__may_come_in_an_extended_poll),
+	TEST(drop__that_moves_some_asks_for_any_event),
+	TEST(drop__is_forgotten_later),
 	TEST(drop__of_a_broken_ring_does_nothing),
 	TEST(poll_ex__may_arm_before_its_end),
 	TEST(poll_ex__reads_every_field),

@@ -197,6 +197,8 @@ static bool has_news(const struct tern_cq *cq)
 {
 	u32 level = min(unpolled(cq), cq->prod - cq->told);
 
+	/* when the provider moves completions, it writes the word before its index */
+	smp_rmb();
 	if (READ_ONCE(cq->q.hdr->flags) == TERN_CQ_ARM_NEXT)
 		return level;
 	return cq->prod - cq->solicited < level;

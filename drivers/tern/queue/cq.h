@@ -44,8 +44,8 @@ struct tern_cq_losses {
  * @q: the ring
  * @prod: next index to fill; the copy in the ring can be written by the program
  * @told: @prod when the last event was raised; @event in the ring is its copy
- * @solicited: index after the last completion that was solicited or failed; the provider may
- *	move it towards @prod when it drops those of a QP, which this does not follow
+ * @solicited: index after the last completion that was solicited or failed; when the provider
+ *	moves it towards @prod, as it drops those of a QP, it arms for any completion
  * @cons: kernel users: next index to poll (a program keeps its own)
  * @overflow: a completion was lost; all after it are lost too
  * @overflow_told: an event was raised for the overflow
