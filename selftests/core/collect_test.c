@@ -58,7 +58,7 @@ TEST(collect__every_second_one_is_enough, "posts of a kernel user")
 
 TEST(collect__lone_posts_are_sent_at_once_for_longer_and_longer, "posts of a kernel user")
 {
-	static const int alone[] = { 0, 0, 64, 1024, 32768, 32768 };
+	static const int alone[] = { 0, 0, 64, 512, 4096, 4096 };
 	struct tern_collect c = {};
 	unsigned int i;
 
@@ -71,7 +71,7 @@ TEST(collect__one_good_trial_makes_up_for_all, "posts of a kernel user")
 	struct tern_collect c = {};
 
 	in_vain(&c, 5);
-	expect_eq(trial(&c, 1), 32768);
+	expect_eq(trial(&c, 1), 4096);
 	expect_eq(trial(&c, 0), 0);
 	expect_eq(trial(&c, 0), 0);
 	expect_eq(trial(&c, 0), 64);
@@ -146,7 +146,7 @@ TEST(collect__a_worker_that_is_late_again_and_again_is_in_vain, "posts of a kern
 	/* more often than a counter counts */
 	for (i = 0; i < 300; i++)
 		be_late(&c);
-	expect_eq(trial(&c, 1), 32768);
+	expect_eq(trial(&c, 1), 4096);
 	be_late(&c);
 	expect(tern_collect_post(&c));
 }

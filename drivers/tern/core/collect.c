@@ -10,7 +10,7 @@
 #define LATE		2
 
 /* posts sent at once, by the trials in vain before them; the first may have been bad luck */
-static const u16 alone[] = { 0, 0, 64, 1024, 32768 };
+static const u16 alone[] = { 0, 0, 64, 512, 4096 };
 
 bool tern_collect_post(struct tern_collect *c)
 {
