@@ -4,15 +4,23 @@
 # each between marks that the plugin of QEMU sees; and the kernel's symbols.
 
 . "$(dirname "$0")/compare.sh"
+. ../ulp/lib.sh
 # shellcheck source=rows.sh
 . ../bench/rows.sh
+# shellcheck source=storage_scene.sh
+. ../bench/storage_scene.sh
 
 candidate=$TERN_SET_PROFILE_CANDIDATE
 n=$TERN_SET_PROFILE_MESSAGES
-row=$(printf '%s\n' "${rows[@]}" "${kinds[@]}" | grep "^$TERN_SET_PROFILE_ROW ")
+name=$TERN_SET_PROFILE_ROW
+layer=
+case ${name%%-*} in
+nfs | nvme | iser) layer=${name%%-*} rows=("${jobs[@]/#/$layer-}") kinds=() ;;
+esac
+row=$(printf '%s\n' "${rows[@]}" "${kinds[@]}" | grep "^$name ")
 # the tool and its options, without a count
 tool=$(sed 's/^[^ ]* [^ ]* [^ ]* //; s/ -n [0-9]*//' <<<"$row")
-size=$(sed -n 's/.* -s \([0-9]*\).*/\1/p' <<<"$row")
+size=$(sed -n 's/.* \(-s \|--bs=\)\([0-9]*[km]\?\).*/\2/p' <<<"$row" | tr km KM | numfmt --from=iec)
 
 mark()
 {
@@ -22,6 +30,11 @@ mark()
 # messages N: TCP sends as many bytes
 messages()
 {
+	if [ -n "$layer" ]; then
+		# shellcheck disable=SC2086 # words
+		fio_on "$(<"$TMP/path")" --io_size=$(($1 * size)) $tool >&2
+		return
+	fi
 	if [ "$candidate" = tcp ]; then
 		in_b iperf3 -s -1 -p 5201 >/dev/null &
 		eventually listening 5201
@@ -42,8 +55,9 @@ counted()
 
 base64 -d <<<"$TERN_SET_PROFILE_MARK" >"$TMP/mark"
 chmod +x "$TMP/mark"
-place "$TERN_SET_PROFILE_PLACE"
+if [ -n "$layer" ]; then storage_up "$layer"; else place "$TERN_SET_PROFILE_PLACE"; fi
 [ "$candidate" = tcp ] || up "$candidate"
+[ -z "$layer" ] || "${layer}_up" "$([ "$candidate" = tcp ] && echo tcp || echo rdma)"
 # the first run loads modules
 messages $((n / 4))
 counted $((n / 4))
