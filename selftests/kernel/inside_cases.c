@@ -114,15 +114,20 @@ static void cut_into_segments(struct sock *sk)
 	release_sock(sk);
 }
 
-/* post while we hold the socket lock, so that the device sends from a process */
+/* post, and hold the socket until the device waits for it: so it sends from a process */
 static int post(struct kv_op *op, struct kv_mem *src)
 {
 	struct ib_sge s = kv_sge(src, 0, LEN);
+	unsigned long end = jiffies + kv_timeout();
 	int ret;
 
 	lock_sock(in.a);
 	ret = kv_post_send(&in.t->pair.a, op, IB_WR_SEND, IB_SEND_SIGNALED, &s, 1, 0);
-	usleep_range(5000, 6000);
+	while (!ret && !wq_has_sleeper(&in.a->sk_lock.wq)) {
+		if (time_after(jiffies, end))
+			ret = kv_fail(-ETIMEDOUT, "the device does not wait for the socket");
+		usleep_range(1000, 2000);
+	}
 	release_sock(in.a);
 	return ret;
 }
@@ -217,11 +222,16 @@ static int rst_comes(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
 	struct ib_sge d = kv_sge(dst, 0, LEN);
+	int i, ret;
 
-	return kv_post_recv(b, &op[2], &d, 1) ?: watch(t, reset, &op[1]) ?:
-	       post(&op[0], src) ?: kv_want(a, &op[0], IB_WC_WR_FLUSH_ERR) ?:
-	       kv_want(a, &op[1], IB_WC_WR_FLUSH_ERR) ?: kv_wait_gone(a) ?:
-	       kv_wait_gone(b) ?: was_inside() ?: once(op, 2);
+	ret = kv_post_recv(b, &op[2], &d, 1) ?: watch(t, reset, &op[1]) ?:
+	      post(&op[0], src) ?: kv_wait(a, &op[0]) ?: kv_wait(a, &op[1]) ?:
+	      kv_wait_gone(a) ?: kv_wait_gone(b) ?: was_inside();
+	for (i = 0; i < 2 && !ret; i++)
+		if (op[i].wc.status != IB_WC_WR_FLUSH_ERR)
+			ret = kv_fail(-EPROTO, "Send %d ends with '%s'", i,
+				      ib_wc_status_msg(op[i].wc.status));
+	return ret ?: once(op, 2);
 }
 
 /* ---- Terminate ----------------------------------------------------------------------- */
@@ -250,11 +260,11 @@ static int terminate_comes(struct kv_test *t, struct kv_op *op, struct kv_mem *s
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
 	int ret;
 
-	ret = watch(t, NULL, NULL) ?: post(&op[0], src) ?: kv_wait(a, &op[0]);
+	ret = watch(t, NULL, NULL) ?: post(&op[0], src) ?: kv_wait(a, &op[0]) ?:
+	      kv_wait_gone(a) ?: kv_wait_gone(b) ?: was_inside();
 	if (!ret && op[0].wc.status == IB_WC_SUCCESS)
 		ret = kv_fail(-EPROTO, "the Send succeeded");
-	return ret ?: kv_wait_gone(a) ?: kv_wait_gone(b) ?: was_inside() ?:
-	       wait_end() ?: once(op, 1);
+	return ret ?: wait_end() ?: once(op, 1);
 }
 
 static int run(struct kv_test *t,

@@ -64,6 +64,23 @@ counted()
 	[ "$(counter "$DEV_A" "$1")" -ge $((before + $2)) ]
 }
 
+# inside CASE: repeat it while the peer's answer comes after the Send, as it may on a busy
+# machine: then nothing was tested
+inside()
+{
+	local try status
+
+	for try in {1..10}; do
+		status=0
+		run_case "$1" >"$TMP/inside" || status=$?
+		cat "$TMP/inside"
+		[ $status != 0 ] || return 0
+		grep -q 'not inside the Send' "$TMP/inside" || return $status
+	done
+	echo "$try times"
+	return 1
+}
+
 # run_point CASE: run it, and check the counter that belongs to it
 run_point()
 {
@@ -76,6 +93,7 @@ run_point()
 	"post__then_spin tern")	counted doorbell_missed 2 "$1" ;;
 	"post__in_runs tern")	counted doorbell_later 1280 "$1" ;;
 	"read__whose_end_completes_a_deep_queue tern")	counted complete_more 8 "$1" ;;
+	send__*_arrives_in_its_middle\ *)	inside "$1" ;;
 	*)	run_case "$1" ;;
 	esac
 }
