@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Compare tern, siw and TCP in one boot: every candidate in every round, so
 # that a noisy machine hits them alike; medians, and the ratio to siw with the
-# same CRC setting. Prints the table of Documentation/performance.rst.
+# same CRC setting. Prints the table of Documentation/performance.rst, and how evenly 64 QPs
+# of tern share.
 #
 #	selftests/lab/run --lane uml --plain bench:bench.sh
 #
@@ -15,6 +16,8 @@
 # of each connection, draw the figures.
 
 . "$(dirname "$0")/compare.sh"
+# shellcheck source=rows.sh
+. ../bench/rows.sh
 
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
 seconds=${TERN_SET_BENCH_SECONDS:-2}
@@ -116,7 +119,18 @@ measure()
 	[ "$1" = tcp ] || down "$1"
 }
 
-wires_up
+# Does each of 64 QPs get its share? A program that does nothing else posts to all of them,
+# in turn, what they have room for.
+shares()
+{
+	up tern
+	drive_up
+	echo "shares of 64 QPs, Writes of 64 KiB, in percent of the mean:"
+	limit 60 "${pin_a[@]}" ../bench/drive write -s 65536 -n 40000 -d 16 -q 64 -p -f
+	down tern
+}
+
+place veth
 if [ "$(nproc)" -gt 1 ]; then
 	pin_a=(taskset -c 0)
 	pin_b=(taskset -c 1)
@@ -128,3 +142,4 @@ fi
 modprobe -r siw 2>/dev/null || true
 # shellcheck disable=SC2086 # words
 every_round "lane $TERN_LANE, MTU 1500, RPS ${TERN_SET_BENCH_RPS:-1}" $candidates
+[[ " $candidates " != *" tern "* ]] || shares

@@ -4,13 +4,15 @@
  * Messages between two ends in one process, which waits for each in turn: what is counted
  * does not depend on the scheduler.
  *
- *	drive KIND [-s SIZE] [-n MESSAGES] [-l LIST] [-q QPS] [-d DEPTH] [-p]
+ *	drive KIND [-s SIZE] [-n MESSAGES] [-l LIST] [-q QPS] [-d DEPTH] [-p] [-H] [-f]
  *
  * KIND is one of kinds[]. LIST requests are posted by a call, the last one signalled; DEPTH
  * messages are outstanding on each QP. Completions are waited for by events, with -p by
  * polling. First a quarter of the messages goes uncounted; the rest, MESSAGES, between
  * marks that a plugin of QEMU sees (mark.h). Printed: MESSAGES, and nanoseconds for each,
- * which are instructions where the clock is one of instructions.
+ * which are instructions where the clock is one of instructions. -H: the buffers of RDMA
+ * are huge pages. -f, for all but pings and TCP, prints one line more: how many messages the
+ * QP with the fewest had, and that with the most, in percent of the mean.
  *
  * The hosts are the network namespaces a and b, the addresses IP_A and IP_B.
  */
@@ -52,7 +54,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "s:n:l:q:d:p")) != -1) {
+	while ((c = getopt(argc, argv, "s:n:l:q:d:pHf")) != -1) {
 		switch (c) {
 		case 's':
 			opt.size = atoi(optarg);
@@ -72,6 +74,12 @@ static void parse(int argc, char **argv)
 		case 'p':
 			opt.polls = true;
 			break;
+		case 'H':
+			opt.huge = true;
+			break;
+		case 'f':
+			opt.shares = true;
+			break;
 		default:
 			die("usage: see the top of drive.c");
 		}
@@ -80,6 +88,8 @@ static void parse(int argc, char **argv)
 	    opt.depth > MAX_DEPTH || !opt.list || !opt.qps)
 		die("usage: see the top of drive.c");
 	choose_kind(argv[optind]);
+	if ((opt.shares && opt.kind->run != rdma_run) || (opt.huge && opt.kind->up == tcp_up))
+		die("not for this kind");
 }
 
 static long now_ns(void)
@@ -103,5 +113,7 @@ int main(int argc, char **argv)
 	opt.kind->run(opt.messages);
 	mark(MARK_END);
 	printf("%u %.1f\n", opt.messages, (double)(now_ns() - start) / opt.messages);
+	if (opt.shares)
+		rdma_shares();
 	return 0;
 }

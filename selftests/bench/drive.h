@@ -41,12 +41,15 @@ extern struct options {
 	unsigned int qps;
 	unsigned int depth;
 	bool polls;
+	bool huge;
+	bool shares;
 } opt;
 
 void rdma_up(void);
 void rdma_ping_up(void);
 void rdma_run(unsigned int messages);
 void rdma_ping(unsigned int messages);
+void rdma_shares(void);
 void tcp_up(void);
 void tcp_run(unsigned int messages);
 void tcp_ping(unsigned int messages);

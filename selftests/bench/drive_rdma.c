@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* RDMA between the ends of drive.c: QPs between the same two devices, with CQs in common. */
+#include <limits.h>
+#include <string.h>
+
 #include "drive.h"
 #include "../verbs/conn.h"
 
@@ -19,15 +22,27 @@ static struct host {
 } a, b;
 
 static unsigned int to_post;
+/* requests of a that completed, by QP */
+static unsigned int done[MAX_QPS];
+
+#define HUGE_PAGE	(2u << 20)
 
 /* ---- connecting -------------------------------------------------------------- */
+
+static size_t bytes_of_buffer(void)
+{
+	if (opt.huge)
+		return (opt.size / HUGE_PAGE + 1) * HUGE_PAGE;
+	return opt.size < 4096 ? 4096 : opt.size;
+}
 
 static void build(struct host *h, int i)
 {
 	unsigned int room = opt.depth * opt.qps;
 	struct want want = {
 		.cap = { .max_send_wr = opt.depth, .max_recv_wr = opt.depth },
-		.cqe = room, .buf_len = opt.size < 4096 ? 4096 : opt.size,
+		.cqe = room, .buf_len = bytes_of_buffer(),
+		.map_flags = opt.huge ? MAP_HUGETLB : 0,
 		.access = ALL_RIGHTS,
 		.share = i ? &h->end[0] : NULL, .cqs = i ? &h->end[0] : NULL,
 	};
@@ -144,6 +159,7 @@ static void completed(struct host *h, const struct ibv_wc *wc)
 		post_recv(h, wc->wr_id);
 	} else {
 		opened(h, wc->wr_id, -opt.list);
+		done[wc->wr_id] += opt.list;
 	}
 }
 
@@ -217,6 +233,7 @@ void rdma_run(unsigned int messages)
 {
 	struct host *waits;
 
+	memset(done, 0, sizeof(done));
 	to_post = messages / opt.list * opt.list;
 	while (to_post || a.all_open || b.all_open) {
 		waits = opt.kind->received ? &b : &a;
@@ -229,6 +246,19 @@ void rdma_run(unsigned int messages)
 		wait_at(waits);
 		reap(&a);
 	}
+}
+
+void rdma_shares(void)
+{
+	unsigned int least = UINT_MAX, most = 0, all = 0, i;
+
+	for (i = 0; i < opt.qps; i++) {
+		least = done[i] < least ? done[i] : least;
+		most = done[i] > most ? done[i] : most;
+		all += done[i];
+	}
+	printf("least %.0f%% most %.0f%%\n", 100.0 * least * opt.qps / all,
+	       100.0 * most * opt.qps / all);
 }
 
 /* The Sends' own completions are taken when they are there. */

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # rows and kinds are the script's
-# Sourced after compare.sh by the scripts that count instructions: one CPU, so all wait for
-# events, but for ib_write_bw, whose client polls alone (perftest refuses events there).
+# Sourced after compare.sh. The rows are those of the scripts that count instructions: one CPU,
+# so all wait for events, but for ib_write_bw, whose client polls alone (perftest refuses
+# events there).
 
 # the tools with events run out of credits and stop unless each Send is signalled (-Q 1)
 rows=(
@@ -51,7 +52,7 @@ drive_up()
 	eventually in_a ping -q -c 1 -W 1 "$IP_B" >/dev/null
 }
 
-# drive_row NAME CANDIDATE: what drive prints
+# drive_row NAME CANDIDATE [OPTION...]: what drive prints
 drive_row()
 {
 	local options
@@ -62,7 +63,7 @@ drive_row()
 	tcp:*)	    options="tcp ${options#* }" ;;
 	esac
 	# shellcheck disable=SC2086 # words
-	limit 120 ../bench/drive $options
+	limit 120 ../bench/drive $options "${@:3}"
 }
 
 # place veth|lo|host: make a and b two hosts, or two names of this host; host is lo with the

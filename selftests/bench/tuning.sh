@@ -31,13 +31,14 @@ at_both()
 	dev=v0b rdev=dev_b in_b bash -ec "$1"
 }
 
+# line SETTING [OPTION...]: what a message takes, with these options of drive
 line()
 {
 	local name out
 
 	printf '%-28s' "$1"
 	for name in $names; do
-		out=$(drive_row "$name" tern 2>&1) || { echo "# $1, $name: $out" >&2; out='- -'; }
+		out=$(drive_row "$name" tern "${@:2}" 2>&1) || { echo "# $1, $name: $out" >&2; out='- -'; }
 		printf ' %10s' "${out#* }"
 	done
 	echo
@@ -51,6 +52,9 @@ up tern
 drive_up
 # shellcheck disable=SC2086 # words
 printf '%-28s %10s %10s %10s %10s\n' setting $names
+sysctl -q vm.nr_hugepages=16
+line "huge pages" -H
+sysctl -q vm.nr_hugepages=0
 for setting in "${settings[@]}"; do
 	IFS='|' read -rd '' name on off <<<"$setting" || true
 	at_both "$on"

@@ -258,7 +258,7 @@ static int build_memory(struct end *e, const struct want *want)
 		return -1;
 	e->buf_len = want->buf_len ?: 65536;
 	e->buf = mmap(NULL, e->buf_len, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | want->map_flags, -1, 0);
 	if (e->buf == MAP_FAILED)
 		return -1;
 	e->mr = ibv_reg_mr(e->pd, e->buf, e->buf_len,

@@ -20,6 +20,7 @@
  * @cqe: size of each CQ (0: enough for @cap)
  * @access: rights of the buffer's MR (0: all)
  * @buf_len: bytes of the buffer (0: 64 KiB)
+ * @map_flags: of mmap() for the buffer, beside the usual ones
  * @sig_all: every send request is signalled
  * @send_ops: IBV_QP_EX_WITH_*: operations that are posted by ibv_wr_*()
  * @srq: receive from this SRQ, of the PD of @share
@@ -37,6 +38,7 @@ struct want {
 	int cqe;
 	int access;
 	size_t buf_len;
+	int map_flags;
 	bool sig_all;
 	uint64_t send_ops;
 	struct ibv_srq *srq;
