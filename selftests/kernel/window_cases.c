@@ -189,7 +189,9 @@ static int send_bad_fpdu(struct sock *sk)
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, sizeof(fpdu));
 	n = tcp_sendmsg_locked(sk, &msg, sizeof(fpdu));
-	return n == sizeof(fpdu) ? 0 : kv_fail(-EIO, "b sent %d bytes", n);
+	if (n != sizeof(fpdu))
+		return kv_fail(-EIO, "b sent %d bytes", n);
+	return tcp_send_head(sk) ? kv_fail(-EAGAIN, "b's TCP keeps the bad FPDU") : 0;
 }
 
 static int wait_full(struct sock *sk)
@@ -292,7 +294,15 @@ static int post_reads(struct kv_test *t, struct kv_op *op, struct kv_mem *src,
 	return ret ?: kv_ok(&t->pair.b, &op[0]);
 }
 
-/* take b's socket lock while Read Responses are being sent */
+/* while its lock is held a socket handles no ACK, so what it cannot send now stays */
+static bool may_send(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	return !tcp_send_head(sk) && tcp_packets_in_flight(tp) < tcp_snd_cwnd(tp);
+}
+
+/* take b's socket lock while Read Responses are being sent, and its Requests have left */
 static int stop_reading(struct kv_test *t, struct sock *sk, struct kv_op *op,
 			struct kv_mem *src, struct kv_mem *dst)
 {
@@ -301,7 +311,7 @@ static int stop_reading(struct kv_test *t, struct sock *sk, struct kv_op *op,
 	for (tries = 0; tries < 20; tries++) {
 		ret = post_reads(t, op, src, dst);
 		lock_sock(sk);
-		if (ret || !completion_done(&op[READS - 3].done))
+		if (ret || (!completion_done(&op[READS - 3].done) && may_send(sk)))
 			return ret;
 		release_sock(sk);
 		ret = kv_ok(&t->pair.b, &op[READS - 1]);
@@ -309,7 +319,7 @@ static int stop_reading(struct kv_test *t, struct sock *sk, struct kv_op *op,
 			break;
 	}
 	lock_sock(sk);
-	return ret ?: kv_fail(-EAGAIN, "the Reads were always done before b stopped");
+	return ret ?: kv_fail(-EAGAIN, "b never stopped in the middle, with room to send");
 }
 
 /* the memory of a Read Response: a flushed receive reports that the QP failed */
