@@ -25,23 +25,14 @@ static unsigned int to_post;
 /* requests of a that completed, by QP */
 static unsigned int done[MAX_QPS];
 
-#define HUGE_PAGE	(2u << 20)
-
 /* ---- connecting -------------------------------------------------------------- */
-
-static size_t bytes_of_buffer(void)
-{
-	if (opt.huge)
-		return (opt.size / HUGE_PAGE + 1) * HUGE_PAGE;
-	return opt.size < 4096 ? 4096 : opt.size;
-}
 
 static void build(struct host *h, int i)
 {
 	unsigned int room = opt.depth * opt.qps;
 	struct want want = {
 		.cap = { .max_send_wr = opt.depth, .max_recv_wr = opt.depth },
-		.cqe = room, .buf_len = bytes_of_buffer(),
+		.cqe = room, .buf_len = opt.size < 4096 ? 4096 : opt.size,
 		.map_flags = opt.huge ? MAP_HUGETLB : 0,
 		.access = ALL_RIGHTS,
 		.share = i ? &h->end[0] : NULL, .cqs = i ? &h->end[0] : NULL,

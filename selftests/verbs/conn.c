@@ -16,6 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define HUGE_PAGE	(2u << 20)
+
 int patience_ms(void)
 {
 	const char *scale = getenv("TERN_TIMEOUT_SCALE");
@@ -257,6 +259,9 @@ static int build_memory(struct end *e, const struct want *want)
 	if (!e->pd)
 		return -1;
 	e->buf_len = want->buf_len ?: 65536;
+	/* munmap() takes whole ones only */
+	if (want->map_flags & MAP_HUGETLB)
+		e->buf_len = (e->buf_len + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	e->buf = mmap(NULL, e->buf_len, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | want->map_flags, -1, 0);
 	if (e->buf == MAP_FAILED)

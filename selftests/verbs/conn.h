@@ -20,7 +20,8 @@
  * @cqe: size of each CQ (0: enough for @cap)
  * @access: rights of the buffer's MR (0: all)
  * @buf_len: bytes of the buffer (0: 64 KiB)
- * @map_flags: of mmap() for the buffer, beside the usual ones
+ * @map_flags: of mmap() for the buffer, beside the usual ones; with MAP_HUGETLB the buffer
+ *	is of whole pages of 2 MiB
  * @sig_all: every send request is signalled
  * @send_ops: IBV_QP_EX_WITH_*: operations that are posted by ibv_wr_*()
  * @srq: receive from this SRQ, of the PD of @share

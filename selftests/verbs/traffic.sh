@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Verified traffic between the two hosts: all modes of vtraffic, ways to wait, queue
-# depths, message lengths up to 8 MiB, an SRQ, and a bad network.
+# depths, message lengths up to 8 MiB, an SRQ, a bad network, and huge pages.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -37,6 +37,49 @@ netem()
 	return $status
 }
 
+# huge_pages COMMAND...: run it while the guest has 16, which are free again at its end
+huge_pages()
+{
+	local status=0
+
+	sysctl -q vm.nr_hugepages=16
+	"$@" || status=$?
+	eventually all_huge_pages_free || status=1
+	sysctl -q vm.nr_hugepages=0
+	return $status
+}
+
+all_huge_pages_free()
+{
+	awk '/^HugePages_(Total|Free):/ { n[$1] = $2 }
+		END { exit n["HugePages_Total:"] != 16 || n["HugePages_Free:"] != 16 }' \
+		/proc/meminfo
+}
+
+# b has sent more than 4 MiB
+much_was_read() { [ "$(in_b cat /sys/class/net/v0b/statistics/tx_bytes)" -gt "$1" ]; }
+
+# The server is killed while its peer reads from it, and the client's connection ends.
+killed_while_it_is_read()
+{
+	local port status=0 server client
+
+	port=$(new_port)
+	limit 30 in_b $vtraffic server -b $IP_B -p "$port" -H >"$TMP/server" 2>&1 &
+	wait_for_listen "$port"
+	limit 30 in_a $vtraffic client -a $IP_B -p "$port" -m read -x 1048576 -t 25 -H \
+		>"$TMP/client" 2>&1 &
+	client=$!
+	eventually much_was_read $(($(in_b cat /sys/class/net/v0b/statistics/tx_bytes) + (4 << 20)))
+	server=$(ip netns pids b)
+	[ -n "$server" ] || return 1
+	# shellcheck disable=SC2086 # timeout and its child
+	kill -9 $server
+	wait $client || status=$?
+	cat "$TMP/client"
+	[ "$status" = 2 ]
+}
+
 topo_up
 for mode in send write read mixed; do
 	point "$mode, up to 1 MiB, events, verified" \
@@ -53,4 +96,14 @@ point "mixed, IPv6" traffic6
 bad_network=(delay 1ms 1ms loss 1% reorder 10% duplicate 1%)
 point "mixed over a network that loses, reorders and duplicates" \
 	netem traffic "" "-m mixed -x 30000 -n 60 -s 7"
+if [ -d /sys/kernel/mm/hugepages/hugepages-2048kB ]; then
+	point "mixed, in huge pages" huge_pages traffic "-H" "-m mixed -x 1048576 -H -s 8"
+	point "a server with huge pages is killed while its peer reads them" \
+		huge_pages killed_while_it_is_read
+else
+	for what in "mixed, in huge pages" \
+		"a server with huge pages is killed while its peer reads them"; do
+		ktap_test_skip "$what" "no huge pages of 2 MiB in this kernel"
+	done
+fi
 finish

@@ -3,11 +3,11 @@
 /*
  * Traffic between two hosts, each byte verified:
  *
- *	vtraffic server [-b ADDR] [-p PORT] [-T TOS] [-S] [-A] [-L] [-e WAIT]
+ *	vtraffic server [-b ADDR] [-p PORT] [-T TOS] [-S] [-A] [-L] [-H] [-e WAIT]
  *			[-k CONNECTIONS]
  *	vtraffic client -a ADDR [-f ADDR] [-p PORT] [-T TOS] [-m MODE]
  *			[-n COUNT | -t SECONDS] [-s SEED] [-x MAX] [-d DEPTH] [-l SGES]
- *			[-e WAIT] [-c] [-D] [-v]
+ *			[-e WAIT] [-c] [-D] [-H] [-v]
  *	vtraffic hold DEVICE
  *
  * MODE is send, write, read or mixed; lengths are random up to MAX bytes.
@@ -19,8 +19,9 @@
  * server receives from an SRQ. -c: connect, report it and wait for the end. -D: destroy
  * the id while it connects. -A: the server reports the connect request and never answers.
  * -L: the server destroys its listening id after the first connect request, so it serves
- * one connection. -k: the number of connections to serve (0: no limit). hold opens a
- * device, creates one object of each kind, reports that, and waits.
+ * one connection. -H: the buffer is of huge pages. -k: the number of connections to serve
+ * (0: no limit). hold opens a device, creates one object of each kind, reports that, and
+ * waits.
  *
  * One line is printed at the end. The exit status is 0 on success, 2 if the
  * connection or the device ended before the work was done.
@@ -238,6 +239,7 @@ static void client_connect(void)
 			 .max_recv_wr = 2 * opt.depth,
 			 .max_inline_data = sizeof(struct message) },
 		.buf_len = (size_t)2 * opt.depth * slot_stride(),
+		.map_flags = opt.huge ? MAP_HUGETLB : 0,
 		.ird = 16, .ord = 16,
 		.pdata = &hello, .pdata_len = sizeof(hello),
 	};
@@ -411,6 +413,9 @@ static void parse_switch(int c)
 	case 'D':
 		opt.destroy = true;
 		break;
+	case 'H':
+		opt.huge = true;
+		break;
 	case 'c':
 		opt.connect_only = true;
 		break;
@@ -426,7 +431,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "a:b:f:p:T:m:n:t:s:x:d:l:e:k:SALDcv")) != -1) {
+	while ((c = getopt(argc, argv, "a:b:f:p:T:m:n:t:s:x:d:l:e:k:SALDHcv")) != -1) {
 		switch (c) {
 		case 'a':
 		case 'b':

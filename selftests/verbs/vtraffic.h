@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../test.h"
 #include "conn.h"
@@ -32,6 +33,7 @@ struct options {
 	bool ask_only;
 	bool unlisten;
 	bool destroy;
+	bool huge;
 	bool verbose;
 };
 

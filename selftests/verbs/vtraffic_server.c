@@ -24,6 +24,7 @@ static void serve_build(const struct hello *hello, struct want *want,
 	want->cap.max_inline_data = sizeof(struct message);
 	want->own_srq = opt.srq;
 	want->buf_len = (size_t)3 * opt.depth * slot_stride();
+	want->map_flags = opt.huge ? MAP_HUGETLB : 0;
 	want->pdata = welcome;
 	want->pdata_len = sizeof(*welcome);
 	must(!end_build(&e, want), "building the QP: %m");
