@@ -14,6 +14,7 @@ candidate=$TERN_SET_PROFILE_CANDIDATE
 n=$TERN_SET_PROFILE_MESSAGES
 name=$TERN_SET_PROFILE_ROW
 layer=
+rows+=("connect 1000/s high many -r 1")
 case ${name%%-*} in
 nfs | nvme | iser) layer=${name%%-*} rows=("${jobs[@]/#/$layer-}") kinds=() ;;
 esac
@@ -27,9 +28,14 @@ mark()
 	"$TMP/mark" "$@"
 }
 
-# messages N: TCP sends as many bytes
+# messages N: TCP sends as many bytes; connections, which ping once and end with their program
 messages()
 {
+	if [ "$name" = connect ]; then
+		# shellcheck disable=SC2086 # words
+		yes | ../bench/$tool -n "$1" >&2 || true
+		return
+	fi
 	if [ -n "$layer" ]; then
 		# shellcheck disable=SC2086 # words
 		fio_on "$(<"$TMP/path")" --io_size=$(($1 * size)) $tool >&2
@@ -53,6 +59,8 @@ counted()
 	mark end
 }
 
+ulimit -l unlimited
+ulimit -n 65536
 base64 -d <<<"$TERN_SET_PROFILE_MARK" >"$TMP/mark"
 chmod +x "$TMP/mark"
 if [ -n "$layer" ]; then storage_up "$layer"; else place "$TERN_SET_PROFILE_PLACE"; fi
