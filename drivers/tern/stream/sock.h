@@ -173,9 +173,6 @@ int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 /* nothing is in flight, so no ACK will come: a timer calls write_space; the lock is held */
 void tern_sock_queue_retry(struct tern_sock *s);
 
-/* TCP copied into a fragment of 32 KiB, and keeps it for the next copy: give it back */
-void tern_sock_drop_frag_locked(struct tern_sock *s);
-
 /**
  * tern_sock_read_locked() - offer the receive queue to an actor
  * @s: socket

@@ -203,8 +203,10 @@ int tern_sock_send_frame_locked(struct tern_sock *s, const void *buf, size_t len
 
 	sock_owned_by_me(s->sk);
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
+	/* for this frame alone TCP would allocate and clear a fragment of the socket, of 32 KiB */
+	s->sk->sk_use_task_frag = true;
 	rc = tcp_sendmsg_locked(s->sk, &msg, len);
-	tern_sock_drop_frag_locked(s);
+	s->sk->sk_use_task_frag = false;
 	if (rc < 0)
 		return rc;
 	/* the send buffer of a starting connection holds any frame */

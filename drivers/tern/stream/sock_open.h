@@ -86,7 +86,7 @@ int tern_sock_recv(struct tern_sock *s, void *buf, size_t len, bool peek);
 
 /*
  * Send a small frame as a whole, now; Return: 0 or an error. With _locked, the socket
- * lock is held.
+ * lock is held. Context: process
  */
 int tern_sock_send_frame(struct tern_sock *s, const void *buf, size_t len);
 int tern_sock_send_frame_locked(struct tern_sock *s, const void *buf, size_t len);

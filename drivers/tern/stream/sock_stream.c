@@ -18,11 +18,11 @@
 
 /* ---- sending --------------------------------------------------------------- */
 
-void tern_sock_drop_frag_locked(struct tern_sock *s)
+/* TCP copied into a fragment of 32 KiB, and keeps it for the next copy: give it back */
+static void drop_frag(struct sock *sk)
 {
-	struct page_frag *frag = &s->sk->sk_frag;
+	struct page_frag *frag = &sk->sk_frag;
 
-	sock_owned_by_me(s->sk);
 	if (frag->page)
 		put_page(frag->page);
 	frag->page = NULL;
@@ -62,7 +62,7 @@ int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
 		return -EPIPE;
 	if (!must_copy(s, len)) {
 		msg.msg_flags |= MSG_SPLICE_PAGES;
-		tern_sock_drop_frag_locked(s);
+		drop_frag(s->sk);
 	}
 	if (more || len > limit)
 		msg.msg_flags |= MSG_MORE;
