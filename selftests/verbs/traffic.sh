@@ -31,7 +31,9 @@ netem()
 	local status=0
 	in_a tc qdisc add dev v0a root netem "${bad_network[@]}"
 	in_b tc qdisc add dev v0b root netem "${bad_network[@]}"
-	"$@" || status=$?
+	# what `||` follows runs without `set -e`
+	( set -e; "$@" ) &
+	wait $! || status=$?
 	in_a tc qdisc del dev v0a root
 	in_b tc qdisc del dev v0b root
 	return $status
@@ -43,11 +45,16 @@ huge_pages()
 	local status=0
 
 	sysctl -q vm.nr_hugepages=16
-	"$@" || status=$?
+	all_huge_pages_free
+	# what `||` follows runs without `set -e`
+	( set -e; "$@" ) &
+	wait $! || status=$?
 	eventually all_huge_pages_free || status=1
 	sysctl -q vm.nr_hugepages=0
 	return $status
 }
+
+before_exit() { sysctl -q vm.nr_hugepages=0 2>/dev/null || true; }
 
 all_huge_pages_free()
 {
@@ -56,8 +63,8 @@ all_huge_pages_free()
 		/proc/meminfo
 }
 
-# b has sent more than 4 MiB
-much_was_read() { [ "$(in_b cat /sys/class/net/v0b/statistics/tx_bytes)" -gt "$1" ]; }
+# b has sent more than so many bytes
+has_sent() { [ "$(in_b cat /sys/class/net/v0b/statistics/tx_bytes)" -gt "$1" ]; }
 
 # The server is killed while its peer reads from it, and the client's connection ends.
 killed_while_it_is_read()
@@ -70,7 +77,7 @@ killed_while_it_is_read()
 	limit 30 in_a $vtraffic client -a $IP_B -p "$port" -m read -x 1048576 -t 25 -H \
 		>"$TMP/client" 2>&1 &
 	client=$!
-	eventually much_was_read $(($(in_b cat /sys/class/net/v0b/statistics/tx_bytes) + (4 << 20)))
+	eventually has_sent $(($(in_b cat /sys/class/net/v0b/statistics/tx_bytes) + (4 << 20)))
 	server=$(ip netns pids b)
 	[ -n "$server" ] || return 1
 	# shellcheck disable=SC2086 # timeout and its child

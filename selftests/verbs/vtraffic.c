@@ -375,11 +375,11 @@ static int run_hold(const char *name)
 static void __attribute__((noreturn)) usage(void)
 {
 	fprintf(stderr,
-		"usage: vtraffic server [-b ADDR] [-p PORT] [-T TOS] [-S] [-A] [-L] [-e WAIT]\n"
+		"usage: vtraffic server [-b ADDR] [-p PORT] [-T TOS] [-S] [-A] [-L] [-H] [-e WAIT]\n"
 		"                       [-k CONNECTIONS]\n"
 		"       vtraffic client -a ADDR [-f ADDR] [-p PORT] [-T TOS] [-m MODE]\n"
 		"                       [-n COUNT | -t SECONDS] [-s SEED] [-x MAX] [-d DEPTH] [-l SGES]\n"
-		"                       [-e WAIT] [-c] [-D] [-v]\n"
+		"                       [-e WAIT] [-c] [-D] [-H] [-v]\n"
 		"       vtraffic hold DEVICE\n"
 		"WAIT is poll, event or solicited, MODE is send, write, read or mixed.\n");
 	exit(64);
