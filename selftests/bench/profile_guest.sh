@@ -33,7 +33,7 @@ messages()
 {
 	if [ "$name" = connect ]; then
 		# shellcheck disable=SC2086 # words
-		yes | ../bench/$tool -n "$1" >&2 || true
+		../bench/$tool -n "$1" < <(yes) >&2
 		return
 	fi
 	if [ -n "$layer" ]; then
