@@ -6,6 +6,8 @@
 cd ../net || exit
 # shellcheck source=../net/lib.sh
 . ./lib.sh
+# shellcheck source=../net/netem.sh
+. ./netem.sh
 
 count=${TERN_SET_TRAFFIC:-150}
 vtraffic=../verbs/vtraffic
@@ -25,33 +27,37 @@ traffic6()
 		$vtraffic client -a $IP6_B -p @PORT@ -n $count -x 100000
 }
 
+# attempt COMMAND...: set $status to how it ends. What `||` follows runs without `set -e`, so
+# it is a shell of its own.
+attempt()
+{
+	status=0
+	( set -e; "$@" ) &
+	wait $! || status=$?
+}
+
 # netem COMMAND...: run it on a network that loses, delays, reorders and duplicates
 netem()
 {
-	local status=0
-	in_a tc qdisc add dev v0a root netem "${bad_network[@]}"
-	in_b tc qdisc add dev v0b root netem "${bad_network[@]}"
-	# what `||` follows runs without `set -e`
-	( set -e; "$@" ) &
-	wait $! || status=$?
-	in_a tc qdisc del dev v0a root
-	in_b tc qdisc del dev v0b root
-	return $status
+	local status
+
+	bad_network delay 1ms 1ms loss 1% reorder 10% duplicate 1%
+	attempt "$@"
+	good_network
+	return "$status"
 }
 
 # huge_pages COMMAND...: run it while the guest has 16, which are free again at its end
 huge_pages()
 {
-	local status=0
+	local status
 
 	sysctl -q vm.nr_hugepages=16
 	all_huge_pages_free
-	# what `||` follows runs without `set -e`
-	( set -e; "$@" ) &
-	wait $! || status=$?
+	attempt "$@"
 	eventually all_huge_pages_free || status=1
 	sysctl -q vm.nr_hugepages=0
-	return $status
+	return "$status"
 }
 
 before_exit() { sysctl -q vm.nr_hugepages=0 2>/dev/null || true; }
@@ -100,7 +106,6 @@ point "sends into an SRQ" traffic "-S" "-m send -x 65536 -s 4 -d 8"
 point "mixed, up to 8 MiB" traffic "" "-m mixed -s 5 -n 30"
 point "mixed, one at a time" traffic "" "-m mixed -x 3000 -d 1 -s 6"
 point "mixed, IPv6" traffic6
-bad_network=(delay 1ms 1ms loss 1% reorder 10% duplicate 1%)
 point "mixed over a network that loses, reorders and duplicates" \
 	netem traffic "" "-m mixed -x 30000 -n 60 -s 7"
 if [ -d /sys/kernel/mm/hugepages/hugepages-2048kB ]; then
