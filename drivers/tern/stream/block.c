@@ -20,6 +20,8 @@
 								       get_order(SZ_64K))
 /* what is in flight on a fast path, and a bound for what a CPU keeps: 2 MiB */
 #define RING_SIZE	32
+/* a program's run, and one in softirq that interrupts it */
+#define OPEN_BLOCKS	2
 /* a ring from which no block was taken for so long is emptied */
 #define RING_IDLE	(2 * HZ)
 /* blocks are released in about the order in which they were sent */
@@ -31,7 +33,8 @@
  * @idle: empties the ring when it is not used
  * @watched: @idle is queued, and so is its next look
  * @used: a block was taken since the last look
- * @open: the block that the last run left, if its page is not NULL; with a reference
+ * @open: blocks that runs left, the last one last; each with a reference
+ * @nr_open: entries of @open
  * @page: the oldest is at @first; each with a reference of the ring
  * @first: index in @page
  * @nr: blocks in @page
@@ -41,7 +44,8 @@ struct tern_block_ring {
 	struct delayed_work idle;
 	bool watched;
 	bool used;
-	struct page_frag open;
+	struct page_frag open[OPEN_BLOCKS];
+	u32 nr_open;
 	struct page *page[RING_SIZE];
 	u32 first;
 	u32 nr;
@@ -107,10 +111,10 @@ static bool alloc_block(struct page_frag *frag)
 
 static bool take_open(struct tern_block_ring *r, struct page_frag *frag)
 {
-	*frag = r->open;
-	if (!frag->page)
+	if (!r->nr_open)
 		return false;
-	WRITE_ONCE(r->open.page, NULL);
+	WRITE_ONCE(r->nr_open, r->nr_open - 1);
+	*frag = r->open[r->nr_open];
 	return true;
 }
 
@@ -172,14 +176,15 @@ void tern_block_leave(struct page_frag *frag)
 	struct page *left = frag->page;
 
 	spin_lock_bh(&r->lock);
-	if (!r->open.page) {
-		r->open = *frag;
+	if (r->nr_open < OPEN_BLOCKS) {
+		r->open[r->nr_open] = *frag;
+		WRITE_ONCE(r->nr_open, r->nr_open + 1);
 		left = NULL;
 		watch(r);
 	}
 	spin_unlock_bh(&r->lock);
 	frag->page = NULL;
-	/* another run left one while this one had its own */
+	/* other runs left theirs while this one had its own */
 	if (left)
 		tern_block_put(left);
 }
@@ -187,14 +192,14 @@ void tern_block_leave(struct page_frag *frag)
 /* Return: blocks freed, which others may still refer to */
 static u32 empty_ring(struct tern_block_ring *r)
 {
-	struct page *page[RING_SIZE + 1];
+	struct page *page[RING_SIZE + OPEN_BLOCKS];
 	struct page_frag open;
 	u32 i, nr = 0;
 
 	spin_lock_bh(&r->lock);
 	while (r->nr)
 		page[nr++] = pop_oldest(r);
-	if (take_open(r, &open))
+	while (take_open(r, &open))
 		page[nr++] = open.page;
 	spin_unlock_bh(&r->lock);
 	for (i = 0; i < nr; i++)
@@ -234,7 +239,7 @@ static unsigned long count_blocks(struct shrinker *shrinker, struct shrink_contr
 		const struct tern_block_ring *r = per_cpu_ptr(&rings, cpu);
 
 		/* an estimate */
-		nr += data_race(r->nr + !!r->open.page);
+		nr += data_race(r->nr + r->nr_open);
 	}
 	return nr ?: SHRINK_EMPTY;
 }

@@ -20,7 +20,7 @@ static inline bool tern_block_has(struct page_frag *frag, u32 min)
 }
 
 /**
- * tern_block_get() - get the block that this CPU has open, one that is released, or a new one
+ * tern_block_get() - get a block that this CPU has open, one that is released, or a new one
  * @frag: result: 32 or 64 KiB, or a page if memory is short, with a reference;
  *	the bytes from @frag->offset on are those of other streams and must not be sent
  * @min: bytes that it must have room for, up to a page
