@@ -187,21 +187,30 @@ void tern_sock_release(struct tern_sock *s)
 		close_socket(sock);
 }
 
+static void free_sock(struct tern_sock *s)
+{
+	sock_put(s->sk);
+	kfree(s);
+}
+
 static void release_work(struct work_struct *work)
 {
 	struct tern_sock *s = container_of(work, struct tern_sock,
 					   release_work);
 
 	tern_sock_release(s);
-	sock_put(s->sk);
-	kfree(s);
+	free_sock(s);
 }
 
-static void queue_release(struct kref *ref)
+static void last_put(struct kref *ref)
 {
 	struct tern_sock *s = container_of(ref, struct tern_sock, ref);
 
-	queue_work(sock_wq, &s->release_work);
+	/* to release the socket may sleep */
+	if (s->sock)
+		queue_work(sock_wq, &s->release_work);
+	else
+		free_sock(s);
 }
 
 void tern_sock_get(struct tern_sock *s)
@@ -211,7 +220,7 @@ void tern_sock_get(struct tern_sock *s)
 
 void tern_sock_put(struct tern_sock *s)
 {
-	kref_put(&s->ref, queue_release);
+	kref_put(&s->ref, last_put);
 }
 
 /* without the flag TCP may skip an urgent byte by itself, inside an FPDU */

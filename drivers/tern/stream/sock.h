@@ -90,7 +90,7 @@ struct mem_cgroup *tern_sock_charge(const struct tern_sock *s);
 
 void tern_sock_get(struct tern_sock *s);
 
-/* Context: any. The socket itself is released by a worker. */
+/* Context: any. A worker releases the socket, if tern_sock_release() did not. */
 void tern_sock_put(struct tern_sock *s);
 
 /**
