@@ -109,7 +109,7 @@ static void take_out(struct tern_crowd *crowd, struct tern_cep *cep)
 
 	lockdep_assert_held(&crowd->lock);
 	list_del_init(&cep->crowd.node);
-	kind->count[slot_of(crowd, &cep->addr.remote)]--;
+	kind->count[cep->crowd.slot]--;
 	kind->total--;
 	cep->crowd.kind = TERN_CROWD_NONE;
 }
@@ -124,6 +124,7 @@ static void put_in(struct tern_crowd *crowd, struct tern_cep *cep,
 	list_add_tail(&cep->crowd.node, &kind->ceps[slot]);
 	kind->count[slot]++;
 	kind->total++;
+	cep->crowd.slot = slot;
 	cep->crowd.kind = to;
 }
 

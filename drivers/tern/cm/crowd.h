@@ -28,10 +28,12 @@ enum tern_crowd_kind {
  * struct tern_crowd_place - an endpoint's place among those without a QP; guarded by the
  * lock of the crowd
  * @node: in the list of its slot
+ * @slot: that of its source
  * @kind: what it counts as
  */
 struct tern_crowd_place {
 	struct list_head node;
+	u32 slot;
 	enum tern_crowd_kind kind;
 };
 
