@@ -261,8 +261,6 @@ static const struct tern_sock_ops cep_sock_ops = {
 void tern_cep_own_sock(struct tern_cep *cep)
 {
 	tern_sock_set_owner(cep->sock, &cep_sock_ops, cep);
-	/* handle what arrived before */
-	queue_cep_work(cep);
 }
 
 static void send_fin(struct tern_cep *cep)

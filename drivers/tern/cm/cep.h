@@ -176,7 +176,7 @@ void tern_cep_crowd_out(struct tern_cep *cep);
 /* errors of the stream and of the startup so far; Context: any BH-safe */
 struct tern_stream_terms tern_cep_terms(struct tern_cep *cep);
 
-/* direct the socket's callbacks to @cep */
+/* direct the socket's callbacks to @cep; what came before is for tern_startup_look_on() */
 void tern_cep_own_sock(struct tern_cep *cep);
 
 int tern_cep_init(void);

@@ -139,6 +139,7 @@ static int start_connect(struct tern_cep *cep, struct iw_cm_id *id,
 	}
 	take_id(cep, id);
 	tern_cep_step(cep, CM_EV_CONNECT);
+	tern_startup_look_on(cep);
 	return 0;
 }
 

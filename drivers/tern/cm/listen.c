@@ -24,6 +24,7 @@
 #include "stream/sock_open.h"
 #include "cep.h"
 #include "rdma_id.h"
+#include "startup.h"
 
 /* connections to accept before other work gets its turn on the workqueue */
 #define ACCEPT_BUDGET	64
@@ -244,6 +245,7 @@ static void begin_endpoint(struct tern_listen_id *lid, struct tern_sock *sock,
 	other = tern_crowd_let_in(cep);
 	tern_cep_step(cep, CM_EV_INBOUND);
 	tern_cep_own_sock(cep);
+	tern_startup_look_on(cep);
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
 	crowd_out(other);

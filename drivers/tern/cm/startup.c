@@ -609,3 +609,9 @@ bool tern_startup_look(struct tern_cep *cep)
 		return false;
 	}
 }
+
+void tern_startup_look_on(struct tern_cep *cep)
+{
+	while (tern_startup_look(cep))
+		;
+}

@@ -17,11 +17,17 @@ struct tern_mpa_msg;
 /* what programs and netlink show of a frame; @msg: NULL when there is none */
 struct tern_mpa_side tern_startup_side(const struct tern_mpa_msg *msg);
 
-/* open a socket for @cep and start to connect; Return: 0 or an error */
+/*
+ * Open a socket for @cep and start to connect. The caller looks on once the endpoint
+ * is in CM_CONNECTING. Return: 0 or an error
+ */
 int tern_startup_connect(struct tern_cep *cep);
 
 /* process what the socket has, by state; Return: true if a step was made */
 bool tern_startup_look(struct tern_cep *cep);
+
+/* until no step is left: also for what came before the callbacks did */
+void tern_startup_look_on(struct tern_cep *cep);
 
 /**
  * tern_startup_accept() - attach @cep->stream and send the Reply
