@@ -178,6 +178,65 @@ no_rest_inside()
 	[ $(($(rests) - before)) -le 60 ]
 }
 
+# ---- windows of one byte --------------------------------------------------------------
+
+# Both hosts are told six times that the other has room for one byte: Linux then sends one at
+# a time, every 200 ms. Scaled, a window would be 256 bytes or none.
+pinch()
+{
+	local host
+
+	for _ in 1 2 3 4 5 6; do
+		sleep 0.3
+		for host in a b; do
+			ip netns exec $host nft 'add table inet t
+				add chain inet t c { type filter hook output priority 0; }
+				add rule inet t c tcp window set 1'
+		done
+		sleep 1.2
+		in_a nft delete table inet t
+		in_b nft delete table inet t
+	done
+}
+
+# count packets of one byte: 52 are the headers of IP and TCP, with timestamps
+count_lone_bytes()
+{
+	ip netns exec "$1" nft 'add table inet n
+		add chain inet n c { type filter hook output priority 1; }
+		add rule inet n c ip length 53 counter'
+}
+
+lone_bytes()
+{
+	{ in_a nft list table inet n; in_b nft list table inet n; } |
+		sed -n 's/.* packets \([0-9]*\) .*/\1/p' | awk '{ n += $1 } END { print n }'
+}
+
+one_byte_windows()
+{
+	local pinching lone status=0
+
+	in_a sysctl -qw net.ipv4.tcp_window_scaling=0
+	in_b sysctl -qw net.ipv4.tcp_window_scaling=0
+	count_lone_bytes a
+	count_lone_bytes b
+	pinch &
+	pinching=$!
+	( set -e; verified "$@" ) &
+	wait $! || status=$?
+	kill $pinching 2>/dev/null || true
+	wait $pinching || true
+	lone=$(lone_bytes)
+	in_a nft 'destroy table inet t; destroy table inet n'
+	in_b nft 'destroy table inet t; destroy table inet n'
+	in_a sysctl -qw net.ipv4.tcp_window_scaling=1
+	in_b sysctl -qw net.ipv4.tcp_window_scaling=1
+	echo "$(grep operations "$TMP/client"); $lone packets of one byte"
+	[ "$lone" -ge 5 ]
+	return $status
+}
+
 topo_up
 settings features 7306,v2
 for mode in send write read; do
@@ -196,6 +255,7 @@ settings markers on
 point "cut anywhere, markers" through random random -m mixed -n 40 -x 30000
 settings markers off
 point "joined by GRO" joined mixed -n 60 -x 300000 -d 16
+point "windows of one byte" one_byte_windows mixed -n 3000 -x 30000 -d 16
 settings features 7306,v2,long-fpdu
 for mode in send write read; do
 	point "long FPDUs: MSS 536, $mode" at_mss 536 $mode -n 30 -x 300000 -d 16
@@ -205,6 +265,7 @@ point "long FPDUs: cut anywhere" long through random random -m mixed -n 20 -x 20
 point "long FPDUs: in lumps" long through lumps lumps -m mixed -n 60 -x 300000 -d 16
 point "long FPDUs: joined by GRO" long joined mixed -n 60 -x 300000 -d 16
 point "long FPDUs: no rest for an ACK inside one" no_rest_inside
+point "long FPDUs: windows of one byte" one_byte_windows mixed -n 1000 -x 100000 -d 16
 settings markers on
 point "long FPDUs: cut anywhere, markers" \
 	long through random random -m mixed -n 20 -x 200000
