@@ -89,11 +89,32 @@ rdma_figure()
 	esac
 }
 
-# figure CANDIDATE UNIT TOOL OPTIONS...
+# of_dev_a COUNTER
+of_dev_a()
+{
+	rdma statistic show link dev_a/1 | grep -o " $1 [0-9]*" | awk '{ print $2 }'
+}
+
+# missed ROW COMMAND...: how many runs of posts of the client a timer sent (doorbell_missed)
+missed()
+{
+	local row=$1 fpdus runs
+
+	shift
+	if [ "$candidate" != tern ]; then
+		"$@"
+		return
+	fi
+	fpdus=$(of_dev_a tx_fpdu)
+	runs=$(of_dev_a doorbell_missed)
+	"$@"
+	echo "# $row: $(($(of_dev_a doorbell_missed) - runs)) runs by the backstop," \
+		"$(($(of_dev_a tx_fpdu) - fpdus)) FPDUs sent" >&2
+}
+
+# figure UNIT TOOL OPTIONS..., of the candidate
 figure()
 {
-	candidate=$1
-	shift
 	case $candidate:$1 in
 	tcp:MiB/s) tcp_bw ;;
 	tcp:us)	   tcp_lat ;;
@@ -104,7 +125,7 @@ figure()
 
 measure()
 {
-	local row name unit rest value
+	local row name unit rest value candidate=$1
 
 	[ "$1" = tcp ] || up "$1"
 	for row in "${rows[@]}"; do
@@ -113,7 +134,7 @@ measure()
 			continue
 		fi
 		# shellcheck disable=SC2086 # words
-		value=$(figure "$1" $unit $rest)
+		value=$(missed "$name" figure $unit $rest)
 		[ -z "$value" ] || echo "$value" >>"$TMP/$name.$1"
 	done
 	[ "$1" = tcp ] || down "$1"
