@@ -58,6 +58,7 @@ up()
 		tern-nocrc) tern set "dev_$host" crc off ;;
 		tern-noext) tern set "dev_$host" extensions off ;;
 		tern-short) tern set "dev_$host" features 7306,v2 ;;
+		tern-short-nocrc) tern set "dev_$host" features 7306,v2 crc off ;;
 		esac
 	done
 }
