@@ -18,7 +18,7 @@
 #define BLOCK_ORDER	get_order(SZ_32K)
 #define LARGE_ORDER	(sizeof_field(struct page_frag, size) == sizeof(u16) ? BLOCK_ORDER : \
 								       get_order(SZ_64K))
-/* what is in flight on a fast path, and a bound for what a CPU keeps: 2 MiB */
+/* what is in flight on a fast path: 2 MiB, a bound for what a CPU keeps beside the open ones */
 #define RING_SIZE	32
 /* a program's run, and one in softirq that interrupts it */
 #define OPEN_BLOCKS	2

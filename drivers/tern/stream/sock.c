@@ -3,10 +3,10 @@
 /*
  * One TCP connection under MPA (RFC 5044 5): its lifetime, callbacks, and lock.
  *
- * Lifetime: a tern_sock outlives its socket. The socket is released when the
- * connection is over (tern_sock_release()) or with the last reference. The
- * memory of struct sock stays until the last reference is gone, since a QP that
- * was attached uses the socket lock as its own for as long as it exists.
+ * Lifetime: a tern_sock outlives its socket, which is released when the
+ * connection is over (tern_sock_release()). The memory of struct sock stays
+ * until the last reference is gone, since a QP that was attached uses the socket
+ * lock as its own for as long as it exists.
  *
  * Callbacks: sk_user_data points to the tern_sock from wrap to release, @ops to
  * the owner's callbacks. Both change with sk_callback_lock held for writing,
@@ -187,30 +187,13 @@ void tern_sock_release(struct tern_sock *s)
 		close_socket(sock);
 }
 
-static void free_sock(struct tern_sock *s)
-{
-	sock_put(s->sk);
-	kfree(s);
-}
-
-static void release_work(struct work_struct *work)
-{
-	struct tern_sock *s = container_of(work, struct tern_sock,
-					   release_work);
-
-	tern_sock_release(s);
-	free_sock(s);
-}
-
-static void last_put(struct kref *ref)
+static void free_sock(struct kref *ref)
 {
 	struct tern_sock *s = container_of(ref, struct tern_sock, ref);
 
-	/* to release the socket may sleep */
-	if (s->sock)
-		queue_work(sock_wq, &s->release_work);
-	else
-		free_sock(s);
+	WARN_ON_ONCE(s->sock);
+	sock_put(s->sk);
+	kfree(s);
 }
 
 void tern_sock_get(struct tern_sock *s)
@@ -220,7 +203,7 @@ void tern_sock_get(struct tern_sock *s)
 
 void tern_sock_put(struct tern_sock *s)
 {
-	kref_put(&s->ref, last_put);
+	kref_put(&s->ref, free_sock);
 }
 
 /* without the flag TCP may skip an urgent byte by itself, inside an FPDU */
@@ -250,7 +233,6 @@ struct tern_sock *tern_sock_wrap(struct socket *sock)
 	if (!s)
 		goto err_close;
 	kref_init(&s->ref);
-	INIT_WORK(&s->release_work, release_work);
 	INIT_DELAYED_WORK(&s->retry_work, retry_write);
 	s->sock = sock;
 	s->sk = sk;

@@ -35,7 +35,7 @@ struct tern_sock_ops {
 
 /**
  * struct tern_sock - one TCP connection
- * @ref: references; the last one releases the socket from a worker
+ * @ref: references; the socket is released before the first one is put
  * @sock: the socket, NULL once released
  * @sk: the same, with a reference: its memory stays until @ref drops to 0
  * @ops: owner's callbacks, guarded by sk->sk_callback_lock; NULL when detached
@@ -46,7 +46,6 @@ struct tern_sock_ops {
  * @saved_data_ready: TCP's own callback
  * @saved_write_space: TCP's own
  * @saved_state_change: TCP's own
- * @release_work: releases the socket in process context
  * @retry_work: calls write_space after TCP found no memory with nothing in
  *	flight; holds a reference while it is queued
  */
@@ -61,7 +60,6 @@ struct tern_sock {
 	void (*saved_state_change)(struct sock *sk);
 	bool sending;
 	bool in_backlog;
-	struct work_struct release_work;
 	struct delayed_work retry_work;
 };
 
@@ -90,7 +88,7 @@ struct mem_cgroup *tern_sock_charge(const struct tern_sock *s);
 
 void tern_sock_get(struct tern_sock *s);
 
-/* Context: any. A worker releases the socket, if tern_sock_release() did not. */
+/* Context: any, but not under the socket lock, whose memory it may free */
 void tern_sock_put(struct tern_sock *s);
 
 /**
