@@ -5,8 +5,9 @@
  *
  * Everything that happens to an endpoint becomes an event, and events are
  * stepped one at a time under its lock: by its work, or directly by iw_cm's
- * calls and by aborts. Callbacks from softirq or under the socket lock, the
- * stream's among them, only note an event under @event_lock.
+ * calls, by the listener that accepts it, and by aborts. Callbacks from softirq
+ * or under the socket lock, the stream's among them, only note an event under
+ * @event_lock.
  */
 #include "cep.h"
 
@@ -519,7 +520,7 @@ static const struct tern_stream_user_ops user_ops = {
 void tern_cep_crowd_out(struct tern_cep *cep)
 {
 	mutex_lock(&cep->lock);
-	tern_startup_look(cep);
+	tern_startup_look_on(cep);
 	/* if the Request arrived, the program answers it */
 	if (cep->state != CM_ULP_WAIT)
 		tern_cep_step(cep, CM_EV_CROWDED);

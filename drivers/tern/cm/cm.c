@@ -238,7 +238,7 @@ int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	s = find_stream(id, param->qpn);
 	mutex_lock(&cep->lock);
 	/* K7: bytes after the Request, or its end, count before the answer */
-	tern_startup_look(cep);
+	tern_startup_look_on(cep);
 	if (cep->state == CM_ULP_WAIT) {
 		rc = accept_request(cep, s, param);
 		if (rc)
@@ -261,7 +261,7 @@ int tern_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 	if (!cep)
 		return 0;
 	mutex_lock(&cep->lock);
-	tern_startup_look(cep);
+	tern_startup_look_on(cep);
 	if (cep->state == CM_ULP_WAIT)
 		deny_request(cep, pdata, pdata_len);
 	mutex_unlock(&cep->lock);

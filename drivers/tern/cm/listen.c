@@ -199,7 +199,6 @@ static void kill_id(struct tern_listen_id *lid)
 	struct tern_cep *cep;
 
 	spin_lock_bh(&lid->lock);
-	WRITE_ONCE(lid->dead, true);
 	list_for_each_entry(cep, &lid->ceps, listen_node)
 		if (READ_ONCE(cep->state) != CM_ULP_WAIT)
 			tern_cep_post(cep, CM_EV_ABORT);
@@ -516,6 +515,8 @@ void tern_listen_destroy(struct iw_cm_id *id)
 	if (!lid)
 		return;
 	id->provider_data = NULL;
+	/* accept_some() may go on until it has unlocked: iw_cm drops its Requests silently */
+	WRITE_ONCE(lid->dead, true);
 	mutex_lock(&listeners_lock);
 	l = lid->listener;
 	if (l) {
