@@ -18,6 +18,7 @@
 . "$(dirname "$0")/compare.sh"
 # shellcheck source=rows.sh
 . ../bench/rows.sh
+. ../net/scene.sh
 
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
 seconds=${TERN_SET_BENCH_SECONDS:-2}
@@ -89,12 +90,6 @@ rdma_figure()
 	esac
 }
 
-# of_dev_a COUNTER
-of_dev_a()
-{
-	rdma statistic show link dev_a/1 | grep -o " $1 [0-9]*" | awk '{ print $2 }'
-}
-
 # missed ROW COMMAND...: how many runs of posts of the client a timer sent (doorbell_missed)
 missed()
 {
@@ -105,11 +100,11 @@ missed()
 		"$@"
 		return
 	fi
-	fpdus=$(of_dev_a tx_fpdu)
-	runs=$(of_dev_a doorbell_missed)
+	fpdus=$(counter dev_a tx_fpdu)
+	runs=$(counter dev_a doorbell_missed)
 	"$@"
-	echo "# $row: $(($(of_dev_a doorbell_missed) - runs)) runs by the backstop," \
-		"$(($(of_dev_a tx_fpdu) - fpdus)) FPDUs sent" >&2
+	echo "# $row: $(($(counter dev_a doorbell_missed) - runs)) runs by the backstop," \
+		"$(($(counter dev_a tx_fpdu) - fpdus)) FPDUs sent" >&2
 }
 
 # figure UNIT TOOL OPTIONS..., of the candidate

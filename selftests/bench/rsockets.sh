@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # rsockets: librdmacm's own rstream by instructions, over veth with MTU 1500; tcp is the same
-# program with sockets (-T s). Each message is sent by the client, then as many come back; lat-64
-# is a ping-pong of 64 bytes
-# that waits for each (-T b).
+# program with sockets (-T s). The client sends all messages, then as many come back; lat-64 is a
+# ping-pong of 64 bytes that waits for each (-T b).
 #
 #	TERN_ACCEL=icount selftests/lab/run --plain bench:rsockets.sh
 #

@@ -209,6 +209,15 @@ server_address()
 
 # ---- servers and clients --------------------------------------------------
 
+# attempt COMMAND...: set $status to how it ends. What `||` follows runs without `set -e`, so
+# it is a shell of its own.
+attempt()
+{
+	status=0
+	( set -e; "$@" ) &
+	wait $! || status=$?
+}
+
 # limit SECONDS COMMAND...: a time limit, scaled for a slow lab. It works for programs; in
 # front of in_a and in_b it limits the program that they run.
 limit()

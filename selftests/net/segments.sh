@@ -74,7 +74,7 @@ through()
 	cat "$TMP/cut"
 }
 
-segments_in() { ip netns exec "$1" cat /proc/net/snmp | awk '/^Tcp: [0-9]/ { print $11 }'; }
+segments_in() { tcp_counter "$1" InSegs; }
 
 # keep TCP from merging bytes that are sent one by one: large initial window, no autocork
 send_each_octet()
@@ -148,16 +148,12 @@ jumbo_frames()
 	ip -n b link set v0b mtu 1500
 }
 
-# tcp_ext NETNS NAME: a counter of /proc/net/netstat
-tcp_ext()
-{
-	ip netns exec "$1" cat /proc/net/netstat | awk -v name="$2" '
-		/^TcpExt:/ && !n { n = split($0, names); next }
-		/^TcpExt:/ { for (i = 2; i <= n; i++) if (names[i] == name) print $i }'
-}
-
 # times that a waited for an ACK of b's, until one of their timers came
-rests() { echo $(($(tcp_ext b DelayedACKs) + $(tcp_ext a TCPLossProbes) + $(tcp_ext a TCPTimeouts))); }
+rests()
+{
+	echo $(($(tcp_counter b DelayedACKs) + $(tcp_counter a TCPLossProbes) +
+		$(tcp_counter a TCPTimeouts)))
+}
 
 # Four segments are in flight at most, fewer than an FPDU, and the receive buffer is small.
 # The part of an FPDU that waits in it takes from the window; TCP must not delay its ACKs
@@ -215,7 +211,7 @@ lone_bytes()
 
 one_byte_windows()
 {
-	local pinching lone status=0
+	local pinching lone status
 
 	in_a sysctl -qw net.ipv4.tcp_window_scaling=0
 	in_b sysctl -qw net.ipv4.tcp_window_scaling=0
@@ -223,8 +219,7 @@ one_byte_windows()
 	count_lone_bytes b
 	pinch &
 	pinching=$!
-	( set -e; verified "$@" ) &
-	wait $! || status=$?
+	attempt verified "$@"
 	kill $pinching 2>/dev/null || true
 	wait $pinching || true
 	lone=$(lone_bytes)
@@ -234,7 +229,7 @@ one_byte_windows()
 	in_b sysctl -qw net.ipv4.tcp_window_scaling=1
 	echo "$(grep operations "$TMP/client"); $lone packets of one byte"
 	[ "$lone" -ge 5 ]
-	return $status
+	return "$status"
 }
 
 topo_up

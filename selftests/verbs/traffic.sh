@@ -27,15 +27,6 @@ traffic6()
 		$vtraffic client -a $IP6_B -p @PORT@ -n $count -x 100000
 }
 
-# attempt COMMAND...: set $status to how it ends. What `||` follows runs without `set -e`, so
-# it is a shell of its own.
-attempt()
-{
-	status=0
-	( set -e; "$@" ) &
-	wait $! || status=$?
-}
-
 # netem COMMAND...: run it on a network that loses, delays, reorders and duplicates
 netem()
 {
