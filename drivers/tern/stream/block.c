@@ -113,8 +113,7 @@ static bool take_open(struct tern_block_ring *r, struct page_frag *frag)
 {
 	if (!r->nr_open)
 		return false;
-	WRITE_ONCE(r->nr_open, r->nr_open - 1);
-	*frag = r->open[r->nr_open];
+	*frag = r->open[--r->nr_open];
 	return true;
 }
 
@@ -177,8 +176,7 @@ void tern_block_leave(struct page_frag *frag)
 
 	spin_lock_bh(&r->lock);
 	if (r->nr_open < OPEN_BLOCKS) {
-		r->open[r->nr_open] = *frag;
-		WRITE_ONCE(r->nr_open, r->nr_open + 1);
+		r->open[r->nr_open++] = *frag;
 		left = NULL;
 		watch(r);
 	}
