@@ -5,8 +5,10 @@
 # that writes TAP; with a UNIT (see results) it runs only that, narrowed by $narrow. Its
 # log is $logs/NAME.log, the consoles of its guests are in $logs/NAME.
 
-# needs: as in again.sh; how many parts run at a time; parts that may not skip
+# needs: as in again.sh; how many parts run at a time; parts that may not skip; those that a
+# late run leaves out, and after how many seconds it is late (empty: never)
 : "${runner:?}" "${logs:?}" "${flaky_list:?}" "${jobs:?}" "${all_of_it?}"
+: "${late_parts?}" "${late_after?}"
 passed=0 failed=0 skipped=0 flaky=0 costs='' broken=() workers=()
 
 # point NAME COMMAND...: one line of TAP from a command's status.
@@ -38,9 +40,19 @@ skipped_whole()
 	grep -E '^ok [0-9]+ selftests: .*# SKIP' "$1" | grep -vE ' (ipsec|smb)\.sh '
 }
 
+# too_late NAME: the run does without this part
+too_late()
+{
+	[ -n "$late_after" ] && [ "$SECONDS" -gt "$late_after" ] && [[ " $late_parts " == *" $1 "* ]]
+}
+
 # one_part NAME: run it, with the consoles of its guests kept apart
 one_part()
 {
+	if too_late "$1"; then
+		echo "ok - part $1 # SKIP the run is late: $SECONDS s are over, $late_after may be"
+		return
+	fi
 	rm -rf "${logs:?}/$1"
 	TERN_RUN_LOGS=$logs/$1 "part_$1"
 }
