@@ -6,13 +6,16 @@
     guard.py check FIGURES MEASURED             TAP; status 2: FIGURES lacks MEASURED's key
 
 A row may take 5% more than its figure, of each layer and of all, and 20 instructions in any
-case, since the kernel does other things beside it; where it takes less, it is said that the
-figures are to be renewed. User code does not count.
+case, since the kernel does other things beside it. The kernel's part may grow by 100: in some boots
+TCP sends more acknowledgements than in others. Of messages of which 64 share a packet, that is up
+to 83 of 349. Where a row takes less, it is said that the figures are to be renewed. User code does
+not count.
 """
 import sys
 
 MARGIN = 0.05
 BESIDE = 20
+ACKS = {"kernel": 100, "sum": 100}
 LAYERS = ("driver", "kernel", "crc")
 
 
@@ -61,11 +64,15 @@ def with_sum(figures):
     return {**figures, "sum": sum(figures.values())}
 
 
+def allowed(name, figure):
+    return max(figure * (1 + MARGIN), BESIDE, figure + ACKS.get(name, 0))
+
+
 def faults(ours, theirs):
     """what takes too much, and whether anything takes far less"""
     ours, theirs = with_sum(ours), with_sum(theirs)
     more = [f"{name} {theirs[name]} -> {ours[name]}"
-            for name in ours if ours[name] > max(theirs[name] * (1 + MARGIN), BESIDE)]
+            for name in ours if ours[name] > allowed(name, theirs[name])]
     return more, any(ours[name] < theirs[name] * (1 - MARGIN) for name in ours)
 
 
