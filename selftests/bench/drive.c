@@ -14,12 +14,14 @@
  * are huge pages. -f, for all but pings and TCP, prints one line more: how many messages the
  * QP with the fewest had, and that with the most, in percent of the mean.
  *
+ * A message of the kind `late` is a stream of Writes, whose end the program neither polls for nor
+ * rings: it spins on the peer's memory, as the peer would. How long the last Write took is printed.
+ *
  * The hosts are the network namespaces a and b, the addresses IP_A and IP_B.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "drive.h"
@@ -29,11 +31,12 @@ struct options opt = {
 };
 
 static const struct kind kinds[] = {
-	{ "send", rdma_up, rdma_run, IBV_WR_SEND, true },
-	{ "write", rdma_up, rdma_run, IBV_WR_RDMA_WRITE },
-	{ "read", rdma_up, rdma_run, IBV_WR_RDMA_READ },
-	{ "fetch-add", rdma_up, rdma_run, IBV_WR_ATOMIC_FETCH_AND_ADD },
-	{ "ping", rdma_ping_up, rdma_ping, IBV_WR_SEND, true },
+	{ "send", rdma_up, rdma_run, NULL, IBV_WR_SEND, true },
+	{ "write", rdma_up, rdma_run, NULL, IBV_WR_RDMA_WRITE },
+	{ "read", rdma_up, rdma_run, NULL, IBV_WR_RDMA_READ },
+	{ "fetch-add", rdma_up, rdma_run, NULL, IBV_WR_ATOMIC_FETCH_AND_ADD },
+	{ "ping", rdma_ping_up, rdma_ping, NULL, IBV_WR_SEND, true },
+	{ "late", rdma_up, rdma_late, rdma_late_report, IBV_WR_RDMA_WRITE },
 	{ "tcp", tcp_up, tcp_run },
 	{ "tcp-ping", tcp_up, tcp_ping },
 };
@@ -92,14 +95,6 @@ static void parse(int argc, char **argv)
 		die("not for this kind");
 }
 
-static long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000l + t.tv_nsec;
-}
-
 int main(int argc, char **argv)
 {
 	long start;
@@ -115,5 +110,7 @@ int main(int argc, char **argv)
 	printf("%u %.1f\n", opt.messages, (double)(now_ns() - start) / opt.messages);
 	if (opt.shares)
 		rdma_shares();
+	if (opt.kind->report)
+		opt.kind->report();
 	return 0;
 }

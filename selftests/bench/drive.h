@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include <infiniband/verbs.h>
 
@@ -22,6 +23,7 @@
  * struct kind - a kind of message
  * @up: connect both ends
  * @run: run so many messages
+ * @report: print what else there is to say of the last run
  * @op: of the request, for RDMA
  * @received: the peer posts a receive for each, and waits for it
  */
@@ -29,6 +31,7 @@ struct kind {
 	const char *name;
 	void (*up)(void);
 	void (*run)(unsigned int messages);
+	void (*report)(void);
 	enum ibv_wr_opcode op;
 	bool received;
 };
@@ -50,6 +53,8 @@ void rdma_ping_up(void);
 void rdma_run(unsigned int messages);
 void rdma_ping(unsigned int messages);
 void rdma_shares(void);
+void rdma_late(unsigned int rounds);
+void rdma_late_report(void);
 void tcp_up(void);
 void tcp_run(unsigned int messages);
 void tcp_ping(unsigned int messages);
@@ -61,6 +66,14 @@ static inline void die(const char *what)
 }
 
 #define NEED(condition) do { if (!(condition)) die(#condition); } while (0)
+
+static inline long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000l + t.tv_nsec;
+}
 
 /* A page of returns at the addresses that the plugin knows. */
 static inline void marks_up(void)

@@ -239,6 +239,79 @@ void rdma_run(unsigned int messages)
 	}
 }
 
+/* ---- a program that stops -------------------------------------------------------- */
+
+#define STREAM	2048	/* so many Writes take back what the backstop holds against the program */
+#define LAST	32	/* not polled for: less than what is posted without a doorbell */
+#define AT	2048	/* of the buffers, what the last Write writes */
+#define MAX_ROUNDS 10000
+
+static long waited[MAX_ROUNDS];
+static unsigned int nr_waited;
+
+static void post_last(uint64_t round)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)a.end[0].buf + AT, .length = sizeof(round),
+		.lkey = a.end[0].mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+	}, *bad;
+
+	memcpy(a.end[0].buf + AT, &round, sizeof(round));
+	aim(&wr, &b.end[0]);
+	wr.wr.rdma.remote_addr += AT;
+	NEED(!ibv_post_send(a.end[0].qp, &wr, &bad));
+	opened(&a, 0, 1);
+}
+
+static long stop_after(uint64_t round)
+{
+	const uint64_t *there = (const void *)(b.end[0].buf + AT);
+	unsigned int i;
+	long start;
+
+	for (i = 1; i < LAST; i++) {
+		post_list(&a, &b, 0);
+		opened(&a, 0, 1);
+	}
+	post_last(round);
+	start = now_ns();
+	while (__atomic_load_n(there, __ATOMIC_ACQUIRE) != round)
+		;
+	return now_ns() - start;
+}
+
+void rdma_late(unsigned int rounds)
+{
+	static uint64_t round;
+
+	NEED(opt.polls && opt.list == 1 && opt.qps == 1 && opt.depth > LAST && opt.size <= AT &&
+	     rounds <= MAX_ROUNDS);
+	for (nr_waited = 0; nr_waited < rounds; nr_waited++) {
+		rdma_run(STREAM);
+		waited[nr_waited] = stop_after(++round);
+		while (a.all_open)
+			reap(&a);
+	}
+}
+
+static int compare(const void *x, const void *y)
+{
+	long left = *(const long *)x, right = *(const long *)y;
+
+	return (left > right) - (left < right);
+}
+
+void rdma_late_report(void)
+{
+	qsort(waited, nr_waited, sizeof(*waited), compare);
+	printf("least %.1f median %.1f most %.1f us\n", waited[0] / 1e3,
+	       waited[nr_waited / 2] / 1e3, waited[nr_waited - 1] / 1e3);
+}
+
 void rdma_shares(void)
 {
 	unsigned int least = UINT_MAX, most = 0, all = 0, i;
