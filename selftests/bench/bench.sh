@@ -90,23 +90,6 @@ rdma_figure()
 	esac
 }
 
-# missed ROW COMMAND...: how many runs of posts of the client a timer sent (doorbell_missed)
-missed()
-{
-	local row=$1 fpdus runs
-
-	shift
-	if [ "$candidate" != tern ]; then
-		"$@"
-		return
-	fi
-	fpdus=$(counter dev_a tx_fpdu)
-	runs=$(counter dev_a doorbell_missed)
-	"$@"
-	echo "# $row: $(($(counter dev_a doorbell_missed) - runs)) runs by the backstop," \
-		"$(($(counter dev_a tx_fpdu) - fpdus)) FPDUs sent" >&2
-}
-
 # figure UNIT TOOL OPTIONS..., of the candidate
 figure()
 {

@@ -12,21 +12,13 @@
 # shellcheck source=rows.sh
 . ../bench/rows.sh
 
-# missed ROW COMMAND...: what it prints, and how many posts waited for the backstop
-missed()
-{
-	local row=$1 before
-
-	shift
-	before=$(counter dev_a doorbell_missed)
-	echo "$row: $("$@" | tr '\n' ' ')messages, ns each;" \
-		"$(($(counter dev_a doorbell_missed) - before)) runs by the backstop"
-}
-
 place veth
+# shellcheck disable=SC2034 # missed() of rows.sh looks at it
+candidate=tern
 up tern
 drive_up
 for ((round = 0; round < ${TERN_SET_BENCH_ROUNDS:-3}; round++)); do
+	echo "round $((round + 1)): messages, nanoseconds of each"
 	missed late limit 120 ../bench/drive late -s 64 -d 128 -n 200 -p
 	for row in write-64-polls send-64-polls write-64-lists send-64-lists; do
 		missed "$row" drive_row "$row" tern

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # rows and kinds are the script's
+# shellcheck disable=SC2034,SC2154 # rows and kinds are the script's, candidate is of it
 # Sourced after compare.sh. The rows are those of the scripts that count instructions: one CPU,
 # so all wait for events, but for ib_write_bw, whose client polls alone (perftest refuses
 # events there).
@@ -64,6 +64,24 @@ drive_row()
 	esac
 	# shellcheck disable=SC2086 # words
 	limit 120 ../bench/drive $options "${@:3}"
+}
+
+# missed ROW COMMAND...: of $candidate; how many runs of posts of the client a timer sent
+# (doorbell_missed). For scripts that source scene.sh, too.
+missed()
+{
+	local row=$1 fpdus runs
+
+	shift
+	if [ "$candidate" != tern ]; then
+		"$@"
+		return
+	fi
+	fpdus=$(counter dev_a tx_fpdu)
+	runs=$(counter dev_a doorbell_missed)
+	"$@"
+	echo "# $row: $(($(counter dev_a doorbell_missed) - runs)) runs by the backstop," \
+		"$(($(counter dev_a tx_fpdu) - fpdus)) FPDUs sent" >&2
 }
 
 # place veth|lo|host: make a and b two hosts, or two names of this host; host is lo with the
