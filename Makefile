@@ -30,6 +30,7 @@
 #	make guard		instructions of a message, compared with committed figures
 #	make bench		instructions of a message, beside siw, rxe and TCP
 #	make pictures		those of Documentation/performance.rst, from make bench
+#	make profile ROW=...	instructions of a message by function
 #	make lab-shell		a shell in the VM, device and tests at hand
 #	make install		Debian 13: module (DKMS), provider, tools; uninstall undoes
 #	make install KVER=...	the same for another kernel than the running one

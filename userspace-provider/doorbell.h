@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
-/* The doorbell: the only system call of the data path. */
+/* The doorbell: the system call of a post. */
 #ifndef TERN_PROVIDER_DOORBELL_H
 #define TERN_PROVIDER_DOORBELL_H
 

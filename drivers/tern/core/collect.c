@@ -6,7 +6,7 @@
 /* a trial is so many runs of the worker, and not in vain if so many posts joined another */
 #define RUNS		8
 #define JOINED		4
-/* and in vain in any case, if the worker was late so often, and never RUNS times in time between */
+/* in vain, too, if the worker was late so often without RUNS runs in time in between */
 #define LATE		2
 
 /* posts sent at once, by the trials in vain before them; the first may have been bad luck */

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The tern authors
 /*
  * DDP and RDMAP receive rules: RFC 5041 4, 5 and 7, RFC 5040 4 to 7, RFC 7306 4 to
- * 8, RDMAP version 2. S2 to S19 are the checks in their order; the first failure is
+ * 8, RDMAP version 2. S2 to S20 are the checks in their order; the first failure is
  * reported (RFC 5040 7.1).
  */
 #include "ddp.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copyright (c) 2026 The tern authors */
 /*
- * The hello: how two ends agree on RFC 7306 and on RDMAP version 2. RFC 7306 1.1
- * leaves that to the ULP. A hello is an RDMA Write without payload, of one
+ * The hello: how two ends agree on RFC 7306, on RDMAP version 2 and on long FPDUs.
+ * RFC 7306 1.1 leaves that to the ULP. A hello is an RDMA Write without payload, of one
  * FPDU. RFC 5041 5.2 forbids to check the STag and TO of such a Write, so every
  * peer takes it and ignores it; a tern peer reads it.
  *

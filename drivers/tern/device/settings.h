@@ -27,7 +27,7 @@
  * @reply_ms: initiator: TCP connect and the whole Reply; responder: the ULP has 20
  *	times as long to answer (default 30000)
  * @rtr_ms: responder: the RTR, from the Reply (default 10000)
- * @close_ms: FIN of either side, Terminate flush (default 2000)
+ * @close_ms: the longest time that a close makes no progress (default 2000)
  * @half_open: limit of connections without a QP that wait for their Request or
  *	for FINs, and of those whose Request waits for the ULP; see crowd.h
  *	(default 256)

@@ -20,7 +20,7 @@ struct tern_sgl;
 /**
  * struct tern_mem_slot - an STag, found and viewed
  * @mem: its entry while it is kept or open, else NULL
- * @locked: it may change, and waits for the copy that is made now
+ * @locked: it may change; a change waits for the copy that is made now
  * @stag: STag
  * @pd: of the scope: a receive queue may have another than its stream
  * @stream: as the argument of tern_mem_view()

@@ -14,8 +14,8 @@
 #define TERN_STATS(X)							\
 	X(TX_FPDU, "tx_fpdu", "FPDU handed to TCP")			\
 	X(TX_BYTES, "tx_bytes", "byte of FPDUs handed to TCP")		\
-	X(TX_BURST, "tx_burst", "sendmsg call of the send engine")	\
-	X(TX_FULL, "tx_full", "send engine stopped by a full socket")	\
+	X(TX_BURST, "tx_burst", "burst handed to TCP, mostly by one sendmsg call") \
+	X(TX_FULL, "tx_full", "send engine found the socket full before a burst") \
 	X(TX_TERMINATE, "tx_terminate", "Terminate sent")		\
 	X(RX_FPDU, "rx_fpdu", "FPDU received and found valid")		\
 	X(RX_BYTES, "rx_bytes", "byte of valid FPDUs")			\

@@ -9,8 +9,8 @@ struct tern_scope;
 struct tern_sgl;
 
 /*
- * Both place the segment @s->rx.seg of the verified FPDU @s->rx.cur, and move
- * @s->rx.payload, which is at the FPDU's first byte before.
+ * Both place the segment @s->rx.seg of the verified FPDU @s->rx.cur. @s->rx.payload is
+ * at the FPDU's first byte before, and is moved unless the FPDU is in one piece (@s->rx.whole).
  */
 
 /**

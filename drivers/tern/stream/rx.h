@@ -37,7 +37,7 @@ struct tern_stream;
  * @slot: the STag that payload was last placed in
  * @eof: the peer's FIN was handled
  * @messages: RDMAP messages that were delivered
- * @reply: a Read Request was queued or a Read completed: run the send engine
+ * @reply: the send engine has something to do: a Response or an answer, or Reads that waited
  */
 struct tern_rx {
 	struct tern_fpdu_rx fpdu;

@@ -111,7 +111,7 @@ enum tern_cq_arm {
  * @TERN_WR_RECV: completions only: an entry of an RQ or SRQ
  * @TERN_WR_RECV_IMM: completions only: such an entry, taken by Immediate Data
  *
- * Only kernel users can post REG_MR and READ_WITH_INV, only programs BIND_MW.
+ * Only kernel users can post REG_MR and READ_WITH_INV, only programs BIND_MW, SEND_WITH_INV_IMM.
  */
 enum tern_wr_opcode {
 	TERN_WR_SEND = 1,
