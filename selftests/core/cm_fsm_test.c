@@ -247,6 +247,14 @@ TEST(fsm__passive_removed_to_make_room, "RFC 6581 10: a Reply goes before the en
 	     { CM_EV_CROWDED, CM_CLOSED, CUT });
 }
 
+TEST(fsm__only_unknown_requests_end_with_their_listener, "a ULP may end its id and accept later")
+{
+	for (int s = CM_IDLE; s < CM_STATE_COUNT; s++)
+		if (s != CM_REQUEST_WAIT)
+			expect(!tern_cm_fsm(s, CM_EV_UNHEARD).valid);
+	WALK(false, { CM_EV_UNHEARD, CM_CLOSED, CUT });
+}
+
 TEST(fsm__no_endpoint_with_a_qp_is_removed_to_make_room, "what has a QP is the program's")
 {
 	static const enum tern_cm_state with_qp[] = {

@@ -217,7 +217,7 @@ static u32 operate(struct end *e, const u8 *p, u32 n)
 		break;
 	case 6:
 		if (arg & 1)
-			note(e, CM_EV_ABORT);
+			note(e, arg & 2 ? CM_EV_UNHEARD : CM_EV_ABORT);
 		else
 			note(e, arg & 2 ? CM_EV_CROWDED : CM_EV_DRAINED);
 		break;

@@ -399,6 +399,7 @@ static int status_of(struct tern_cep *cep, enum tern_cm_event event)
 		return -EPROTONOSUPPORT;
 	case CM_EV_CROWDED:
 		return -EUSERS;
+	case CM_EV_UNHEARD:
 	case CM_EV_ABORT:
 		return -ECONNABORTED;
 	case CM_EV_FIN:

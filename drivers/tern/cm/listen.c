@@ -193,15 +193,17 @@ void tern_listen_leave(struct tern_cep *cep)
 	put_lid(lid);
 }
 
-/* skip startups that the ULP knows of: the ULP ends them */
+/*
+ * End the startups whose Request the ULP does not know of. Of the others it may know before
+ * their state says so: there the event has no meaning.
+ */
 static void kill_id(struct tern_listen_id *lid)
 {
 	struct tern_cep *cep;
 
 	spin_lock_bh(&lid->lock);
 	list_for_each_entry(cep, &lid->ceps, listen_node)
-		if (READ_ONCE(cep->state) != CM_ULP_WAIT)
-			tern_cep_post(cep, CM_EV_ABORT);
+		tern_cep_post(cep, CM_EV_UNHEARD);
 	spin_unlock_bh(&lid->lock);
 }
 

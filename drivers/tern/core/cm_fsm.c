@@ -59,6 +59,7 @@ static const struct tern_cm_step table[CM_STATE_COUNT][CM_EVENT_COUNT] = {
 		[CM_EV_RESET] = TO_CLOSED(CUT),
 		[CM_EV_TIMER] = TO_CLOSED(CUT),
 		[CM_EV_CROWDED] = TO_CLOSED(DENIED_AND_CUT),
+		[CM_EV_UNHEARD] = TO_CLOSED(CUT),
 		[CM_EV_ABORT] = TO_CLOSED(CUT),
 	},
 	[CM_ULP_WAIT] = {
@@ -167,6 +168,7 @@ static const char * const event_names[CM_EVENT_COUNT] = {
 	[CM_EV_DRAINED] = "DRAINED",
 	[CM_EV_TIMER] = "TIMER",
 	[CM_EV_CROWDED] = "CROWDED",
+	[CM_EV_UNHEARD] = "UNHEARD",
 	[CM_EV_ABORT] = "ABORT",
 };
 

@@ -55,6 +55,7 @@ enum tern_cm_event {
 	CM_EV_DRAINED,		/* lingering: both halves are closed */
 	CM_EV_TIMER,
 	CM_EV_CROWDED,		/* evicted for another connection */
+	CM_EV_UNHEARD,		/* the listening id is gone; a Request that the ULP has stays */
 	CM_EV_ABORT,		/* QP, device or netns goes away */
 	CM_EVENT_COUNT,
 };
