@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* What a connection that has sent, and is idle, keeps: no memory for sending. */
+/* What a connection that has sent, and is idle or over, keeps: no memory for sending. */
 #include <string.h>
 #include <unistd.h>
 
 #include "pair.h"
 
 #define CONNECTIONS	64
+#define DEEP		16
 #define BLOCK_KIB	32	/* what the send engine builds into */
 #define MUCH		(64 << 10)
 #define MUCH_KEPT_KIB	1024	/* 2 MiB are, less what is noise */
@@ -82,12 +83,13 @@ static void write_much(int count)
 	send_one(&a, &b);
 }
 
-static void delay(const char *how)
+/* @how: add or del; @what: an option of netem */
+static void netem(const char *how, const char *what)
 {
 	char line[128];
 
-	snprintf(line, sizeof(line), "ip netns exec a tc qdisc %s dev v0a root netem delay 20ms "
-		 "limit 10000", how);
+	snprintf(line, sizeof(line), "ip netns exec a tc qdisc %s dev v0a root netem %s "
+		 "limit 10000", how, what);
 	must(!system(line));
 }
 
@@ -100,9 +102,9 @@ static void cpus_keep_no_blocks(void)
 	long kept;
 
 	pair_up(&(struct want){ .buf_len = MUCH }, &(struct want){ .buf_len = MUCH });
-	delay("add");
+	netem("add", "delay 20ms");
 	write_much(200);
-	delay("del");
+	netem("del", "delay 20ms");
 	usleep(300 * 1000);
 	kept = free_kib();
 	sleep(5);
@@ -112,9 +114,55 @@ static void cpus_keep_no_blocks(void)
 	pair_down();
 }
 
+/* TCP takes no more, so the engine waits with a burst; then the QPs fail, and are kept */
+static void failed_streams_keep_no_blocks(void)
+{
+	static const struct ibv_qp_cap cap = {
+		.max_send_wr = DEEP, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1,
+	};
+	static const struct want base_a = { .cap = cap, .share = &a };
+	static const struct want base_b = { .cap = cap, .share = &b };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	long before, used;
+	int i, k;
+
+	pair_up(&(struct want){ .buf_len = MUCH }, &(struct want){ .buf_len = MUCH });
+	for (i = 0; i < CONNECTIONS; i++) {
+		connect_ends(&x[i], &y[i], IP_A, IP_B, &base_a, &base_b);
+		send_one(&x[i], &y[i]);
+	}
+	/* the CPUs give back what they keep */
+	sleep(5);
+	before = free_kib();
+	netem("add", "loss 100%");
+	for (i = 0; i < CONNECTIONS; i++)
+		for (k = 0; k < DEEP; k++)
+			post_rdma(&x[i], &y[i], IBV_WR_RDMA_WRITE, k, 0, MUCH, 0, 0);
+	usleep(300 * 1000);
+	used = before - free_kib();
+	printf("# %d connections that wait take %ld KiB\n", CONNECTIONS, used);
+	expect(used >= CONNECTIONS * BLOCK_KIB);
+	for (i = 0; i < CONNECTIONS; i++)
+		must(!ibv_modify_qp(x[i].qp, &attr, IBV_QP_STATE));
+	netem("del", "loss 100%");
+	/* TCP tells the peers, in its time; then the CPUs give back what they keep */
+	for (i = 0; i < 15 && used >= CONNECTIONS * BLOCK_KIB; i++) {
+		sleep(1);
+		used = before - free_kib();
+		printf("# %d connections that failed take %ld KiB\n", CONNECTIONS, used);
+	}
+	expect(used < CONNECTIONS * BLOCK_KIB);
+	for (i = 0; i < CONNECTIONS; i++) {
+		end_free(&x[i]);
+		end_free(&y[i]);
+	}
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "idle__streams_keep_no_send_memory", streams_keep_no_blocks, 60 },
 	{ "idle__cpus_give_their_blocks_back", cpus_keep_no_blocks, 60 },
+	{ "idle__failed_streams_keep_no_send_memory", failed_streams_keep_no_blocks, 60 },
 };
 
 const struct tap_theme idle_theme = { tests, ARRAY_LEN(tests) };

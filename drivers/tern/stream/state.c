@@ -177,6 +177,9 @@ void tern_stream_step(struct tern_stream *s, enum tern_qp_event event)
 		s->sq.stop = s->sq.head + max(tern_sq_pending(&s->sq), 0);
 	WRITE_ONCE(s->state, step.next);
 	run_actions(s, step.actions);
+	/* a program may keep the QP, and the burst refers to blocks that it is not charged for */
+	if (step.next == QP_ERROR)
+		tern_tx_end(s);
 }
 
 /* what the Terminate copies; the segment itself may go */

@@ -61,10 +61,8 @@ void tern_stream_init(struct tern_stream *s)
 void tern_stream_exit(struct tern_stream *s)
 {
 	tern_setup_exit(&s->setup);
-	if (s->sock) {
-		tern_tx_exit(s);
+	if (s->sock)
 		tern_sock_put(s->sock);
-	}
 	tern_readq_exit(&s->readq);
 }
 

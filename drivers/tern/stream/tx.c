@@ -34,9 +34,11 @@ void tern_tx_init(struct tern_stream *s, u32 mss)
 	tx->rtr = s->params.rtr;
 }
 
-void tern_tx_exit(struct tern_stream *s)
+void tern_tx_end(struct tern_stream *s)
 {
-	tern_burst_reset(&s->tx.burst);
+	/* TCP may be reading it: the run that called TCP drops it */
+	if (!s->tx.active)
+		tern_burst_reset(&s->tx.burst);
 }
 
 /* ---- building FPDUs ----------------------------------------------------- */
@@ -403,5 +405,7 @@ enum tern_tx_result tern_tx_run(struct tern_stream *s, u32 bursts)
 	} while (bursts);
 	tern_burst_leave(&tx->burst);
 	tx->active = false;
+	if (s->state == QP_ERROR)
+		tern_tx_end(s);
 	return result;
 }

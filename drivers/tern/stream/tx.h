@@ -88,8 +88,8 @@ struct tern_tx {
 
 void tern_tx_init(struct tern_stream *s, u32 mss);
 
-/* free what is left of a burst; Context: the engine does not run any more */
-void tern_tx_exit(struct tern_stream *s);
+/* in ERROR: drop what is left of a burst. Context: the stream lock is held */
+void tern_tx_end(struct tern_stream *s);
 
 /**
  * enum tern_tx_result - why tern_tx_run() ended
