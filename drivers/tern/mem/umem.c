@@ -5,6 +5,8 @@
 
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 
@@ -21,6 +23,8 @@ static struct page **list_pages(struct ib_umem *ib)
 		if (i == n)
 			break;
 		pages[i++] = sg_page_iter_page(&iter);
+		if (!(i % SZ_64K))
+			cond_resched();
 	}
 	if (WARN_ON_ONCE(i < n)) {
 		kvfree(pages);

@@ -278,8 +278,8 @@ static void copy_entries(const struct tern_queue *to,
 		       sizeof(struct tern_cqe));
 }
 
-/* entries to copy while interrupts are off, and how often to try until no more are left */
-#define COPY_LATE	1024
+/* entries to copy at once, at last with interrupts off; how often to try until no more are left */
+#define COPY_STEP	1024
 #define COPY_TRIES	16
 
 /*
@@ -291,14 +291,18 @@ static void copy_entries(const struct tern_queue *to,
 static u32 copy_early(struct tern_cq *cq, const struct tern_queue *new, u32 done)
 {
 	unsigned long flags;
-	u32 end, n;
+	u32 end, n, step;
 
 	lockdep_assert_held(&cq->resize_lock);
 	spin_lock_irqsave(&cq->lock, flags);
 	end = cq->prod;
 	n = min(unpolled(cq), end - done);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	copy_entries(new, &cq->q, end, min3(n, cq->q.size, new->size));
+	for (n = min3(n, cq->q.size, new->size); n; n -= step) {
+		step = min(n, COPY_STEP);
+		copy_entries(new, &cq->q, end - n + step, step);
+		cond_resched();
+	}
 	return end;
 }
 
@@ -313,7 +317,7 @@ static int switch_rings(struct tern_cq *cq, struct tern_queue *new, u32 done)
 
 	if (n > cq->q.size || n > new->size)
 		return -EINVAL;
-	if (late > COPY_LATE)
+	if (late > COPY_STEP)
 		return -EBUSY;
 	copy_entries(new, &cq->q, cq->prod, late);
 	to->prod = cq->prod;
@@ -334,7 +338,6 @@ int tern_cq_switch(struct tern_cq *cq, struct tern_queue *new)
 
 	do {
 		done = copy_early(cq, new, done);
-		cond_resched();
 		spin_lock_irqsave(&cq->lock, flags);
 		ret = switch_rings(cq, new, done);
 		spin_unlock_irqrestore(&cq->lock, flags);
