@@ -39,8 +39,9 @@ static size_t send_limit(const struct tern_sock *s)
 }
 
 /*
- * A peer decides how long what we send stays, and each piece of a block keeps all its 32 KiB,
- * of which TCP counts the piece. So when many may stay, TCP copies the small ones.
+ * A peer decides how long what we send stays, and each piece of a block keeps all its 64 KiB,
+ * of which TCP counts the piece. So when many may stay, TCP copies the small ones: it keeps some
+ * 32 times what it counts, twice that if each burst lies in two blocks.
  */
 #define UNACKED_BLOCKS	64
 
