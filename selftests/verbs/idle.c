@@ -35,6 +35,16 @@ static void send_one(struct end *from, struct end *to)
 	expect_recv(to, 2, 64);
 }
 
+static void free_all(void)
+{
+	int i;
+
+	for (i = 0; i < CONNECTIONS; i++) {
+		end_free(&x[i]);
+		end_free(&y[i]);
+	}
+}
+
 static void streams_keep_no_blocks(void)
 {
 	static const struct ibv_qp_cap cap = {
@@ -62,10 +72,7 @@ static void streams_keep_no_blocks(void)
 	used = before - free_kib();
 	printf("# %d connections that have sent take %ld KiB more\n", CONNECTIONS, used);
 	expect(used < CONNECTIONS * BLOCK_KIB);
-	for (i = 0; i < CONNECTIONS; i++) {
-		end_free(&x[i]);
-		end_free(&y[i]);
-	}
+	free_all();
 	pair_down();
 	set_device("a", "extensions negotiate p2p on");
 	set_device("b", "extensions negotiate p2p on");
@@ -152,10 +159,7 @@ static void failed_streams_keep_no_blocks(void)
 		printf("# %d connections that failed take %ld KiB\n", CONNECTIONS, used);
 	}
 	expect(used < CONNECTIONS * BLOCK_KIB);
-	for (i = 0; i < CONNECTIONS; i++) {
-		end_free(&x[i]);
-		end_free(&y[i]);
-	}
+	free_all();
 	pair_down();
 }
 
