@@ -35,7 +35,10 @@
  * another.
  */
 static struct workqueue_struct *wq;
-/* for the posts of kernel users: of the usual priority, so that those who post run first */
+/*
+ * Of the usual priority: for the posts of kernel users, so that those who post run first; and
+ * for a program's entries that send nothing, which no peer's pace bounds.
+ */
 static struct workqueue_struct *post_wq;
 
 int tern_tx_sched_init(void)
@@ -78,7 +81,9 @@ void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
 {
 	if (result == TERN_TX_MORE)
 		tern_stream_kick(s);
-	else if (result == TERN_TX_LOCAL || result == TERN_TX_NOMEM)
+	else if (result == TERN_TX_LOCAL)
+		queue_delayed_work(post_wq, &s->sched.local, 1);
+	else if (result == TERN_TX_NOMEM)
 		queue_delayed_work(wq, &s->sched.work, 1);
 }
 
@@ -346,7 +351,7 @@ void tern_tx_finish(struct tern_stream *s, bool rung)
 }
 
 /*
- * One turn, and the rest in softirq: this thread has a high priority, and would work for a
+ * One turn, and the rest in softirq: this thread may have a high priority, and would work for a
  * program that goes on posting. Only a kernel user may have rung for it.
  */
 static void run_for_nobody(struct tern_stream *s)
@@ -372,12 +377,18 @@ static void late_fn(struct work_struct *work)
 	run_for_nobody(container_of(to_delayed_work(work), struct tern_stream, sched.late));
 }
 
+static void local_fn(struct work_struct *work)
+{
+	run_for_nobody(container_of(to_delayed_work(work), struct tern_stream, sched.local));
+}
+
 void tern_tx_sched_setup(struct tern_stream *s)
 {
 	INIT_WORK(&s->sched.bh_work, bh_work_fn);
 	INIT_WORK(&s->sched.post, post_fn);
 	INIT_DELAYED_WORK(&s->sched.work, work_fn);
 	INIT_DELAYED_WORK(&s->sched.late, late_fn);
+	INIT_DELAYED_WORK(&s->sched.local, local_fn);
 	hrtimer_setup(&s->sched.linger, linger_fn, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	spin_lock_init(&s->sched.lazy_lock);
@@ -393,10 +404,11 @@ void tern_tx_sched_cancel(struct tern_stream *s)
 	/* the timers queue work; no doorbell, nor an engine in RTS, can start them any more */
 	hrtimer_cancel(&s->sched.linger);
 	hrtimer_cancel(&s->sched.backstop);
-	/* each work may queue the other: disable both, so that they stay off */
+	/* each work may queue the others: disable all, so that they stay off */
 	disable_work_sync(&s->sched.bh_work);
 	disable_delayed_work_sync(&s->sched.work);
 	disable_delayed_work_sync(&s->sched.late);
+	disable_delayed_work_sync(&s->sched.local);
 	/* a program may still map the ring, and no timer serves it any more */
 	tern_sq_clear_busy(&s->sq);
 }
