@@ -104,6 +104,7 @@ static int look_again(struct net_device *netdev, const struct net *net)
 	ibdev = ib_device_get_by_netdev(netdev, (enum rdma_driver_id)TERN_DRIVER_ID);
 	if (!ibdev)
 		return -ENODEV;
+	WRITE_ONCE(to_tern_dev(ibdev)->added, true);
 	rtnl_lock();
 	stayed = netdev->reg_state == NETREG_REGISTERED && net_eq(dev_net(netdev), net);
 	if (stayed)

@@ -128,19 +128,21 @@ same_host()
 # carries the connection, and client and server are in the same netns.
 own_loopback()
 {
-	local pid address
+	local pid address server servers
 	ip netns add c
 	ip netns exec c ip link set lo up
 	dev_add c "${TERN_TYPE}_c" "$TERN_TYPE" lo
 	for address in 0.0.0.0 127.0.0.1 :: ::1; do
-		port=$((port + 1))
 		case $address in
-		*:*) serve c :: ;;
-		*)   serve c 0.0.0.0 ;;
+		*:*) servers=(:: ::1) ;;
+		*)   servers=(0.0.0.0 127.0.0.1) ;;
 		esac
-		pid=$server_pid
-		ask c "$address"
-		served c $pid
+		for server in "${servers[@]}"; do
+			port=$((port + 1))
+			serve c "$server"; pid=$server_pid
+			ask c "$address"
+			served c $pid
+		done
 	done
 	ip netns exec c rdma link delete "${TERN_TYPE}_c"
 	ip netns delete c
@@ -183,6 +185,61 @@ device_returns()
 	dev_add b "$DEV_B" "$TERN_PEER" v0b
 	ask a $IP_B
 	served b $pid
+}
+
+# rdma_cm creates a server on a loopback address on each device, too, and leaves a new
+# device out if that fails: another program's server must not do so
+loopback_servers()
+{
+	local host address pid pids=()
+	for host in a b; do
+		for address in 127.0.0.1 ::1; do
+			port=$((port + 1))
+			serve $host $address; pids+=("$server_pid")
+		done
+	done
+	dev_add b "${TERN_TYPE}_b2" "$TERN_TYPE" v1b
+	port=$((port + 1))
+	serve b 10.8.0.2; pid=$server_pid
+	ask a 10.8.0.2
+	served b $pid
+	in_b rdma link delete "${TERN_TYPE}_b2"
+	kill -9 "${pids[@]}"
+	ends "${pids[@]}"
+}
+
+# keep_port NETNS: a TCP server takes $port there, PID in $keeper
+keep_port()
+{
+	: >"$TMP/keeper"
+	ip netns exec "$1" python3 - $port >"$TMP/keeper" 2>&1 <<-'EOF' &
+	import socket, sys, time
+	server = socket.create_server(("", int(sys.argv[1])))
+	print("listening", flush=True)
+	time.sleep(1000)
+	EOF
+	keeper=$!
+	eventually grep -qx listening "$TMP/keeper"
+}
+
+# a server of rdma_cm waits for a device, and one of TCP has its port: the device serves
+# all other ports
+port_kept()
+{
+	local pid kept
+	dev_add b "${TERN_TYPE}_b2" "$TERN_TYPE" v1b
+	in_b rdma link delete "$DEV_B"
+	port=$((port + 1))
+	serve b; kept=$server_pid
+	in_b rdma link delete "${TERN_TYPE}_b2"
+	keep_port b
+	dev_add b "$DEV_B" "$TERN_PEER" v0b
+	port=$((port + 1))
+	serve b $IP_B; pid=$server_pid
+	ask a $IP_B
+	served b $pid
+	kill -9 $kept $keeper
+	ends $kept $keeper
 }
 
 # In the exclusive mode the devices of a dying netns are invisible, but their names stay
@@ -342,6 +399,11 @@ all_in() # MODE
 	point "$1: from one device of a host to the other" same_host a 0.0.0.0 10.8.0.1
 	point "$1: a device added after a wildcard server started" device_later
 	point "$1: a device deleted and added under a wildcard server" device_returns
+	if ! has_siw; then
+		point "$1: servers on loopback addresses leave a new device to others" \
+			loopback_servers
+		point "$1: a new device serves although a port of it is taken" port_kept
+	fi
 	for host in a b; do
 		point "$1: netns $host deleted under traffic, name first" \
 			netns_deleted name-first $host

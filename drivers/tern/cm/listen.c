@@ -90,6 +90,13 @@ bool tern_is_wildcard(const struct sockaddr_storage *addr)
 	return ipv6_addr_any(&((struct sockaddr_in6 *)addr)->sin6_addr);
 }
 
+static bool is_loopback(const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET)
+		return ipv4_is_loopback(((struct sockaddr_in *)addr)->sin_addr.s_addr);
+	return ipv6_addr_loopback(&((struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
 static bool owns_ipv4(struct net_device *netdev, __be32 addr)
 {
 	const struct in_ifaddr *ifa;
@@ -482,16 +489,34 @@ static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 	return PTR_ERR_OR_ZERO(l);
 }
 
+/* The core adds its clients: the device is new, or moves to another netns, with that lock. */
+static bool is_registering(const struct tern_device *dev)
+{
+	return !READ_ONCE(dev->added) || mutex_is_locked(&dev->ibdev.unregistration_lock);
+}
+
 /*
- * rdma_cm creates a wildcard server on each device, and one failure fails them
- * all: on a device of another netns, succeed without binding. The id holds its
- * netns.
+ * rdma_cm creates a server of the wildcard address or of a loopback address on each
+ * device, and one failure fails them all: where no connection can arrive, on a device of
+ * another netns or on a netdev without that loopback address, succeed without binding. The
+ * id holds its netns.
+ *
+ * While a device registers, rdma_cm creates the servers that are there already. If one fails,
+ * it leaves the device out for all that it does, and any user may keep the port of one: succeed,
+ * too.
  */
 static int bind_or_not(struct tern_listen_id *lid, int backlog)
 {
-	if (tern_rdma_id_is_local(lid->iw))
-		return bind_id(lid, tern_rdma_id_net(lid->iw), backlog);
-	return tern_is_wildcard(&lid->iw->local_addr) ? 0 : -EADDRNOTAVAIL;
+	const struct sockaddr_storage *addr = &lid->iw->local_addr;
+	bool everywhere = tern_is_wildcard(addr) || is_loopback(addr);
+	int rc;
+
+	if (!tern_rdma_id_is_local(lid->iw))
+		return everywhere ? 0 : -EADDRNOTAVAIL;
+	if (is_loopback(addr) && !owns_sock(lid->dev, addr))
+		return 0;
+	rc = bind_id(lid, tern_rdma_id_net(lid->iw), backlog);
+	return everywhere && is_registering(lid->dev) ? 0 : rc;
 }
 
 int tern_listen_create(struct iw_cm_id *id, int backlog)

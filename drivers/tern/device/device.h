@@ -36,6 +36,7 @@ struct tern_counter {
  * @link: in the list of registered devices (devices.c)
  * @name: copy of the device's name, guarded by that list's lock
  * @port_up: last reported state of the port; under RTNL
+ * @added: `rdma link add` has registered it; a hint for servers, see listen.c
  * @mem: STag table
  * @streams: those of its QPs
  * @stats: counters, per CPU; without those of QPs that are bound to one of @counters
@@ -63,6 +64,7 @@ struct tern_device {
 	struct list_head link;
 	char name[IB_DEVICE_NAME_MAX];
 	bool port_up;
+	bool added;
 	struct tern_mem_table mem;
 	struct tern_stream_table streams;
 	struct tern_stats __percpu *stats;
