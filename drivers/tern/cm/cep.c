@@ -97,13 +97,14 @@ static const struct tern_stream_user_ops user_ops;
 struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 {
 	struct tern_cep *cep = kzalloc_obj(*cep, GFP_KERNEL_ACCOUNT);
+	int rc;
 
 	if (!cep)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	cep->frame = kmalloc(TERN_MPA_FRAME_MAX, GFP_KERNEL_ACCOUNT);
 	if (!cep->frame) {
 		kfree(cep);
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	}
 	kref_init(&cep->ref);
 	cep->user.ops = &user_ops;
@@ -121,11 +122,12 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	set_options(cep);
 	/* an abort that finds the endpoint waits for its first step */
 	mutex_lock(&cep->lock);
-	if (!tern_ceps_add(cep))
+	rc = tern_ceps_add(cep);
+	if (!rc)
 		return cep;
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
-	return NULL;
+	return ERR_PTR(rc);
 }
 
 /* once the endpoint is unlisted, the device and the netns may go */

@@ -143,8 +143,8 @@ void tern_cep_put(struct tern_cep *cep);
  * @dev: its device
  * @net: netns of its socket; must not end before this returns
  *
- * Context: process. Return: the endpoint, locked, with the list's reference, or
- * NULL.
+ * Context: process. Return: the endpoint, locked, with the list's reference; or -ENOMEM, or
+ * -ENODEV: @dev is removed.
  */
 struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net);
 

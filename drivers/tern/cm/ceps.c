@@ -41,6 +41,9 @@ int tern_ceps_add(struct tern_cep *cep)
 {
 	int rc;
 
+	/* else a program that goes on connecting would keep the removal from its end */
+	if (READ_ONCE(cep->dev->leaving))
+		return -ENODEV;
 	do {
 		cep->nr = atomic_inc_return(&next_nr) ?:
 			  atomic_inc_return(&next_nr);
@@ -124,15 +127,21 @@ static bool net_is_free(struct net *net)
 	return is_free;
 }
 
+void tern_ceps_let_in(struct tern_device *dev)
+{
+	WRITE_ONCE(dev->leaving, false);
+}
+
 /*
- * An endpoint with a stream goes after the stream's last event, and new ones
- * may appear until then: look again.
+ * An endpoint with a stream goes after the stream's last event, and those that looked
+ * before may still be added: look again.
  */
 void tern_cep_abort_device(struct tern_device *dev)
 {
 	struct tern_cep *cep;
 	unsigned long nr;
 
+	WRITE_ONCE(dev->leaving, true);
 	do {
 		nr = 0;
 		while ((cep = next_of_dev(dev, &nr)))

@@ -38,7 +38,13 @@ extern unsigned int tern_ceps_net_id;
 /* a netns begins */
 int tern_ceps_net_init(struct net *net);
 
-/* number an endpoint and list it; Context: process. Return: 0 or -ENOMEM */
+/* a device is registered: endpoints may be added; Context: process */
+void tern_ceps_let_in(struct tern_device *dev);
+
+/*
+ * number an endpoint and list it; Context: process. Return: 0, -ENOMEM, or -ENODEV: its device
+ * is removed
+ */
 int tern_ceps_add(struct tern_cep *cep);
 
 /* unlist it: its device and its netns may go; Context: process */
@@ -47,7 +53,7 @@ void tern_ceps_remove(struct tern_cep *cep);
 /**
  * tern_cep_abort_device() - abort all endpoints of a device (link deleted,
  * netdev or netns gone) and wait until none is left
- * @dev: device
+ * @dev: device, which gets no new ones until tern_ceps_let_in()
  *
  * Context: process.
  */

@@ -151,8 +151,8 @@ static int begin_connect(struct iw_cm_id *id, const struct iw_cm_conn_param *par
 					       tern_rdma_id_net(id));
 	int rc;
 
-	if (!cep)
-		return -ENOMEM;
+	if (IS_ERR(cep))
+		return PTR_ERR(cep);
 	/* drop may put the list's reference: keep one for the unlock */
 	tern_cep_get(cep);
 	tern_stat_inc(cep->dev->stats, CM_CONNECT);

@@ -238,7 +238,7 @@ static void begin_endpoint(struct tern_listen_id *lid, struct tern_sock *sock,
 	struct tern_cep *cep, *other;
 
 	cep = tern_cep_create(lid->dev, lid->listener->net);
-	if (!cep)
+	if (IS_ERR(cep))
 		return turn_away(sock);
 	/* others may drop the list's reference after the unlock */
 	tern_cep_get(cep);

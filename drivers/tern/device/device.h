@@ -44,6 +44,7 @@ struct tern_counter {
  * @past: what counters counted that are no more; under @counters' lock
  * @ceps: connection endpoints of this device by their numbers; its lock guards
  *	their removal, and @dev_aborted of each
+ * @leaving: the device is removed: no endpoint is added any more; no lock
  * @ended: connections that ended recently, see conn.h
  * @crowd: endpoints without a QP, see crowd.h
  * @num_pd: PDs in use, for the limit
@@ -71,6 +72,7 @@ struct tern_device {
 	struct xarray counters;
 	struct tern_stats past;
 	struct xarray ceps;
+	bool leaving;
 	struct tern_conn_ring *ended;
 	struct tern_crowd *crowd;
 	atomic_t num_pd;
