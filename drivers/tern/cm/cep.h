@@ -92,7 +92,7 @@ struct tern_cep {
 	enum tern_cm_state state;
 	u32 deferred;
 	struct iw_cm_id *id;
-	u32 request_nr;
+	unsigned long request_nr;
 	bool active;
 	struct tern_stream *stream;
 	u32 qpn;

@@ -17,10 +17,23 @@
  * Requests that the ULP has not answered. An id refers to its endpoint by
  * number only: if the listener is destroyed, iw_cm drops the event and the
  * request is never answered; and a connection may end long before its answer
- * comes.
+ * comes. So no number may come again: an id that was kept for so long would answer
+ * the request of another program.
  */
-static DEFINE_XARRAY_ALLOC1(requests);
-static u32 next_request;
+static DEFINE_XARRAY(requests);
+static atomic_long_t next_request;
+
+static int add_request(struct tern_cep *cep)
+{
+	int rc;
+
+	/* 2^32 on a machine of 32 bits: there a number that is in use is passed over */
+	do {
+		cep->request_nr = atomic_long_inc_return(&next_request);
+		rc = xa_insert(&requests, cep->request_nr, cep, GFP_KERNEL);
+	} while (rc == -EBUSY);
+	return rc;
+}
 
 /* iw_cm has 8 bits: larger values and "not negotiated" are reported as 255 (Q16) */
 static u8 up_depth(u16 word)
@@ -61,11 +74,10 @@ int tern_event_request(struct tern_cep *cep)
 	lockdep_assert_held(&cep->lock);
 	if (!id)
 		return -ECONNABORTED;
-	rc = xa_alloc_cyclic(&requests, &cep->request_nr, cep, xa_limit_32b,
-			     &next_request, GFP_KERNEL);
-	if (rc < 0)
+	rc = add_request(cep);
+	if (rc)
 		return rc;
-	event.provider_data = (void *)(unsigned long)cep->request_nr;
+	event.provider_data = (void *)cep->request_nr;
 	set_depths(&event, &cep->request, TERN_MAX_RD_ATOM, TERN_MAX_RD_ATOM);
 	set_private_data(&event, &cep->request);
 	rc = id->event_handler(id, &event);
