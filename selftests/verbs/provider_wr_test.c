@@ -131,6 +131,54 @@ static void wr__one_error_drops_the_whole_batch(void)
 	free_qp(qp);
 }
 
+#define DEPTH	64
+
+/* Return: the doorbells of a batch of @n requests */
+static unsigned int batch(struct tern_qp *qp, unsigned int n)
+{
+	unsigned int before = bell.rings;
+	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
+
+	ibv_wr_start(ex);
+	while (n--)
+		ibv_wr_rdma_write(ex, 1, 2);
+	expect(!ibv_wr_complete(ex));
+	return bell.rings - before;
+}
+
+/* provider_lazy_test.c has the rules, for ibv_post_send() */
+static void wr__a_batch_rings_as_so_many_posts(void)
+{
+	struct tern_cq *scq = make_cq_at(16, 0), *rcq = make_cq_at(16, 0);
+	struct tern_qp *qp = make_qp();
+	struct ibv_wc wc;
+
+	scq->ring.hdr->flags = TERN_CQ_ARM_NONE;
+	rcq->ring.hdr->flags = TERN_CQ_ARM_NONE;
+	free(qp->sq.ring.hdr);
+	make_ring(&qp->sq.ring, DEPTH, SQ_STRIDE, DEPTH, 0);
+	tern_lazy_init(qp, scq, rcq);
+
+	expect_eq(batch(qp, 8), 1);
+	expect(!bell.more);
+	expect_eq(batch(qp, 8), 1);
+	expect(bell.more);
+	qp->sq.ring.hdr->flags = TERN_RING_LAZY;
+	qp->sq.ring.hdr->cons = qp->sq.ring.hdr->prod;
+	expect_eq(batch(qp, DEPTH / 4), 0);
+	expect_eq(batch(qp, DEPTH / 4), 0);
+	expect_eq(batch(qp, 1), 1);
+	qp->sq.ring.hdr->cons = qp->sq.ring.hdr->prod;
+	expect_eq(batch(qp, 16), 0);
+	expect_eq(tern_cq_poll(&scq->vcq.cq, 1, &wc), 0);
+	expect_eq(bell.rings, 4);
+
+	tern_lazy_exit(qp);
+	free_qp(qp);
+	free_cq(scq);
+	free_cq(rcq);
+}
+
 static void qp_ex__refuses_operations_that_tern_lacks(void)
 {
 	static const uint64_t refused[] = {
@@ -171,6 +219,7 @@ static const struct tap_test tests[] = {
 	TEST(wr__invalidations_and_inline_data_fill_their_fields),
 	TEST(wr__abort_posts_nothing),
 	TEST(wr__one_error_drops_the_whole_batch),
+	TEST(wr__a_batch_rings_as_so_many_posts),
 	TEST(qp_ex__refuses_operations_that_tern_lacks),
 	TEST(qp_ex__refuses_operations_that_the_kernel_lacks),
 };
