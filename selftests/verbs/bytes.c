@@ -7,9 +7,9 @@
  *
  *	bytes [WORD...]		only the tests whose name holds one of them
  *
- * TERN_SET_BYTES=N: of the square of all offsets and lengths each Nth length (1: all);
- * without it some 5 lengths of each offset. TERN_SET_SEED and TERN_SET_LISTS: of the random
- * lists, and how many.
+ * TERN_SET_BYTES=N: of the square of all offsets and lengths each Nth length (1: all), and
+ * TERN_SET_OFFSETS=M: each Mth offset; without it some 5 lengths of each offset.
+ * TERN_SET_SEED and TERN_SET_LISTS: of the random lists, and how many.
  */
 #include <time.h>
 
@@ -54,14 +54,14 @@ static void place(enum ibv_wr_opcode op, uint32_t from, uint32_t to, uint32_t le
 }
 
 /*
- * Of one length, all offsets: that of the sink steps by an odd number, so it takes every
- * value, too.
+ * Of one length, each @step-th offset: that of the sink steps by an odd number, so it takes
+ * every value, too, if @step is 1.
  */
-static void one_length(enum ibv_wr_opcode op, uint32_t len)
+static void one_length(enum ibv_wr_opcode op, uint32_t len, uint32_t step)
 {
 	uint32_t off;
 
-	for (off = 0; off < PAGE; off++)
+	for (off = 0; off < PAGE; off += step)
 		place(op, off, (off * 1021 + len) % PAGE, len);
 }
 
@@ -94,14 +94,15 @@ static void some_lengths(enum ibv_wr_opcode op)
 
 static void every_place(enum ibv_wr_opcode op)
 {
-	uint32_t step = setting("TERN_SET_BYTES", 0), len;
+	uint32_t step = setting("TERN_SET_BYTES", 0), offsets = setting("TERN_SET_OFFSETS", 1);
+	uint32_t len;
 
 	moves_up(SOURCE + MOVE_BATCH * PLACE, SOURCE);
 	places = 0;
 	if (!step)
 		some_lengths(op);
 	for (len = 1; step && len <= PAGE; len += step)
-		one_length(op, len);
+		one_length(op, len, offsets);
 	moves_check();
 	moves_down();
 }

@@ -5,8 +5,11 @@
 #
 #	TERN_SET_BYTES=N	each Nth length of the square of offsets and lengths up to
 #				4096 (1: all), not a choice of it
-#	TERN_SET_LISTS=N	lists in a run; over a bad network a hundredth of them
+#	TERN_SET_LISTS=N	lists in a run
 #	TERN_SET_SEED=N		of the lists, as a failed point prints it
+#
+# Over a bad network each hundredth of these lengths and lists; without them 24 lists, two
+# lengths and some offsets.
 
 cd ../net || exit
 # shellcheck source=../net/lib.sh
@@ -46,10 +49,23 @@ each()
 	bytes "rewritten: $1" run rewritten
 }
 
-# fewer COMMAND...: with 24 lists, or a hundredth of those that are asked for
+# fewer COMMAND...: what there is over a bad network
 fewer()
 {
-	TERN_SET_LISTS=$((${TERN_SET_LISTS:-2400} / 100)) "$@"
+	local offsets=17
+	[ -z "${TERN_SET_BYTES:-}" ] || offsets=1
+	TERN_SET_LISTS=$((${TERN_SET_LISTS:-2400} / 100)) TERN_SET_OFFSETS=$offsets \
+		TERN_SET_BYTES=$((${TERN_SET_BYTES:-40} * 100)) "$@"
+}
+
+# over_a_bad_network WIRE
+over_a_bad_network()
+{
+	local bad=(delay 1ms 1ms loss 2% reorder 25% duplicate 1% corrupt 1%)
+
+	bytes "places: $1, a bad network" under TCPOFOQueue "${bad[@]}" -- fewer run places
+	bytes "lists: $1, a bad network" under TCPOFOQueue "${bad[@]}" -- fewer run lists
+	bytes "rewritten: $1, a bad network" under RetransSegs "${bad[@]}" -- run rewritten
 }
 
 topo_up
@@ -61,14 +77,7 @@ each "FPDUs of a segment, markers" features $mss
 each "FPDUs of a segment, no CRC" markers off crc off
 each "FPDUs of a segment" crc on
 packets_as_on_a_wire
-bad=(delay 1ms 1ms loss 2% reorder 25% duplicate 1% corrupt 1%)
-bytes "lists: FPDUs of a segment, a bad network" \
-	under TCPOFOQueue "${bad[@]}" -- fewer run lists
-bytes "rewritten: FPDUs of a segment, a bad network" \
-	under RetransSegs "${bad[@]}" -- run rewritten
+over_a_bad_network "FPDUs of a segment"
 settings features $long
-bytes "lists: long FPDUs, a bad network" \
-	under TCPOFOQueue "${bad[@]}" -- fewer run lists
-bytes "rewritten: long FPDUs, a bad network" \
-	under RetransSegs "${bad[@]}" -- run rewritten
+over_a_bad_network "long FPDUs"
 finish
