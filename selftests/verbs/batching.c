@@ -9,6 +9,7 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "queue_verbs.h"
@@ -127,6 +128,15 @@ static long bans(long missed)
 	return all;
 }
 
+/* Does the kernel count by the tick? Then a timer comes too late, so posts ring: row 13. */
+static bool timers_are_coarse(void)
+{
+	struct timespec resolution;
+
+	must(!clock_getres(CLOCK_MONOTONIC, &resolution));
+	return resolution.tv_sec || resolution.tv_nsec > 1000000;
+}
+
 /*
  * A program that polls has few doorbells, and none is left to a timer. Where the host runs
  * other programs, the backstop of a guest fires while the poster stands still, and what
@@ -138,6 +148,12 @@ static void expect_few_doorbells(int posts)
 
 	printf("# %d posts: %ld doorbells, %ld by timer, %ld missed\n", posts, n.rung,
 	       n.later, n.missed);
+	if (timers_are_coarse()) {
+		/* but those that are made while the engine runs, for received data */
+		expect(n.rung > posts / 2);
+		expect(!n.later && !n.missed);
+		return;
+	}
 	if (bans(n.missed) > posts / 4)
 		skip("the host stopped the poster %ld times", n.missed);
 	expect(n.rung <= posts / 8 + bans(n.missed) + 16 * (n.missed + 1));
@@ -192,10 +208,11 @@ static void armed_go_out(void)
 		n = armed_try();
 		printf("# %ld doorbells, %ld by timer\n", n.rung, n.later);
 		expect_eq(n.missed, 0);
-		if (is_slow())
-			return;
+		if (is_slow() || timers_are_coarse())
+			break;
 	}
-	expect(n.later);
+	expect(n.later || is_slow() || timers_are_coarse());
+	expect(!n.later || !timers_are_coarse());
 }
 
 /* a program that posts, arms and sleeps gets its event */
@@ -256,8 +273,8 @@ static void spinning_goes_out(int n)
 		run_and_await(n, i);
 	/* some run left its last Write, and not each did: five strikes ban for longer than all */
 	missed = since().missed;
-	expect(missed > 0);
-	expect(missed <= 5);
+	expect(missed > 0 || timers_are_coarse());
+	expect(missed <= (timers_are_coarse() ? 0 : 5));
 	pair_down();
 }
 
@@ -303,7 +320,7 @@ static void polling_ends_strikes(void)
 		pair_down();
 		n = since();
 		printf("# %ld doorbells, %ld missed\n", n.rung, n.missed);
-		if (n.missed >= 6)
+		if (n.missed >= 6 || timers_are_coarse())
 			return;
 	}
 	if (is_paused())
