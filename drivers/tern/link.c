@@ -34,7 +34,6 @@ static int client_add(struct ib_device *ibdev)
 	if (ibdev->ops.driver_id != (enum rdma_driver_id)TERN_DRIVER_ID)
 		return -EOPNOTSUPP;
 	tern_device_list(dev);
-	tern_ceps_let_in(dev);
 	return 0;
 }
 

@@ -70,6 +70,16 @@ static int counter_unbind_qp(TERN_COUNTER_QP)
 	return tern_counter_unbind_qp(ibqp);
 }
 
+/* it is new, or moves to another netns: before all clients, in the task that adds them */
+static int enable_driver(struct ib_device *ibdev)
+{
+	struct tern_device *dev = to_tern_dev(ibdev);
+
+	WRITE_ONCE(dev->registrar, current);
+	tern_ceps_let_in(dev);
+	return 0;
+}
+
 /* no one uses the device any more, but endpoints may still linger in a close */
 static void dealloc_driver(struct ib_device *ibdev)
 {
@@ -112,6 +122,7 @@ static const struct ib_device_ops device_ops = {
 	.destroy_qp = tern_destroy_qp,
 	.destroy_srq = tern_destroy_srq,
 	.disassociate_ucontext = tern_disassociate_ucontext,
+	.enable_driver = enable_driver,
 	.fill_res_cq_entry = tern_fill_res_cq,
 	.fill_res_mr_entry = tern_fill_res_mr,
 	.fill_res_qp_entry = tern_fill_res_qp,

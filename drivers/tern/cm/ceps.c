@@ -133,8 +133,8 @@ void tern_ceps_let_in(struct tern_device *dev)
 }
 
 /*
- * An endpoint with a stream goes after the stream's last event, and those that looked
- * before may still be added: look again.
+ * An endpoint with a stream goes after the stream's last event, and those that looked at
+ * @leaving before may still be added: look again. The end of the device does so once more.
  */
 void tern_cep_abort_device(struct tern_device *dev)
 {

@@ -118,6 +118,8 @@ static bool owns_ipv6(struct net_device *netdev, const struct in6_addr *addr)
 {
 	bool found = false;
 
+	if (ipv6_addr_loopback(addr) && netdev->flags & IFF_LOOPBACK)
+		return true;
 #if IS_ENABLED(CONFIG_IPV6)
 	/* the netdev may change its netns at any time */
 	rcu_read_lock();
@@ -489,10 +491,14 @@ static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 	return PTR_ERR_OR_ZERO(l);
 }
 
-/* The core adds its clients: the device is new, or moves to another netns, with that lock. */
-static bool is_registering(const struct tern_device *dev)
+/*
+ * Is this rdma_cm, which the core adds to the device? In the task that registers it: it is
+ * new, or moves to another netns, with that lock.
+ */
+static bool is_registering(struct tern_device *dev)
 {
-	return !READ_ONCE(dev->added) || mutex_is_locked(&dev->ibdev.unregistration_lock);
+	return READ_ONCE(dev->registrar) == current &&
+	       (!READ_ONCE(dev->added) || mutex_is_locked(&dev->ibdev.unregistration_lock));
 }
 
 /*
@@ -501,7 +507,7 @@ static bool is_registering(const struct tern_device *dev)
  * another netns or on a netdev without that loopback address, succeed without binding. The
  * id holds its netns.
  *
- * While a device registers, rdma_cm creates the servers that are there already. If one fails,
+ * When a device registers, rdma_cm creates the servers that are there already. If one fails,
  * it leaves the device out for all that it does, and any user may keep the port of one: succeed,
  * too.
  */

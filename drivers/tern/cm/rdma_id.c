@@ -38,8 +38,8 @@ static const struct rdma_cm_id *rdma_id(const struct iw_cm_id *iw)
 /* ---- netns -------------------------------------------------------------- */
 
 /*
- * Not the caller's netns: when a device appears, a worker creates the servers
- * on it.
+ * Not the caller's netns: when a device appears, the task that registers it creates the
+ * servers on it.
  */
 struct net *tern_rdma_id_net(const struct iw_cm_id *iw)
 {

@@ -36,7 +36,9 @@ struct tern_counter {
  * @link: in the list of registered devices (devices.c)
  * @name: copy of the device's name, guarded by that list's lock
  * @port_up: last reported state of the port; under RTNL
- * @added: `rdma link add` has registered it; a hint for servers, see listen.c
+ * @added: `rdma link add` has registered it
+ * @registrar: the task that registered it, or moved it to another netns, last: to compare with,
+ *	see is_registering()
  * @mem: STag table
  * @streams: those of its QPs
  * @stats: counters, per CPU; without those of QPs that are bound to one of @counters
@@ -66,6 +68,7 @@ struct tern_device {
 	char name[IB_DEVICE_NAME_MAX];
 	bool port_up;
 	bool added;
+	struct task_struct *registrar;
 	struct tern_mem_table mem;
 	struct tern_stream_table streams;
 	struct tern_stats __percpu *stats;
