@@ -134,7 +134,7 @@ static bool timers_are_coarse(void)
 	struct timespec resolution;
 
 	must(!clock_getres(CLOCK_MONOTONIC, &resolution));
-	return resolution.tv_sec || resolution.tv_nsec > 1000000;
+	return resolution.tv_sec || resolution.tv_nsec > 5000;
 }
 
 /*

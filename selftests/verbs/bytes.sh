@@ -52,10 +52,11 @@ each()
 # fewer COMMAND...: what there is over a bad network
 fewer()
 {
-	local offsets=17
+	local lengths=$((${TERN_SET_BYTES:-40} * 100)) offsets=67
+	[ $lengths -le 4000 ] || lengths=4000
 	[ -z "${TERN_SET_BYTES:-}" ] || offsets=1
 	TERN_SET_LISTS=$((${TERN_SET_LISTS:-2400} / 100)) TERN_SET_OFFSETS=$offsets \
-		TERN_SET_BYTES=$((${TERN_SET_BYTES:-40} * 100)) "$@"
+		TERN_SET_BYTES=$lengths "$@"
 }
 
 # over_a_bad_network WIRE
