@@ -15,17 +15,26 @@
 
 static struct end x[CONNECTIONS], y[CONNECTIONS];
 
-/* with the free pages that each CPU keeps, some MiB that MemFree lacks */
+/*
+ * What is free, and what is slab, which blocks are not: KASAN keeps some MiB of it for a while.
+ * MemFree lacks the free pages that each CPU keeps, some MiB as well.
+ */
 static long free_kib(void)
 {
+	static const char *const fields[] = {
+		" pages free %ld", " count: %ld", " nr_slab_reclaimable %ld",
+		" nr_slab_unreclaimable %ld",
+	};
 	FILE *f = fopen("/proc/zoneinfo", "r");
 	long pages = 0, n;
 	char line[128];
+	size_t i;
 
 	must(f);
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, " pages free %ld", &n) == 1 || sscanf(line, " count: %ld", &n) == 1)
-			pages += n;
+		for (i = 0; i < ARRAY_LEN(fields); i++)
+			if (sscanf(line, fields[i], &n) == 1)
+				pages += n;
 	fclose(f);
 	must(pages);
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
