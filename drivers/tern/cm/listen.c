@@ -103,8 +103,6 @@ static bool owns_ipv4(struct net_device *netdev, __be32 addr)
 	struct in_device *in_dev;
 	bool found = false;
 
-	if (ipv4_is_loopback(addr) && netdev->flags & IFF_LOOPBACK)
-		return true;
 	rcu_read_lock();
 	in_dev = __in_dev_get_rcu(netdev);
 	if (in_dev)
@@ -118,8 +116,6 @@ static bool owns_ipv6(struct net_device *netdev, const struct in6_addr *addr)
 {
 	bool found = false;
 
-	if (ipv6_addr_loopback(addr) && netdev->flags & IFF_LOOPBACK)
-		return true;
 #if IS_ENABLED(CONFIG_IPV6)
 	/* the netdev may change its netns at any time */
 	rcu_read_lock();
@@ -132,6 +128,8 @@ static bool owns_ipv6(struct net_device *netdev, const struct in6_addr *addr)
 static bool owns_sock(const struct tern_device *dev,
 		      const struct sockaddr_storage *addr)
 {
+	if (is_loopback(addr) && dev->netdev->flags & IFF_LOOPBACK)
+		return true;
 	if (addr->ss_family == AF_INET)
 		return owns_ipv4(dev->netdev,
 				 ((struct sockaddr_in *)addr)->sin_addr.s_addr);
