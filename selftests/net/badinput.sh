@@ -98,11 +98,12 @@ no_address()
 	ip netns delete c
 }
 
-# addresses of no host, or of the other host
+# addresses of the other host, or of none. A server on a loopback address is no such case:
+# it waits for a device of lo.
 no_such_address()
 {
 	local address
-	for address in $IP_B 127.0.0.99 $IP6_B; do
+	for address in $IP_B 192.0.2.99 $IP6_B; do
 		refused 'listening: Cannot assign requested address' \
 			in_a timeout 20 $vtraffic server -b "$address" -p 30002
 	done
