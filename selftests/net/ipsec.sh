@@ -75,16 +75,16 @@ fresh()
 	add_sas "$generation"
 }
 
-# during_traffic COMMAND...: run it under load, which continues after it and then ends
-# well
+# during_traffic COMMAND...: run it under load, which continues after it and then ends well
 during_traffic()
 {
 	server -k 1
-	client -m mixed -t $seconds -x 200000
+	client -m mixed -t 600 -x 200000
 	"$@"
 	# the load is still running, and the newest SAs carry it
 	kill -0 $client_pid
 	timed 10 eventually carries "$generation"
+	kill -USR1 $client_pid
 	timed 20 eventually ended $client_pid
 	cat "$TMP/client"
 	grep -q ' operations' "$TMP/client"
@@ -104,7 +104,7 @@ all_in_esp()
 	fresh 10
 	before=$(counter tern_a tx_bytes)
 	capture a v0a
-	during_traffic true
+	during_traffic sleep 1
 	capture_end
 	sent=$(($(counter tern_a tx_bytes) - before))
 	echo "tern sent $sent bytes, ESP carried $(carried "$generation")"
@@ -136,8 +136,6 @@ outage()
 	echo "$before packets without an SA, then $(outages)"
 }
 
-# seconds of load: longer than the command under test
-seconds=$((2 + TERN_TIMEOUT_SCALE))
 topo_up
 policies a $IP_A $IP_B
 policies b $IP_B $IP_A

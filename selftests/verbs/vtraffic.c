@@ -20,13 +20,14 @@
  * the id while it connects. -A: the server reports the connect request and never answers.
  * -L: the server destroys its listening id after the first connect request, so it serves
  * one connection. -H: the buffer is of huge pages. -k: the number of connections to serve
- * (0: no limit). hold opens a device, creates one object of each kind, reports that, and
+ * (0: no limit). SIGUSR1: a client starts no more operations. hold opens a device, creates one object of each kind, reports that, and
  * waits.
  *
  * One line is printed at the end. The exit status is 0 on success, 2 if the
  * connection or the device ended before the work was done.
  */
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -274,8 +275,18 @@ static void __attribute__((noreturn)) wait_for_end(void)
 	leave(2, "%s", ended);
 }
 
+static volatile sig_atomic_t enough;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	enough = 1;
+}
+
 static bool more_to_start(long started, double end)
 {
+	if (enough)
+		return false;
 	return end ? now() < end : started < opt.count;
 }
 
@@ -322,6 +333,7 @@ static int run_client(void)
 	client_connect();
 	if (opt.connect_only)
 		wait_for_end();
+	signal(SIGUSR1, on_signal);
 	start = now();
 	printf("vtraffic: running\n");
 	fflush(stdout);

@@ -117,6 +117,8 @@ void doze(int ms)
 	void *context;
 	int n = poll(pfd, 3, ms);
 
+	if (n < 0 && errno == EINTR)
+		return;
 	must(n >= 0, "poll: %m");
 	if (!n)
 		leave(1, "no completion for %d ms", ms);
