@@ -33,30 +33,22 @@
  * For runs that have to wait for a socket, which system_bh_wq cannot. Each
  * queue has its own work item: one item must not be on a BH queue and on
  * another.
+ *
+ * Its workers have the usual priority. The tasks that own sockets have it, too: a worker of a
+ * higher one would keep a CPU from the owner that it, or another worker, waits for. So those
+ * who post run first, and what no peer's pace bounds has the share of one task.
  */
 static struct workqueue_struct *wq;
-/*
- * Of the usual priority: for the posts of kernel users, so that those who post run first; and
- * for a program's entries that send nothing, which no peer's pace bounds.
- */
-static struct workqueue_struct *post_wq;
 
 int tern_tx_sched_init(void)
 {
 	/* NFS and NVMe write back through this device under memory pressure */
-	wq = alloc_workqueue("tern-tx", WQ_MEM_RECLAIM | WQ_HIGHPRI |
-			     WQ_PERCPU, 0);
-	if (!wq)
-		return -ENOMEM;
-	post_wq = alloc_workqueue("tern-post", WQ_MEM_RECLAIM | WQ_PERCPU, 0);
-	if (!post_wq)
-		destroy_workqueue(wq);
-	return post_wq ? 0 : -ENOMEM;
+	wq = alloc_workqueue("tern-tx", WQ_MEM_RECLAIM | WQ_PERCPU, 0);
+	return wq ? 0 : -ENOMEM;
 }
 
 void tern_tx_sched_exit(void)
 {
-	destroy_workqueue(post_wq);
 	destroy_workqueue(wq);
 }
 
@@ -81,9 +73,7 @@ void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
 {
 	if (result == TERN_TX_MORE)
 		tern_stream_kick(s);
-	else if (result == TERN_TX_LOCAL)
-		queue_delayed_work(post_wq, &s->sched.local, 1);
-	else if (result == TERN_TX_NOMEM)
+	else if (result == TERN_TX_LOCAL || result == TERN_TX_NOMEM)
 		queue_delayed_work(wq, &s->sched.work, 1);
 }
 
@@ -304,7 +294,7 @@ void tern_tx_post(struct tern_stream *s)
 	preempt_disable();
 	/* RCU's read side for this pointer, too */
 	tern_stat_inc(READ_ONCE(s->stats), DOORBELL_LATER);
-	if (queue_work(post_wq, &s->sched.post))
+	if (queue_work(wq, &s->sched.post))
 		hrtimer_start(&s->sched.linger, POST_NS, HRTIMER_MODE_REL_SOFT);
 	else
 		tern_collect_joined(&s->sched.collect);
@@ -351,8 +341,8 @@ void tern_tx_finish(struct tern_stream *s, bool rung)
 }
 
 /*
- * One turn, and the rest in softirq: this thread may have a high priority, and would work for a
- * program that goes on posting. Only a kernel user may have rung for it.
+ * One turn, and the rest in softirq: a worker has no caller whose time it takes, and would not
+ * end for a program that goes on posting. Only a kernel user may have rung for it.
  */
 static void run_for_nobody(struct tern_stream *s)
 {
@@ -377,18 +367,12 @@ static void late_fn(struct work_struct *work)
 	run_for_nobody(container_of(to_delayed_work(work), struct tern_stream, sched.late));
 }
 
-static void local_fn(struct work_struct *work)
-{
-	run_for_nobody(container_of(to_delayed_work(work), struct tern_stream, sched.local));
-}
-
 void tern_tx_sched_setup(struct tern_stream *s)
 {
 	INIT_WORK(&s->sched.bh_work, bh_work_fn);
 	INIT_WORK(&s->sched.post, post_fn);
 	INIT_DELAYED_WORK(&s->sched.work, work_fn);
 	INIT_DELAYED_WORK(&s->sched.late, late_fn);
-	INIT_DELAYED_WORK(&s->sched.local, local_fn);
 	hrtimer_setup(&s->sched.linger, linger_fn, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	spin_lock_init(&s->sched.lazy_lock);
@@ -408,7 +392,6 @@ void tern_tx_sched_cancel(struct tern_stream *s)
 	disable_work_sync(&s->sched.bh_work);
 	disable_delayed_work_sync(&s->sched.work);
 	disable_delayed_work_sync(&s->sched.late);
-	disable_delayed_work_sync(&s->sched.local);
 	/* a program may still map the ring, and no timer serves it any more */
 	tern_sq_clear_busy(&s->sq);
 }

@@ -20,7 +20,6 @@ struct tern_stream;
  * @collect: whether @post pays
  * @work: runs it in a process, which can wait for the socket
  * @late: runs it at a time far off, see tern_tx_sched_at()
- * @local: runs it after a tick for a program's entries that send nothing, at the usual priority
  * @linger: runs it some microseconds after a doorbell, see tern_tx_doorbell(); some hundred
  *	after @post was queued
  * @doorbells: length of the run of doorbells, see is_batching(); like @polled a
@@ -37,7 +36,6 @@ struct tern_tx_sched {
 	struct tern_collect collect;
 	struct delayed_work work;
 	struct delayed_work late;
-	struct delayed_work local;
 	struct hrtimer linger;
 	u8 doorbells;
 	u32 polled;
