@@ -41,7 +41,7 @@ share_down()
 {
 	local dir
 	umount -f -l "$MOUNTPOINT" 2>/dev/null || true
-	! grep -qs '[1-9]' /proc/fs/nfsd/threads || server_stop >/dev/null 2>&1 || true
+	! serves || server_stop >/dev/null 2>&1 || true
 	ip netns pids b 2>/dev/null | xargs -r kill 2>/dev/null || true
 	for dir in /proc/fs/nfsd /run/rpc_pipefs "$EXPORT"; do
 		umount -l $dir 2>/dev/null || true
@@ -70,8 +70,15 @@ mount_with()
 	esac
 }
 
-# ready: mount the share, unless the last point left it mounted
-ready() { mountpoint -q "$MOUNTPOINT" || mount_share "${version:-4.2}"; }
+serves() { grep -qs '[1-9]' /proc/fs/nfsd/threads; }
+
+# ready: mount the share, unless the last point left it mounted. A point that failed may have
+# left its server stopped: all that follow would wait for it.
+ready()
+{
+	serves || server_start
+	mountpoint -q "$MOUNTPOINT" || mount_share "${version:-4.2}"
+}
 
 # The mount and its transport say rdma, and no TCP connection goes to NFS.
 over_rdma()
@@ -129,8 +136,9 @@ same_at_server()
 	[ -s "$TMP/sums.client" ]
 }
 
-# load [direct]: start fio in the background, $load_pid, and wait until it has begun. With
-# direct there are no dirty pages: a hard mount keeps those for a server that may never
+# load [direct]: start fio in the background, $load_pid, and wait until it has begun. It takes
+# some four seconds, and more where all is slow, to outlast what is done under it. With direct
+# there are no dirty pages: a hard mount keeps those for a server that may never
 # return, and sync waits for it.
 load()
 {
@@ -139,7 +147,7 @@ load()
 	[ "${1:-}" != direct ] || cached=()
 	ready
 	load_from=$(fpdu_bytes)
-	(verifying --size=2m --rate=,500k --iodepth=4 \
+	(verifying --size=$((1 + TERN_TIMEOUT_SCALE))m --rate=,500k --iodepth=4 \
 		--name=load-small --rw=randwrite --bs=4k --direct=1 \
 		--name=load-large --rw=write --bs=128k --direct=1 \
 		"${cached[@]}") &
