@@ -79,7 +79,8 @@ fresh()
 during_traffic()
 {
 	server -k 1
-	client -m mixed -t 600 -x 200000
+	# ended by SIGUSR1; the limit is for a point that fails before
+	client -m mixed -t $((5 * TERN_TIMEOUT_SCALE)) -x 200000
 	"$@"
 	# the load is still running, and the newest SAs carry it
 	kill -0 $client_pid

@@ -20,8 +20,8 @@
  * the id while it connects. -A: the server reports the connect request and never answers.
  * -L: the server destroys its listening id after the first connect request, so it serves
  * one connection. -H: the buffer is of huge pages. -k: the number of connections to serve
- * (0: no limit). SIGUSR1: a client starts no more operations. hold opens a device, creates one object of each kind, reports that, and
- * waits.
+ * (0: no limit). SIGUSR1: a client starts no more operations. hold opens a device, creates
+ * one object of each kind, reports that, and waits.
  *
  * One line is printed at the end. The exit status is 0 on success, 2 if the
  * connection or the device ended before the work was done.
