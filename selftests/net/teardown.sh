@@ -290,9 +290,10 @@ stopped_traffic()
 
 # ---- the module -------------------------------------------------------------------
 
+# refused_rmmod [MODULE]
 refused_rmmod()
 {
-	! rmmod "$module" 2>"$TMP/err" || return 1
+	! rmmod "${1:-$module}" 2>"$TMP/err" || return 1
 	cat "$TMP/err"
 	grep -qi 'in use' "$TMP/err"
 }
@@ -315,6 +316,14 @@ rmmod_during_traffic()
 	refused_rmmod
 	kill -9 $client_pid $server_pid
 	ends $client_pid $server_pid
+}
+
+# an endpoint calls iw_cm for as long as it has an id, which may be after rdma_cm was unloaded
+iw_cm_stays()
+{
+	rmmod rdma_ucm rdma_cm
+	refused_rmmod iw_cm
+	modprobe rdma_ucm
 }
 
 # the module is unloaded while it has devices but no user
@@ -518,6 +527,8 @@ point "links deleted while both ends of traffic are stopped" stopped_traffic
 new_wires
 point "rmmod is refused while a process holds a context" rmmod_while_held
 point "rmmod is refused during traffic" rmmod_during_traffic
+# siw does not keep it
+[ "$TERN_TYPE" != tern ] || point "iw_cm is not unloaded before tern" iw_cm_stays
 point "rmmod removes devices" rmmod_removes_devices
 point "rmmod with a server that listens" rmmod_listening
 if [ "$TERN_TYPE-$TERN_PEER" = tern-tern ]; then

@@ -298,6 +298,13 @@ static struct pernet_operations net_ops = {
 	.size = sizeof(struct tern_ceps_net),
 };
 
+/*
+ * An endpoint calls iw_cm by the pointers in its id, whose reference it may hold for longer than
+ * iw_cm waits for: a close drains for minutes after the id was destroyed. A symbol in use keeps
+ * iw_cm loaded.
+ */
+static const void *const needs_iw_cm __used = iwcm_reject_msg;
+
 int tern_cm_init(void)
 {
 	int rc;
