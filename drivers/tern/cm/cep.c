@@ -12,6 +12,7 @@
 #include "cep.h"
 
 #include <linux/bitops.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rdma/iw_cm.h>
 
@@ -232,18 +233,27 @@ static void step_all(struct tern_cep *cep, unsigned long events)
 	}
 }
 
+/* a disk or a file system may wait for this connection, see tern_sock_lock() */
+static unsigned int reclaim_scope(const struct tern_cep *cep)
+{
+	return cep->stream && cep->stream->ctx ? PF_MEMALLOC_NOFS : PF_MEMALLOC_NOIO;
+}
+
 static void work_fn(struct work_struct *work)
 {
 	struct tern_cep *cep = container_of(work, struct tern_cep, work);
+	unsigned int scope;
 	u32 deferred;
 
 	mutex_lock(&cep->lock);
+	scope = memalloc_flags_save(reclaim_scope(cep));
 	do {
 		deferred = cep->deferred;
 		cep->deferred = 0;
 		step_all(cep, deferred | take_events(cep));
 		/* events of now; later ones queue the work again */
 	} while (tern_startup_look(cep) || data_race(READ_ONCE(cep->events)));
+	memalloc_flags_restore(scope);
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);
 }

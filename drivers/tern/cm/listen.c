@@ -13,6 +13,7 @@
 #include "listen.h"
 
 #include <linux/inetdevice.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/l3mdev.h>
@@ -331,11 +332,14 @@ static void accept_work(struct work_struct *work)
 	struct tern_listener *l = container_of(to_delayed_work(work),
 					       struct tern_listener,
 					       accept_work);
+	/* this queue also serves connections of file systems */
+	unsigned int scope = memalloc_nofs_save();
 	long again;
 
 	mutex_lock(&l->lock);
 	again = accept_some(l);
 	mutex_unlock(&l->lock);
+	memalloc_nofs_restore(scope);
 	if (again >= 0)
 		queue_delayed_work(tern_cep_wq, &l->accept_work, again);
 }

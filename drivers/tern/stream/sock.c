@@ -16,6 +16,7 @@
 #include "sock.h"
 
 #include <linux/net.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
 #include <linux/workqueue.h>
@@ -296,9 +297,19 @@ void tern_sock_exit(void)
 
 /* ---- the lock ----------------------------------------------------------- */
 
+/*
+ * In a process TCP charges what it sends and receives to the socket's cgroup with GFP_KERNEL,
+ * whatever sk_allocation says. The reclaim for it must not wait for a disk or a file system that
+ * uses this connection. No disk uses a program's, whose cgroup may swap; but file systems have
+ * work on the workqueue whose worker may wait for this lock.
+ */
 void tern_sock_lock(struct tern_sock *s)
 {
+	unsigned int scope = READ_ONCE(s->swaps) ? PF_MEMALLOC_NOFS : PF_MEMALLOC_NOIO;
+
+	scope = memalloc_flags_save(scope);
 	lock_sock(s->sk);
+	s->scope = scope;
 }
 
 /* is the window less than half of the room? Without the lock, this is a hint */
@@ -331,10 +342,13 @@ static void open_window(struct sock *sk)
 
 void tern_sock_unlock(struct tern_sock *s)
 {
+	unsigned int scope = s->scope;
+
 	release_sock(s->sk);
 	/* open_window() looks again */
 	if (data_race(window_is_shut(s->sk)))
 		open_window(s->sk);
+	memalloc_flags_restore(scope);
 }
 
 /* sparse cannot follow a lock that is held on only one of two returns */

@@ -43,6 +43,8 @@ struct tern_sock_ops {
  * @sending: tern_sock_send_locked() runs; guarded by the socket lock
  * @in_backlog: a callback runs for a packet that came while a process owned the socket;
  *	guarded likewise
+ * @swaps: of a program's stream: reclaim may swap, see tern_sock_lock()
+ * @scope: what tern_sock_lock() has changed, for tern_sock_unlock(); the owner's
  * @saved_data_ready: TCP's own callback
  * @saved_write_space: TCP's own
  * @saved_state_change: TCP's own
@@ -60,6 +62,8 @@ struct tern_sock {
 	void (*saved_state_change)(struct sock *sk);
 	bool sending;
 	bool in_backlog;
+	bool swaps;
+	unsigned int scope;
 	struct delayed_work retry_work;
 };
 
@@ -140,7 +144,10 @@ void tern_sock_clear_owner(struct tern_sock *s, const void *owner);
 
 /* ---- the stream; the socket lock is held in all *_locked() -------------- */
 
-/* lock_sock() / release_sock() of the socket; process context */
+/*
+ * lock_sock() / release_sock() of the socket; process context. Between them reclaim enters no
+ * file system and, but for a program's stream, does no I/O.
+ */
 void tern_sock_lock(struct tern_sock *s);
 void tern_sock_unlock(struct tern_sock *s);
 

@@ -217,8 +217,8 @@ int tern_sock_send_frame(struct tern_sock *s, const void *buf, size_t len)
 {
 	int rc;
 
-	lock_sock(s->sk);
+	tern_sock_lock(s);
 	rc = tern_sock_send_frame_locked(s, buf, len);
-	release_sock(s->sk);
+	tern_sock_unlock(s);
 	return rc;
 }

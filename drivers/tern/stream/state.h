@@ -19,8 +19,8 @@ struct tern_term_seg;
  * @s: stream
  *
  * It guards all state of the engines, the send queue's slots and @state. The
- * socket's callbacks hold it when they run. Context: process; the holder does not
- * sleep.
+ * socket's callbacks hold it when they run. Context: process; the holder sleeps only
+ * where TCP charges a cgroup that is at its limit, see tern_sock_lock().
  */
 void tern_stream_lock(struct tern_stream *s);
 void tern_stream_unlock(struct tern_stream *s);

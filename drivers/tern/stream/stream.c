@@ -110,6 +110,7 @@ static int switch_lock(struct tern_stream *s, struct tern_sock *sock,
 		s->readq = *readq;
 		init_engines(s, sock, params, agree);
 		tern_sock_get(sock);
+		WRITE_ONCE(sock->swaps, s->ctx);
 		/* release: the engines are set up before @sock is visible */
 		smp_store_release(&s->sock, sock);
 	}
