@@ -125,8 +125,11 @@ static void begin(struct tern_stream *s, const struct kvec *reply)
 	if (reply && tern_sock_send_frame_locked(s->sock, reply->iov_base, reply->iov_len))
 		tern_stream_step(s, QP_EV_RESET);
 	tern_sock_set_owner(s->sock, &stream_ops, s);
+	/* as in a callback: TCP must not sleep in the section that the engine reads in */
+	local_bh_disable();
 	/* receive what came before the callbacks, and send what was posted */
 	tern_rx_run(s);
+	local_bh_enable();
 	s->rx.reply = false;
 	tern_tx_reply(s);
 	if (tern_sock_dead_locked(s->sock))
