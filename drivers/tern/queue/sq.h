@@ -80,7 +80,8 @@ const struct tern_wr_row *tern_wr_row(u8 opcode);
  * @sig_all: every entry is signalled
  * @extended: kernel users may post what needs extensions
  * @failed: the flush found an entry that failed: none after it succeeds
- * @shown: enum tern_ring_flags, as last written into the ring, which the program can change
+ * @shown: enum tern_ring_flags, as last written into the ring, which the program can change;
+ *	or see tern_sq_look_again()
  * @vendor_err: the peer's Terminate, for entries that fail; 0 means none
  * @flush_left: entries never started that the flush may still find
  *
@@ -184,6 +185,16 @@ static inline void tern_sq_show(struct tern_sq *sq, u8 flags)
 static inline void tern_sq_set_busy(struct tern_sq *sq)
 {
 	tern_sq_show(sq, TERN_RING_BUSY);
+}
+
+/*
+ * The next flush looks for posts that rang no doorbell. A run that is put off shows TERN_RING_BUSY
+ * without the stream lock: if a flush clears the flags at that moment, the ring may say BUSY, and
+ * @shown nothing. So the timer of that run calls this.
+ */
+static inline void tern_sq_look_again(struct tern_sq *sq)
+{
+	WRITE_ONCE(sq->shown, TERN_RING_BUSY);
 }
 
 /* from here on each post rings; the caller reads the queue again after this */

@@ -129,9 +129,14 @@ static enum hrtimer_restart linger_fn(struct hrtimer *timer)
 
 	/* else later posts would count on it, and start no timer */
 	late = cancel_work(&s->sched.post);
+	tern_sq_look_again(&s->sq);
 	sock = lock_bh(s);
-	if (!sock)
+	if (!sock) {
+		/* the worker is late; without the lock that is a guess */
+		if (late && data_race(tern_sq_pending(&s->sq)) > 0)
+			tern_collect_late(&s->sched.collect);
 		return HRTIMER_NORESTART;
+	}
 	/* else the engine has run since, for received data */
 	if (late && tern_sq_pending(&s->sq) > 0) {
 		tern_stat_inc(s->stats, DOORBELL_MISSED);
