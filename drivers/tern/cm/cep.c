@@ -111,6 +111,7 @@ struct tern_cep *tern_cep_create(struct tern_device *dev, struct net *net)
 	cep->user.ops = &user_ops;
 	cep->dev = dev;
 	cep->net = net;
+	cep->net_cookie = net->net_cookie;
 	cep->began = ktime_get_boottime();
 	mutex_init(&cep->lock);
 	spin_lock_init(&cep->event_lock);

@@ -38,6 +38,7 @@ struct tern_listen_id;
  * @nr: number for traces and users, never 0
  * @dev: device; exists while the endpoint is listed
  * @net: netns of @sock, without a reference: its exit drops the endpoint
+ * @net_cookie: of @net
  * @lock: guards all below up to @event_lock; taken before the socket lock;
  *	readers of the state for users take it too
  * @state: written under @lock
@@ -87,6 +88,7 @@ struct tern_cep {
 	u32 nr;
 	struct tern_device *dev;
 	struct net *net;
+	u64 net_cookie;
 
 	struct mutex lock;	/* see above */
 	enum tern_cm_state state;

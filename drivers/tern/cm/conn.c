@@ -83,6 +83,7 @@ void tern_conn_copy(struct tern_cep *cep, struct tern_conn *conn)
 	lockdep_assert_held(&cep->lock);
 	*conn = (struct tern_conn) {
 		.nr = cep->nr,
+		.net_cookie = cep->net_cookie,
 		.qpn = cep->qpn,
 		.state = tern_cm_state_name(cep->state),
 		.ended = cep->state == CM_CLOSED,

@@ -25,6 +25,7 @@ struct tern_device;
 /**
  * struct tern_conn - values of a connection at one moment
  * @nr: its number, never 0
+ * @net_cookie: of its netns
  * @qpn: its QP, 0 if there is none yet
  * @state: name of the endpoint's state
  * @ended: only this copy is left
@@ -47,6 +48,7 @@ struct tern_device;
  */
 struct tern_conn {
 	u32 nr;
+	u64 net_cookie;
 	u32 qpn;
 	const char *state;
 	bool ended;

@@ -232,25 +232,6 @@ static struct tern_device *walk_device(struct walk *walk, struct net *net)
 	return dev;
 }
 
-static int put_conns(struct sk_buff *skb, const struct genl_info *info,
-		     struct tern_device *dev, struct walk *walk)
-{
-	struct tern_conn conn;
-	void *hdr;
-	int ret;
-
-	while (tern_conn_next(dev, walk->conn, &conn)) {
-		hdr = genlmsg_put(skb, info->snd_portid, info->snd_seq,
-				  &tern_nl_family, NLM_F_MULTI,
-				  TERN_CMD_CONN_GET);
-		ret = put_conn(skb, hdr, dev, &conn);
-		if (ret)
-			return ret;
-		walk->conn = (unsigned long)conn.nr + 1;
-	}
-	return 0;
-}
-
 /*
  * While devices are shared, each netns sees all of them, but has to do with the connections
  * of its own only: they are in the netns of the netdev.
@@ -258,6 +239,33 @@ static int put_conns(struct sk_buff *skb, const struct genl_info *info,
 static bool may_see(const struct tern_device *dev, const struct net *net)
 {
 	return net_eq(net, &init_net) || tern_device_is_in(dev, net);
+}
+
+/* when a netdev moves, its device with the connections until then is removed later */
+static bool may_see_conn(const struct tern_conn *conn, const struct net *net)
+{
+	return net_eq(net, &init_net) || conn->net_cookie == net->net_cookie;
+}
+
+static int put_conns(struct sk_buff *skb, const struct genl_info *info,
+		     struct tern_device *dev, struct walk *walk)
+{
+	const struct net *net = genl_info_net(info);
+	struct tern_conn conn;
+	void *hdr;
+	int ret;
+
+	for (; tern_conn_next(dev, walk->conn, &conn); walk->conn = (unsigned long)conn.nr + 1) {
+		if (!may_see_conn(&conn, net))
+			continue;
+		hdr = genlmsg_put(skb, info->snd_portid, info->snd_seq,
+				  &tern_nl_family, NLM_F_MULTI,
+				  TERN_CMD_CONN_GET);
+		ret = put_conn(skb, hdr, dev, &conn);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 int tern_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
