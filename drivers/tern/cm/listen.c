@@ -4,11 +4,11 @@
  * Accept connections (RFC 5044 7.1) and give each to an endpoint of the device
  * that has its local address.
  *
- * Locks: listeners_lock guards the list of listeners and their use. The
- * lock of a listener nests inside it and guards the ids while connections are
- * handed out. The lock of an id guards its endpoints; it is BH-safe, and only
- * the endpoints' event lock nests inside it. cancel_delayed_work_sync() is
- * called with listeners_lock alone, which the accept work never takes.
+ * Locks: listeners_lock guards the list of listeners and which ids they have. The lock of a
+ * listener is held while connections are handed out. That takes memory, which is charged to the
+ * cgroup of a program and may take long to get: who waits for this lock holds none that other
+ * programs need, but for the end of a netns, which no id outlives. The lock of an id guards its
+ * endpoints; it is BH-safe, and only the endpoints' event lock nests inside it.
  */
 #include "listen.h"
 
@@ -40,9 +40,11 @@
  * @addr: local address
  * @options: VRF and TOS of the socket; the TOS is that of its first id
  * @v6only: no IPv4 connections
- * @lock: guards @ids and @sock
- * @ids: struct tern_listen_id
- * @sock: NULL once its netns has ended
+ * @ref: one for all its ids; one for each that leaves, until no connection is handed out to it
+ * @lock: held while connections are handed out; guards @sock
+ * @ids_lock: guards @ids; changes need listeners_lock, too
+ * @ids: struct tern_listen_id; when it is empty, the listener is about to be closed
+ * @sock: NULL once its netns has ended or its last id has left
  * @accept_work: accepts connections
  */
 struct tern_listener {
@@ -51,7 +53,9 @@ struct tern_listener {
 	struct sockaddr_storage addr;
 	struct tern_sock_options options;
 	bool v6only;
+	struct kref ref;
 	struct mutex lock;	/* see above */
+	spinlock_t ids_lock;	/* see above */
 	struct list_head ids;
 	struct tern_listen_sock *sock;
 	struct delayed_work accept_work;
@@ -267,15 +271,21 @@ static void begin_endpoint(struct tern_listen_id *lid, struct tern_sock *sock,
 static struct tern_listen_id *find_id(struct tern_listener *l,
 				      const struct sockaddr_storage *local, int vrf)
 {
-	struct tern_listen_id *lid;
+	struct tern_listen_id *lid, *found = NULL;
 
+	/* an id that leaves waits for this lock */
 	lockdep_assert_held(&l->lock);
-	list_for_each_entry(lid, &l->ids, node)
+	spin_lock(&l->ids_lock);
+	list_for_each_entry(lid, &l->ids, node) {
 		if (!tern_is_wildcard(&l->addr) ||
 		    (l3mdev_master_ifindex(lid->dev->netdev) == vrf &&
-		     owns_sock(lid->dev, local)))
-			return lid;
-	return NULL;
+		     owns_sock(lid->dev, local))) {
+			found = lid;
+			break;
+		}
+	}
+	spin_unlock(&l->ids_lock);
+	return found;
 }
 
 static void hand_out(struct tern_listener *l, struct tern_sock *sock)
@@ -361,8 +371,9 @@ static struct tern_listener *find_listener(const struct net *net,
 
 	lockdep_assert_held(&listeners_lock);
 	list_for_each_entry(l, &listeners, node)
-		if (l->net == net && l->sock && l->v6only == iw->afonly &&
-		    l->options.vrf == vrf && same_addr(&l->addr, &iw->local_addr))
+		if (l->net == net && !list_empty(&l->ids) && l->sock &&
+		    l->v6only == iw->afonly && l->options.vrf == vrf &&
+		    same_addr(&l->addr, &iw->local_addr))
 			return l;
 	return NULL;
 }
@@ -405,9 +416,11 @@ static bool may_join(struct tern_listener *l, const struct iw_cm_id *iw)
 
 static void join_listener(struct tern_listener *l, struct tern_listen_id *lid)
 {
-	lockdep_assert_held(&l->lock);
+	lockdep_assert_held(&listeners_lock);
 	lid->listener = l;
+	spin_lock(&l->ids_lock);
 	list_add_tail(&lid->node, &l->ids);
+	spin_unlock(&l->ids_lock);
 }
 
 /* @lid is its first id */
@@ -427,7 +440,9 @@ static struct tern_listener *new_listener(struct net *net,
 	l->addr = iw->local_addr;
 	l->options = *options;
 	l->v6only = iw->afonly;
+	kref_init(&l->ref);
 	mutex_init(&l->lock);
+	spin_lock_init(&l->ids_lock);
 	INIT_LIST_HEAD(&l->ids);
 	INIT_DELAYED_WORK(&l->accept_work, accept_work);
 	/* keep accept_work out until @lid is in the list */
@@ -448,27 +463,66 @@ static struct tern_listener *new_listener(struct net *net,
 	return l;
 }
 
-/* on return @accept_work neither runs nor is queued */
+static void free_listener(struct kref *ref)
+{
+	struct tern_listener *l = container_of(ref, struct tern_listener, ref);
+
+	mutex_destroy(&l->lock);
+	kfree(l);
+}
+
+/* on return the socket is released, and @accept_work neither runs nor is queued */
 static void close_listener(struct tern_listener *l)
 {
-	struct tern_listen_sock *sock;
-
-	lockdep_assert_held(&listeners_lock);
 	mutex_lock(&l->lock);
-	sock = l->sock;
+	if (l->sock)
+		tern_listen_sock_close(l->sock);
 	l->sock = NULL;
 	mutex_unlock(&l->lock);
-	if (sock)
-		tern_listen_sock_close(sock);
 	cancel_delayed_work_sync(&l->accept_work);
 }
 
-static void free_listener(struct tern_listener *l)
+static void end_listener(struct tern_listener *l)
 {
 	close_listener(l);
+	mutex_lock(&listeners_lock);
 	list_del(&l->node);
-	mutex_destroy(&l->lock);
-	kfree(l);
+	mutex_unlock(&listeners_lock);
+	kref_put(&l->ref, free_listener);
+}
+
+/*
+ * Return: @lid was the last id of @l. Nobody joins it any more, so it gives the port back at once,
+ * before it is closed.
+ */
+static bool take_out(struct tern_listener *l, struct tern_listen_id *lid)
+{
+	bool last;
+
+	mutex_lock(&listeners_lock);
+	kref_get(&l->ref);
+	spin_lock(&l->ids_lock);
+	list_del(&lid->node);
+	spin_unlock(&l->ids_lock);
+	last = list_empty(&l->ids);
+	if (last && l->sock)
+		tern_listen_sock_stop(l->sock);
+	mutex_unlock(&listeners_lock);
+	return last;
+}
+
+/* on return no connection is handed out to @lid */
+static void leave_listener(struct tern_listener *l, struct tern_listen_id *lid)
+{
+	bool last = take_out(l, lid);
+
+	if (last) {
+		end_listener(l);
+	} else {
+		mutex_lock(&l->lock);
+		mutex_unlock(&l->lock);
+	}
+	kref_put(&l->ref, free_listener);
 }
 
 static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
@@ -483,9 +537,7 @@ static int bind_id(struct tern_listen_id *lid, struct net *net, int backlog)
 		l = ERR_PTR(-EADDRINUSE);
 	} else if (l) {
 		tern_listen_sock_backlog(l->sock, backlog);
-		mutex_lock(&l->lock);
 		join_listener(l, lid);
-		mutex_unlock(&l->lock);
 	} else {
 		l = new_listener(net, lid, &options, backlog);
 	}
@@ -545,23 +597,14 @@ int tern_listen_create(struct iw_cm_id *id, int backlog)
 void tern_listen_destroy(struct iw_cm_id *id)
 {
 	struct tern_listen_id *lid = id->provider_data;
-	struct tern_listener *l;
 
 	if (!lid)
 		return;
 	id->provider_data = NULL;
 	/* accept_some() may go on until it has unlocked: iw_cm drops its Requests silently */
 	WRITE_ONCE(lid->dead, true);
-	mutex_lock(&listeners_lock);
-	l = lid->listener;
-	if (l) {
-		mutex_lock(&l->lock);
-		list_del(&lid->node);
-		mutex_unlock(&l->lock);
-		if (list_empty(&l->ids))
-			free_listener(l);
-	}
-	mutex_unlock(&listeners_lock);
+	if (lid->listener)
+		leave_listener(lid->listener, lid);
 	kill_id(lid);
 	put_lid(lid);
 }

@@ -148,6 +148,11 @@ struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l)
 	return tern_sock_wrap(sock);
 }
 
+void tern_listen_sock_stop(struct tern_listen_sock *l)
+{
+	kernel_sock_shutdown(l->sock, SHUT_RDWR);
+}
+
 void tern_listen_sock_close(struct tern_listen_sock *l)
 {
 	struct sock *sk = l->sock->sk;

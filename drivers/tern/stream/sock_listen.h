@@ -41,6 +41,9 @@ struct mem_cgroup *tern_listen_sock_charge(const struct tern_listen_sock *l);
 /* Return: a connection, -EAGAIN when none waits, or an error */
 struct tern_sock *tern_listen_sock_accept(struct tern_listen_sock *l);
 
+/* accept no more, and let others listen there; Context: process */
+void tern_listen_sock_stop(struct tern_listen_sock *l);
+
 /* after the return @ready neither runs nor will run */
 void tern_listen_sock_close(struct tern_listen_sock *l);
 
