@@ -35,7 +35,8 @@ int tern_sq_init(struct tern_sq *sq, struct ib_ucontext *ctx,
 	}
 	spin_lock_init(&sq->lock);
 	sq->cq = to_tern_cq(init->send_cq);
-	sq->max_wr = sq->q.size;
+	/* a program may post until there is no room, to a CQ as long as what it asked for */
+	sq->max_wr = ctx ? max(init->cap.max_send_wr, 1U) : sq->q.size;
 	sq->max_inline = min_t(u32, sq->q.stride - sizeof(struct tern_sqe),
 			       TERN_MAX_INLINE);
 	sq->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
