@@ -158,12 +158,46 @@ static void created_since(void)
 	pair_down();
 }
 
+/* what is posted to a QP that is destroyed takes no room in its CQ, nor the event */
+static void spared_by_a_destroyed_qp(void)
+{
+	struct ibv_qp_attr to_init = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct ibv_recv_wr wr = {}, *bad;
+	struct ibv_qp *other;
+	uint32_t i;
+
+	pair_up(&small, NULL);
+	init.send_cq = a.rcq;
+	init.recv_cq = a.rcq;
+	init.cap.max_recv_wr = 4 * a.rcq->cqe;
+	other = ibv_create_qp(a.pd, &init);
+	must(other && !ibv_modify_qp(other, &to_init, IBV_QP_STATE | IBV_QP_PORT |
+							IBV_QP_ACCESS_FLAGS));
+	for (i = 0; i < init.cap.max_recv_wr; i++)
+		must(!ibv_post_recv(other, &wr, &bad));
+	must(!ibv_req_notify_cq(a.rcq, 0));
+	must(!ibv_destroy_qp(other));
+	expect(no_async(&a) && no_wc(a.rcq));
+	expect_no_event();
+	/* a's own receive completes */
+	post_recv(&a, 7, 0, 8);
+	post_send(&b, 8, 0, 8, IBV_SEND_SIGNALED);
+	expect_event();
+	expect_recv(&a, 7, 8);
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "overflow__one_event_when_armed_after_a_poll", polled_and_armed_later },
 	{ "overflow__one_event_when_armed_without_a_poll", armed_later_unpolled },
 	{ "overflow__one_event_when_armed_before_and_again", armed_before },
 	{ "overflow__and_qp_and_cq_are_destroyed", gone_at_once },
 	{ "overflow__ends_a_qp_created_since", created_since },
+	{ "overflow__is_not_caused_by_a_qp_that_is_destroyed", spared_by_a_destroyed_qp },
 };
 
 const struct tap_theme overflow_theme = { tests, ARRAY_LEN(tests) };

@@ -86,7 +86,7 @@ void tern_rq_publish(struct tern_rq *rq)
 
 	if (!rq->cqe_nr)
 		return;
-	lost = tern_cq_push(rq->cq, rq->cqes, rq->cqe_nr);
+	lost = rq->quiet ? rq->cqe_nr : tern_cq_push(rq->cq, rq->cqes, rq->cqe_nr);
 	if (lost && !rq->srq)
 		tern_recvq_lost(&rq->own, lost);
 	rq->cqe_nr = 0;

@@ -21,6 +21,7 @@ struct tern_srq;
  * @cq: where it completes
  * @qpn: of the QP, for completions
  * @recv: the current entry: that of the Send under reassembly, or the last one
+ * @quiet: as @tern_sq.quiet
  * @have_recv: @recv is taken and not completed
  * @flush_left: entries that the flush may still find
  * @cqe_nr: completions at @cqes
@@ -32,6 +33,7 @@ struct tern_rq {
 	struct tern_cq *cq;
 	u32 qpn;
 	struct tern_recv recv;
+	bool quiet;
 	bool have_recv;
 	u32 flush_left;
 	u32 cqe_nr;

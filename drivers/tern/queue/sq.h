@@ -79,6 +79,7 @@ const struct tern_wr_row *tern_wr_row(u8 opcode);
  * @max_inline: bytes of inline payload
  * @sig_all: every entry is signalled
  * @extended: kernel users may post what needs extensions
+ * @quiet: its program destroys the QP: entries end without a completion
  * @failed: the flush found an entry that failed: none after it succeeds
  * @shown: enum tern_ring_flags, as last written into the ring, which the program can change;
  *	or see tern_sq_look_again()
@@ -107,6 +108,7 @@ struct tern_sq {
 	u32 max_inline;
 	bool sig_all;
 	bool extended;
+	bool quiet;
 	bool failed;
 	u8 shown;
 	u32 vendor_err;

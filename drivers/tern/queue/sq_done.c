@@ -69,8 +69,8 @@ static bool sq_write_cqe(struct tern_sq *sq, const struct tern_sq_slot *slot,
 static bool sq_wants_cqe(const struct tern_sq *sq,
 			 const struct tern_sq_slot *slot)
 {
-	return sq->sig_all || slot->flags & TERN_WR_SIGNALED ||
-	       slot->status != IB_WC_SUCCESS;
+	return !sq->quiet && (sq->sig_all || slot->flags & TERN_WR_SIGNALED ||
+			      slot->status != IB_WC_SUCCESS);
 }
 
 /* Write completions of the entries before @end; false: the batch is full, and more are due. */

@@ -204,6 +204,14 @@ void tern_stream_close(struct tern_stream *s, bool abrupt)
 		tern_stream_abort_startup(s);
 }
 
+void tern_stream_be_quiet(struct tern_stream *s)
+{
+	tern_stream_lock(s);
+	s->sq.quiet = true;
+	s->rq.quiet = true;
+	tern_stream_unlock(s);
+}
+
 /* the rest of the flush is softirq's: other programs' QPs are next in the search */
 void tern_stream_fatal(struct tern_stream *s)
 {

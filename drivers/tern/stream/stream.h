@@ -145,6 +145,15 @@ int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,
  */
 void tern_stream_close(struct tern_stream *s, bool abrupt);
 
+/**
+ * tern_stream_be_quiet() - the program destroys the QP
+ * @s: attached or not; tern_stream_close() follows
+ *
+ * What is posted ends without a completion: nobody could poll it, but it would take the room of
+ * other QPs' completions in the CQ, and its event. Context: process.
+ */
+void tern_stream_be_quiet(struct tern_stream *s);
+
 /* CQ overflow and other faults of our own; Context: process */
 void tern_stream_fatal(struct tern_stream *s);
 

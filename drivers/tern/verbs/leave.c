@@ -143,6 +143,9 @@ void tern_qp_leaves(struct tern_qp *qp, struct ib_udata *udata)
 {
 	if (leave_together(&qp->owned, udata))
 		return;
+	/* not when all leave: the program may still poll when its device is removed */
+	if (qp->owned.uctx)
+		tern_stream_be_quiet(&qp->stream);
 	end_qp(qp);
 	tern_grace_period(to_tern_dev(qp->ibqp.device), qp->owned.uctx);
 }
