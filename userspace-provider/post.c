@@ -95,13 +95,15 @@ static int fill_send(const struct tern_qp *qp, struct tern_sqe *sqe,
  * Publish all entries before @next and release the lock of the SQ. Ring the doorbell
  * unless TERN_RING_BUSY says that a drain will see them, or they are left for a later
  * one; at the latest when the queue is @full. The lock is not held across the doorbell,
- * in which the kernel may send.
+ * in which the kernel may send. When a device is removed, the kernel flushes what was
+ * published before: it completes, so the post has not failed, although the doorbell has.
  */
 int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next, bool full)
 {
 	struct tern_ring *ring = &qp->sq.ring;
 	uint32_t count = next - ring->index, flags;
 	bool call = false, more = false;
+	int err;
 
 	if (count) {
 		tern_ring_publish(ring, next);
@@ -112,7 +114,8 @@ int tern_qp_publish_sends(struct tern_qp *qp, uint32_t next, bool full)
 		call = tern_lazy_take(qp, &more);
 	tern_lock_drop(&qp->sq.lock);
 
-	return call ? tern_doorbell_ring(qp->vqp.qp.context, qp->qpn, more) : 0;
+	err = call ? tern_doorbell_ring(qp->vqp.qp.context, qp->qpn, more) : 0;
+	return err && tern_ring_has_ended(ring, next) ? 0 : err;
 }
 
 /* The requests before a bad one are posted, as the verbs API demands. */
@@ -197,9 +200,9 @@ static int fill_recv(const struct tern_queue *rq, struct tern_rqe *rqe,
 	return 0;
 }
 
-/* Post the list up to a bad request; @kick: the kernel wants a doorbell. */
+/* Post the list up to a bad request, the entries before @end; @kick: the kernel wants a doorbell. */
 static int post_recvs(struct tern_queue *rq, struct ibv_recv_wr *wr,
-		      struct ibv_recv_wr **bad_wr, bool *kick)
+		      struct ibv_recv_wr **bad_wr, uint32_t *end, bool *kick)
 {
 	struct tern_ring *ring = &rq->ring;
 	uint32_t next;
@@ -221,6 +224,7 @@ static int post_recvs(struct tern_queue *rq, struct ibv_recv_wr *wr,
 	}
 	tern_lock_drop(&rq->lock);
 
+	*end = next;
 	if (err)
 		*bad_wr = wr;
 	return err;
@@ -231,6 +235,7 @@ int tern_qp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 {
 	struct tern_qp *qp = to_tern_qp(ibqp);
 	int err, ring_err = 0;
+	uint32_t end;
 	bool kick;
 
 	if (ibqp->srq) {
@@ -238,10 +243,11 @@ int tern_qp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		return EINVAL;
 	}
 
-	err = post_recvs(&qp->rq, wr, bad_wr, &kick);
+	err = post_recvs(&qp->rq, wr, bad_wr, &end, &kick);
 	if (kick)
 		ring_err = tern_doorbell_ring(ibqp->context, qp->qpn, false);
-	if (!ring_err)
+	/* see tern_qp_publish_sends() */
+	if (!ring_err || tern_ring_has_ended(&qp->rq.ring, end))
 		return err;
 	*bad_wr = wr;
 	return ring_err;
@@ -251,7 +257,8 @@ int tern_qp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int tern_srq_post_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad_wr)
 {
+	uint32_t end;
 	bool kick;
 
-	return post_recvs(&to_tern_srq(srq)->rq, wr, bad_wr, &kick);
+	return post_recvs(&to_tern_srq(srq)->rq, wr, bad_wr, &end, &kick);
 }

@@ -70,6 +70,12 @@ static inline uint32_t tern_ring_ended(const struct tern_ring *ring)
 	return (int32_t)(cons - ended) < 0 ? cons : ended;
 }
 
+/* Producer: has the kernel ended all entries before @next, which was published? */
+static inline bool tern_ring_has_ended(const struct tern_ring *ring, uint32_t next)
+{
+	return __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE) - next <= ring->mask;
+}
+
 /*
  * Producer: is there no room for an entry at @next? What others write is read only when
  * @peer says that the ring is full.

@@ -149,6 +149,28 @@ static void recv__the_doorbell_rings_only_when_the_kernel_asks(void)
 	free_qp(qp);
 }
 
+static struct tern_qp *removed;
+
+static void flush_removed(void)
+{
+	removed->rq.ring.hdr->cons = removed->rq.ring.hdr->prod;
+}
+
+/* the device is removed between the post and its doorbell: the entry completes */
+static void recv__a_post_that_was_flushed_has_not_failed(void)
+{
+	struct ibv_recv_wr wr = {};
+
+	removed = make_qp();
+	removed->rq.ring.hdr->flags = TERN_RING_KICK;
+	bell.answer = ENOENT;
+	bell.then = flush_removed;
+	expect_eq(post_recv(removed, &wr), 0);
+	bell.then = NULL;
+	expect_eq(post_recv(removed, &wr), ENOENT);
+	free_qp(removed);
+}
+
 static void recv__requests_before_a_bad_one_are_posted(void)
 {
 	struct ibv_sge sge[TERN_MAX_SGE + 1] = {};
@@ -202,6 +224,7 @@ static const struct tap_test tests[] = {
 	TEST(ring__is_mapped_at_its_key_and_not_inherited_by_fork),
 	TEST(recv__an_entry_holds_the_list_without_a_doorbell),
 	TEST(recv__the_doorbell_rings_only_when_the_kernel_asks),
+	TEST(recv__a_post_that_was_flushed_has_not_failed),
 	TEST(recv__requests_before_a_bad_one_are_posted),
 	TEST(recv__a_qp_with_an_srq_takes_no_receives),
 	TEST(srq__receives_never_ring),

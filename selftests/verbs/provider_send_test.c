@@ -347,6 +347,28 @@ static void send__a_failed_doorbell_fails_the_post(void)
 	free_qp(qp);
 }
 
+static struct tern_qp *removed;
+
+static void flush_removed(void)
+{
+	removed->sq.ring.hdr->cons = removed->sq.ring.hdr->prod;
+}
+
+/* the device is removed between the post and its doorbell: the entries complete */
+static void send__a_post_that_was_flushed_has_not_failed(void)
+{
+	struct ibv_send_wr more = { .opcode = IBV_WR_SEND }, wr = more;
+
+	removed = make_qp();
+	wr.next = &more;
+	bell.answer = ENOENT;
+	bell.then = flush_removed;
+	expect_eq(post(removed, &wr), 0);
+	bell.then = NULL;
+	expect_eq(post(removed, &wr), ENOENT);
+	free_qp(removed);
+}
+
 /* After a disassociation every mapping may read as zeroes. */
 static void send__a_zeroed_mapping_looks_full(void)
 {
@@ -378,6 +400,7 @@ static const struct tap_test tests[] = {
 	TEST(send__a_larger_ring_is_full_at_the_granted_depth),
 	TEST(send__indices_wrap_at_32_bits),
 	TEST(send__a_failed_doorbell_fails_the_post),
+	TEST(send__a_post_that_was_flushed_has_not_failed),
 	TEST(send__a_zeroed_mapping_looks_full),
 };
 
