@@ -30,7 +30,7 @@ portal_on()
 # targetcli is slow
 portal_removed_under_load()
 {
-	LOAD=$((2 * LOAD))
+	LOAD=$((3 * LOAD))
 	under_load logged_in portal_off portal_on
 }
 
