@@ -66,6 +66,14 @@ int tern_doorbell_ring(struct ibv_context *ctx, uint32_t qpn, bool more)
 	return bell.answer;
 }
 
+/* for bell.then: the device is removed, so what was posted to this ring is flushed */
+static struct tern_ring *flushed;
+
+static inline void flush_ring(void)
+{
+	flushed->hdr->cons = flushed->hdr->prod;
+}
+
 static inline struct tern_uring shape(uint32_t entries, uint32_t stride)
 {
 	return (struct tern_uring){
