@@ -102,6 +102,18 @@ static void of_sends(void)
 	down();
 }
 
+/* a depth that is no power of two: with more entries the CQ that was asked for overflows */
+static void of_the_sends_asked_for(void)
+{
+	static const struct want odd = { .cap = { .max_send_wr = DEPTH + 8 }, .cqe = DEPTH + 8 };
+
+	pair_up(&odd, NULL);
+	expect_eq(a.cap.max_send_wr, DEPTH + 8);
+	expect_eq(fill_up(&a, signalled), DEPTH + 8);
+	expect_polled(a.scq, DEPTH + 8);
+	down();
+}
+
 static void of_receives(void)
 {
 	int depth, round, i;
@@ -184,6 +196,7 @@ static void of_a_destroyed_qp(void)
 
 static const struct tap_test tests[] = {
 	{ "room__of_sends_comes_when_they_are_polled", of_sends },
+	{ "room__of_sends_is_what_was_asked_for", of_the_sends_asked_for },
 	{ "room__of_receives_comes_when_they_are_polled", of_receives },
 	{ "room__of_unsignalled_sends_comes_by_itself", of_unsignalled_sends },
 	{ "room__of_the_cq_comes_when_a_qp_is_destroyed", of_a_destroyed_qp },
