@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "abi.h"
 #include "compat.h"
@@ -26,8 +27,9 @@ static int bring_up(struct tern_cq *cq, struct ibv_context *ctx,
 	if (err)
 		return err;
 
-	err = tern_ring_map(&cq->ring, ctx->cmd_fd, &resp.drv_payload.ring,
-			    sizeof(struct tern_cqe), UINT32_MAX);
+	err = tern_ring_map(&cq->ring, NULL, ctx->cmd_fd,
+			    &resp.drv_payload.ring, sizeof(struct tern_cqe),
+			    UINT32_MAX);
 	if (err) {
 		/* ibv_cmd_destroy_cq() takes locks that libibverbs has not set up yet */
 		verbs_init_cq(&cq->vcq.cq, ctx, NULL, NULL);
@@ -127,36 +129,60 @@ struct ibv_cq_ex *tern_cq_create_ex(struct ibv_context *ctx,
 	return &cq->vcq.cq_ex;
 }
 
-/* size of the ring that the kernel creates for @cqe completions */
+static size_t whole_pages(size_t bytes)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) & ~(page - 1);
+}
+
+/* what a mapping of the ring takes that the kernel creates for @cqe completions */
 static size_t ring_bytes(int cqe)
 {
 	size_t entries = 1;
 
 	while (entries < (size_t)cqe)
 		entries *= 2;
-	return TERN_RING_DATA + entries * sizeof(struct tern_cqe);
+	return whole_pages(TERN_RING_DATA + entries * sizeof(struct tern_cqe));
+}
+
+/* Map the new ring at @place, or where there is room if it is of another size. */
+static int map_new(struct tern_ring *ring, void *place, size_t bytes, int cmd_fd,
+		   const struct tern_uring *uring)
+{
+	bool fits = whole_pages(uring->size) == bytes;
+
+	if (!fits)
+		munmap(place, bytes);
+	/* if this fails, @place may be another thread's by now: leave it */
+	return tern_ring_map(ring, fits ? place : NULL, cmd_fd, uring,
+			     sizeof(struct tern_cqe), UINT32_MAX);
 }
 
 /*
- * The command cannot be undone, so check first that there is address space for the
- * new ring beside the old one.
+ * The command cannot be undone, so keep a place for the new ring beside the old one before,
+ * which no other thread can take.
  */
-static int replace_ring(struct tern_cq *cq, int cqe,
-			struct tern_cmd_resize_cq_resp *resp)
+static int new_ring(struct tern_cq *cq, int cqe, struct tern_ring *ring)
 {
+	struct tern_cmd_resize_cq_resp resp = {};
 	struct tern_cmd_resize_cq cmd;
 	size_t bytes = ring_bytes(cqe);
-	void *trial;
+	void *place;
 	int err;
 
-	trial = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+	place = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 		     -1, 0);
-	if (trial == MAP_FAILED)
+	if (place == MAP_FAILED)
 		return errno;
 	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd.ibv_cmd, sizeof(cmd),
-				&resp->ibv_resp, sizeof(*resp));
-	munmap(trial, bytes);
-	return err;
+				&resp.ibv_resp, sizeof(resp));
+	if (err) {
+		munmap(place, bytes);
+		return err;
+	}
+	return map_new(ring, place, bytes, cq->vcq.cq.context->cmd_fd,
+		       &resp.drv_payload.ring);
 }
 
 /*
@@ -165,7 +191,6 @@ static int replace_ring(struct tern_cq *cq, int cqe,
  */
 int tern_cq_resize(struct ibv_cq *ibcq, int cqe)
 {
-	struct tern_cmd_resize_cq_resp resp = {};
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	struct tern_ring ring = {};
 	int err;
@@ -174,17 +199,11 @@ int tern_cq_resize(struct ibv_cq *ibcq, int cqe)
 		return EINVAL;
 
 	tern_lock_take(&cq->lock);
-	err = replace_ring(cq, cqe, &resp);
-	if (err)
-		goto out;
-	err = tern_ring_map(&ring, ibcq->context->cmd_fd,
-			    &resp.drv_payload.ring, sizeof(struct tern_cqe),
-			    UINT32_MAX);
-	if (err)
-		goto out;
-	tern_ring_unmap(&cq->ring);
-	cq->ring = ring;
-out:
+	err = new_ring(cq, cqe, &ring);
+	if (!err) {
+		tern_ring_unmap(&cq->ring);
+		cq->ring = ring;
+	}
 	tern_lock_drop(&cq->lock);
 	return err;
 }

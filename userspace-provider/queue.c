@@ -22,7 +22,7 @@ int tern_queue_create(struct tern_queue *queue, int cmd_fd,
 	err = tern_lock_init(&queue->lock, locks);
 	if (err)
 		return err;
-	err = tern_ring_map(&queue->ring, cmd_fd, uring,
+	err = tern_ring_map(&queue->ring, NULL, cmd_fd, uring,
 			    list_offset + max_sge * sizeof(struct tern_sge),
 			    max_wr);
 	if (err)

@@ -49,18 +49,18 @@ int tern_ring_attach(struct tern_ring *ring, void *base,
  * Keep the ring out of a child of fork(). libibverbs decides, as for registered
  * memory, whether this program and kernel need that.
  */
-int tern_ring_map(struct tern_ring *ring, int cmd_fd,
+int tern_ring_map(struct tern_ring *ring, void *place, int cmd_fd,
 		  const struct tern_uring *uring, uint32_t min_stride,
 		  uint32_t limit)
 {
+	int err, fixed = place ? MAP_FIXED : 0;
 	void *base;
-	int err;
 
 	if (!plausible(uring, min_stride))
 		return EPROTO;
 
-	base = mmap(NULL, uring->size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		    cmd_fd, uring->key);
+	base = mmap(place, uring->size, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | fixed, cmd_fd, uring->key);
 	if (base == MAP_FAILED)
 		return errno;
 	if (ibv_dontfork_range(base, uring->size)) {

@@ -38,7 +38,11 @@ struct tern_ring {
 	const uint32_t *polled;
 };
 
-int tern_ring_map(struct tern_ring *ring, int cmd_fd,
+/*
+ * @place: a mapping of the program's, as long as the ring in pages, which the ring replaces; or
+ * NULL: anywhere. On failure it may be mapped still, or not.
+ */
+int tern_ring_map(struct tern_ring *ring, void *place, int cmd_fd,
 		  const struct tern_uring *uring, uint32_t min_stride,
 		  uint32_t limit);
 void tern_ring_unmap(struct tern_ring *ring);

@@ -6,6 +6,10 @@
  */
 
 #define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
 #include "provider_kernel.h"
 
 static void match__by_private_driver_id_then_by_name(void)
@@ -134,6 +138,79 @@ static void cq__resize_moves_to_the_new_ring_at_its_consumer_index(void)
 	expect(nothing_left());
 }
 
+/* after the next munmap() another thread takes what address space is left */
+static bool others_are_greedy;
+
+static void take_address_space(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	expect(!getrlimit(RLIMIT_AS, &limit));
+	limit.rlim_cur = bytes;
+	expect(!setrlimit(RLIMIT_AS, &limit));
+}
+
+static rlim_t address_space(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	expect(file && fscanf(file, "%lu", &pages) == 1);
+	fclose(file);
+	return (rlim_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+/* in place of libc's */
+int munmap(void *addr, size_t len)
+{
+	rlim_t taken = others_are_greedy ? address_space() : 0;
+	int ret = syscall(SYS_munmap, addr, len);
+
+	if (others_are_greedy)
+		take_address_space(taken - len);
+	others_are_greedy = false;
+	return ret;
+}
+
+static void cq__resize_needs_no_address_space_after_the_command(void)
+{
+	struct ibv_context *ctx = open_context();
+	struct ibv_cq *cq = tern_cq_create(ctx, 8, NULL, 0);
+	int err;
+
+	kernel.ring = ring_at(2);
+	others_are_greedy = true;
+	err = tern_cq_resize(cq, 8);
+	take_address_space(RLIM_INFINITY);
+	expect(!others_are_greedy);
+	expect_eq(err, 0);
+	to_tern_cq(cq)->ring.hdr->prod = 7;
+	expect(!tern_cq_destroy(cq));
+	close_context(ctx);
+	expect(nothing_left());
+}
+
+static void cq__resize_takes_a_ring_of_another_size_than_expected(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct ibv_context *ctx = open_context();
+	struct ibv_cq *cq = tern_cq_create(ctx, 8, NULL, 0);
+
+	kernel.ring = ring_at(2);
+	kernel.ring.size = 2 * page;
+	expect(!tern_cq_resize(cq, 8));
+	expect_eq(to_tern_cq(cq)->ring.size, 2 * page);
+	to_tern_cq(cq)->ring.hdr->prod = 7;
+	kernel.ring = ring_at(0);
+	expect(!tern_cq_resize(cq, page / 32));
+	expect_eq(to_tern_cq(cq)->ring.size, page);
+	kernel.ring.key = 1;
+	expect_eq(tern_cq_resize(cq, 8), EINVAL);
+	expect(!tern_cq_destroy(cq));
+	close_context(ctx);
+	expect(nothing_left());
+}
+
 static void srq__a_failure_at_any_step_undoes_the_others(void)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 8, .max_sge = 4 } };
@@ -251,6 +328,8 @@ static const struct tap_test tests[] = {
 	TEST(cq__a_failure_at_any_step_undoes_the_others),
 	TEST(cq_ex__refuses_fields_and_flags_that_tern_lacks),
 	TEST(cq__resize_moves_to_the_new_ring_at_its_consumer_index),
+	TEST(cq__resize_needs_no_address_space_after_the_command),
+	TEST(cq__resize_takes_a_ring_of_another_size_than_expected),
 	TEST(srq__a_failure_at_any_step_undoes_the_others),
 	TEST(pd__queues_of_a_thread_domain_take_no_locks),
 	TEST(pd__a_parent_domain_refuses_what_it_cannot_do),

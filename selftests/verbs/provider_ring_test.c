@@ -26,7 +26,7 @@ static void ring__refuses_impossible_sizes(void)
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
 		expect(tern_ring_attach(&ring, memory, &bad[i], 128, 8) ==
 		       EPROTO);
-		expect_eq(tern_ring_map(&ring, -1, &bad[i], 128, 8), EPROTO);
+		expect_eq(tern_ring_map(&ring, NULL, -1, &bad[i], 128, 8), EPROTO);
 	}
 	expect(!tern_ring_attach(&ring, memory, &good, 128, 100));
 	expect_eq(ring.limit, 8);
@@ -82,7 +82,7 @@ static void ring__is_mapped_at_its_key_and_not_inherited_by_fork(void)
 	uring.key = page;
 	uring.size = page;
 	expect(!ftruncate(fd, 2 * page));
-	expect(!tern_ring_map(&ring, fd, &uring, 64, 8));
+	expect(!tern_ring_map(&ring, NULL, fd, &uring, 64, 8));
 	tern_ring_publish(&ring, 7);
 	expect(pread(fd, &prod, sizeof(prod), page) == sizeof(prod) && prod == 7);
 
@@ -96,7 +96,7 @@ static void ring__is_mapped_at_its_key_and_not_inherited_by_fork(void)
 	tern_ring_unmap(&ring);
 	expect(!ring.hdr);
 	tern_ring_unmap(&ring);
-	expect_eq(tern_ring_map(&ring, -1, &uring, 64, 8), EBADF);
+	expect_eq(tern_ring_map(&ring, NULL, -1, &uring, 64, 8), EBADF);
 	close(fd);
 }
 
