@@ -105,12 +105,17 @@ static struct verbs_context *context_alloc(struct ibv_device *dev, int cmd_fd,
 	err = get_context(ctx);
 	if (err)
 		goto err_uninit;
-	err = tern_doorbell_open(ctx);
+	err = tern_polled_init(&ctx->polled);
 	if (err)
 		goto err_uninit;
+	err = tern_doorbell_open(ctx);
+	if (err)
+		goto err_polled;
 	verbs_set_ops(&ctx->vctx, &context_ops);
 	return &ctx->vctx;
 
+err_polled:
+	tern_polled_free(&ctx->polled);
 err_uninit:
 	verbs_uninit_context(&ctx->vctx);
 	free(ctx);

@@ -3,12 +3,13 @@
 /*
  * How many completions of each QP were polled: its queues have room again when they are,
  * see struct tern_ring_hdr. The counts are kept by QP number, not in the QP: a CQ may
- * have completions of a QP that is being destroyed. They stay until the context
- * is closed, 8 bytes for each number that a QP of the context had, or one near it.
+ * have completions of a QP that is being destroyed. So the address space of a count stays until
+ * the context is closed; its memory goes when no QP has the number, or one near it.
  */
 #ifndef TERN_PROVIDER_POLLED_H
 #define TERN_PROVIDER_POLLED_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,15 +30,24 @@ struct tern_polled {
 /**
  * struct tern_polled_table - counts of all QPs of a context
  * @pages: by the upper bits of the QP number; one that there is stays until the end
+ * @qps: how many QPs have counts in each page; @lock guards it
+ * @lock: also held while a page is emptied
  */
 struct tern_polled_table {
 	struct tern_polled *pages[1U << (TERN_QPN_BITS - TERN_POLLED_BITS)];
+	uint16_t qps[1U << (TERN_QPN_BITS - TERN_POLLED_BITS)];
+	pthread_mutex_t lock;
 };
 
+/* Return: 0 or an errno */
+int tern_polled_init(struct tern_polled_table *table);
 void tern_polled_free(struct tern_polled_table *table);
 
 /* The counts of a new QP, which are 0; NULL: no memory, or no such number. */
 struct tern_polled *tern_polled_get(struct tern_polled_table *table, uint32_t qpn);
+
+/* The QP is destroyed, and the CQs have no completions of it. */
+void tern_polled_put(struct tern_polled_table *table, uint32_t qpn);
 
 /* A completion was polled, and its place in the CQ given back; the lock of the CQ is held. */
 static inline void tern_polled_count(struct tern_polled_table *table, uint32_t qpn, bool recv)

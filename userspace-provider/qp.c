@@ -207,6 +207,8 @@ int tern_qp_destroy(struct ibv_qp *ibqp)
 		tern_cq_drop(to_tern_cq(ibqp->send_cq), qp->qpn);
 	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
 		tern_cq_drop(to_tern_cq(ibqp->recv_cq), qp->qpn);
+	if (qp->sq.ring.polled)
+		tern_polled_put(&to_tern_context(ibqp->context)->polled, qp->qpn);
 	tern_queue_destroy(&qp->rq);
 	tern_queue_destroy(&qp->sq);
 	tern_pd_put(qp->pd);

@@ -104,6 +104,7 @@ static void qp__counts_what_is_polled_if_the_kernel_counts_the_rest(void)
 		qp = tern_qp_create(pd, &attr);
 		expect(!!qp == !counts);
 		expect(!qp || !tern_qp_destroy(qp));
+		expect(!to_tern_context(ctx)->polled.qps[0]);
 		kernel.qpn = 0;
 		expect(!tern_pd_dealloc(pd));
 		close_context(ctx);
