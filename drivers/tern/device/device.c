@@ -84,13 +84,15 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
+/* A netdev that is about to go may have lost the one below it, which it would ask. */
 static bool knows_speed(struct net_device *netdev)
 {
 	struct ethtool_link_ksettings settings;
 	bool knows;
 
 	rtnl_lock();
-	knows = !__ethtool_get_link_ksettings(netdev, &settings);
+	knows = READ_ONCE(netdev->reg_state) == NETREG_REGISTERED &&
+		!__ethtool_get_link_ksettings(netdev, &settings);
 	rtnl_unlock();
 	return knows;
 }
