@@ -57,6 +57,12 @@ int tern_ceps_add(struct tern_cep *cep)
 	return 0;
 }
 
+bool tern_ceps_has(const struct tern_cep *cep)
+{
+	lockdep_assert_held(&cep->lock);
+	return xa_load(&cep->dev->ceps, cep->nr) == cep;
+}
+
 void tern_ceps_remove(struct tern_cep *cep)
 {
 	xa_erase(&cep->dev->ceps, cep->nr);

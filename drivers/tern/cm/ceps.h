@@ -47,6 +47,9 @@ void tern_ceps_let_in(struct tern_device *dev);
  */
 int tern_ceps_add(struct tern_cep *cep);
 
+/* Return: it is listed; Context: its lock is held, so it stays so */
+bool tern_ceps_has(const struct tern_cep *cep);
+
 /* unlist it: its device and its netns may go; Context: process */
 void tern_ceps_remove(struct tern_cep *cep);
 

@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "stream/stream.h"
 #include "cep.h"
+#include "ceps.h"
 #include "startup.h"
 
 /**
@@ -149,21 +150,37 @@ static struct tern_cep *find_living(struct tern_device *dev, unsigned long from)
 	return cep;
 }
 
-/* living ones first: one that ends is remembered before it is unlisted */
+/*
+ * Return: false if it was dropped since it was found. It is among the ended ones then, unless it
+ * never left CM_IDLE.
+ */
+static bool copy_living(struct tern_cep *cep, struct tern_conn *conn)
+{
+	bool listed;
+
+	mutex_lock(&cep->lock);
+	listed = tern_ceps_has(cep);
+	if (listed)
+		tern_conn_copy(cep, conn);
+	mutex_unlock(&cep->lock);
+	return listed;
+}
+
 bool tern_conn_next(struct tern_device *dev, unsigned long from,
 		    struct tern_conn *conn)
 {
-	struct tern_cep *cep = find_living(dev, from);
-	bool ended = find_ended(dev->ended, from, conn);
+	bool ended, found;
+	struct tern_cep *cep;
 
-	if (!cep)
-		return ended;
-	if (!ended || cep->nr < conn->nr) {
-		mutex_lock(&cep->lock);
-		tern_conn_copy(cep, conn);
-		mutex_unlock(&cep->lock);
-	}
-	tern_cep_put(cep);
+	do {
+		/* living ones first: one that ends is remembered before it is unlisted */
+		cep = find_living(dev, from);
+		ended = find_ended(dev->ended, from, conn);
+		if (!cep)
+			return ended;
+		found = (ended && conn->nr <= cep->nr) || copy_living(cep, conn);
+		tern_cep_put(cep);
+	} while (!found);
 	return true;
 }
 
