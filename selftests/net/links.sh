@@ -157,6 +157,27 @@ all_links()
 	in_a tern up --all
 }
 
+# the kernel takes any name of the netdev, and tells the first
+other_name()
+{
+	in_a tern down t_9
+	in_a ip link property add dev v9 altname v9other
+	lines $links/t_9.conf '[Link]' 'netdev = v9other' 'crc = off'
+	in_a tern up t_9
+	is_up t_9 v9
+	setting t_9 crc off
+	in_a tern set t_9 crc on
+	in_a tern up t_9
+	setting t_9 crc off
+	lines $links/t_7.conf '[Link]' 'netdev = v9other'
+	refused 'netdev v9other has a link already: t_9' up t_7
+	rm $links/t_7.conf
+	in_a ip link property del dev v9 altname v9other
+	refused 'is on netdev v9, not on v9other' up t_9
+	is_up t_9 v9
+	lines $links/t_9.conf '[Link]' 'netdev = v9'
+}
+
 renamed()
 {
 	rdma dev set t_9 name t_8
@@ -255,6 +276,7 @@ proves "up twice, down twice" twice
 proves "wrong files are refused, with the line" wrong_files
 proves "what the kernel refuses is undone" undone
 proves "two links: up --all, down --all" all_links
+proves "a file has another name of the netdev" other_name
 proves "link and netdev are renamed, the netdev is gone" renamed
 proves "save that fails keeps the old file" save_fails
 proves "up loads the module" loads_the_module

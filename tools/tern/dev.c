@@ -86,12 +86,12 @@ int dev_get(struct talk *t, const char *name, struct device *dev)
 
 /**
  * struct search - for a device by its netdev
- * @netdev: name of the netdev
+ * @ifindex: of the netdev, which may have other names, too
  * @found: result
  * @is_there: there is one
  */
 struct search {
-	const char *netdev;
+	uint32_t ifindex;
 	struct device *found;
 	bool is_there;
 };
@@ -101,7 +101,7 @@ static void match(struct nlmsghdr *hdr, void *arg)
 	struct search *s = arg;
 	struct device dev;
 
-	if (s->is_there || !dev_read(hdr, &dev) || strcmp(dev.netdev, s->netdev))
+	if (s->is_there || !dev_read(hdr, &dev) || dev.ifindex != s->ifindex)
 		return;
 	*s->found = dev;
 	s->is_there = true;
@@ -109,9 +109,12 @@ static void match(struct nlmsghdr *hdr, void *arg)
 
 bool dev_on_netdev(struct talk *t, const char *netdev, struct device *dev)
 {
-	struct nl_msg *msg = talk_new(t, TERN_CMD_DEV_GET, NLM_F_DUMP);
-	struct search s = { .netdev = netdev, .found = dev };
+	struct search s = { .ifindex = if_nametoindex(netdev), .found = dev };
+	struct nl_msg *msg;
 
+	if (!s.ifindex)
+		return false;
+	msg = talk_new(t, TERN_CMD_DEV_GET, NLM_F_DUMP);
 	return msg && !talk_ask(t, msg, match, &s) && s.is_there;
 }
 

@@ -55,17 +55,16 @@ static void explain_add(const struct conf *conf, int error)
 	}
 }
 
-/* @added: the link is new, and is deleted again if the kernel refuses its settings */
+/* @added: the link is new, and is deleted again if this fails */
 static int configure(struct talk *t, const struct conf *conf, const struct device *dev,
 		     bool added)
 {
-	if (strcmp(dev->netdev, conf->netdev)) {
+	/* the file may have another name of the netdev */
+	if (!dev->ifindex || dev->ifindex != if_nametoindex(conf->netdev))
 		complain("%s: the link is on netdev %s, not on %s", conf->name,
 			 *dev->netdev ? dev->netdev : "of another network namespace",
 			 conf->netdev);
-		return FAILED;
-	}
-	if (!settings_any(&conf->settings) || !dev_set(t, conf->name, &conf->settings))
+	else if (!settings_any(&conf->settings) || !dev_set(t, conf->name, &conf->settings))
 		return DONE;
 	if (added)
 		rdma_link_delete(dev->index);
