@@ -9,8 +9,8 @@
 #include <linux/mm.h>
 
 /*
- * With a DMA MR with remote rights (IB_PD_UNSAFE_GLOBAL_RKEY), a peer chooses
- * the address: it must not make the kernel fault.
+ * With a DMA MR with remote rights (IB_PD_UNSAFE_GLOBAL_RKEY), a peer chooses the address:
+ * refuse what is no memory. It still reaches pages that are not mapped, or not writable.
  */
 static bool kva_good(u64 to, size_t len)
 {
