@@ -21,6 +21,8 @@ M, CRC, R, S = 0x80, 0x40, 0x20, 0x10
 P2P, SEND, WRITE, READ = 0x8000, 0x4000, 0x8000, 0x4000
 ALL = struct.pack(">HH", P2P | SEND | 4, WRITE | READ | 4)
 RTR = bytes.fromhex("000ec140000000000000000000000000a30572ab")
+# private data for vtraffic, which answers with an address and an STag
+HELLO = struct.pack("III", 1, 4096, 4)
 SCALE = int(os.environ.get("TERN_TIMEOUT_SCALE", "1"))
 # seconds: longer than a slow machine needs, shorter than tern's timers in startup.sh
 AT_ONCE = 5 * SCALE
@@ -138,35 +140,39 @@ def crc32c(data):
     return struct.pack("<I", crc ^ 0xffffffff)
 
 
-def read_of_nothing(msn):
-    """An FPDU: a Read Request of size 0, whose STag is not looked at (RFC 5040 5.2)."""
-    fpdu = struct.pack(">HHIIII", 46, 0x4141, 0, 1, msn, 0) + bytes(28)
+def read_of(msn, size, stag, to):
+    """An FPDU: a Read Request."""
+    fpdu = struct.pack(">HHIIIIIQIIQ", 46, 0x4141, 0, 1, msn, 0, 0, 0, size, stag, to)
     return fpdu + crc32c(fpdu)
 
 
-def hoard(_):
-    """Ask for Reads and take no Response: they wait in tern's TCP."""
-    assert crc32c(RTR[:-4]) == RTR[-4:]
-    sock = socket.socket()
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-    sock.connect((sys.argv[2], int(sys.argv[3])))
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.sendall(frame(REQ, CRC | S, 2, ALL))
-    exactly(sock, struct.unpack(">H", exactly(sock, 20)[18:])[0])
-    sock.sendall(RTR)
-    print("connected", flush=True)
-    time.sleep(2)
-    for msn in range(1, int(sys.argv[4]) + 1):
-        sock.sendall(read_of_nothing(msn))
-        time.sleep(0.004)
-    print("asked", flush=True)
-    time.sleep(600)
+def hoard(data, size):
+    """Ask for Reads of @size and take no Response: they wait in tern's TCP."""
+    def run(_):
+        assert crc32c(RTR[:-4]) == RTR[-4:]
+        sock = socket.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        sock.connect((sys.argv[2], int(sys.argv[3])))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.sendall(frame(REQ, CRC | S, 2, ALL + data))
+        reply = exactly(sock, struct.unpack(">H", exactly(sock, 20)[18:])[0])
+        # the STag of a Read of nothing is not looked at (RFC 5040 5.2)
+        to, stag = struct.unpack("QI", reply[4:16]) if size else (0, 0)
+        sock.sendall(RTR)
+        print("connected", flush=True)
+        time.sleep(2)
+        for msn in range(1, int(sys.argv[4]) + 1):
+            sock.sendall(read_of(msn, size, stag, to))
+            time.sleep(0.004)
+        print("asked", flush=True)
+        time.sleep(600)
+    return run
 
 
 def withheld_rtr(connect):
-    """A good Request for vtraffic (12 bytes of private data), but no RTR."""
+    """A good Request for vtraffic, but no RTR."""
     sock = connect()
-    sock.sendall(frame(REQ, CRC | S, 2, ALL + struct.pack("III", 1, 4096, 4)))
+    sock.sendall(frame(REQ, CRC | S, 2, ALL + HELLO))
     exactly(sock, struct.unpack(">H", exactly(sock, 20)[18:])[0])
     print("answered", flush=True)
     data, how, _ = rest(sock)
@@ -404,7 +410,8 @@ CASES = {
     "to_no_rtr": no_rtr,
     "to_bad_rtr": bad_rtr,
     "to_withheld_rtr": withheld_rtr,
-    "to_hoard": hoard,
+    "to_hoard": hoard(b"", 0),
+    "to_hoard_data": hoard(HELLO, 2100),
     "to_urgent_request": urgent_request,
     "to_urgent_after_request": urgent_after_request,
     "to_urgent_fpdu": urgent_fpdu,

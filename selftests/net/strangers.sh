@@ -353,34 +353,66 @@ device_goes()
 
 # KiB of free pages
 free_pages() { awk '/^MemFree:/ { print $2 }' /proc/meminfo; }
-waits_in_tcp() { [ "$(in_b ss -Htn "sport = :$QUIET_PORT" | awk '{ print $3 }')" -gt "$1" ]; }
+# waits_in_tcp PORT BYTES
+waits_in_tcp() { [ "$(in_b ss -Htn "sport = :$1" | awk '{ print $3 }')" -gt "$2" ]; }
 
-# Each Response is built into a block that other streams fill. 64 may keep theirs, 4 MiB; the
-# faster the machine, the nearer are 800 to 50 MiB. All on one CPU, as a block is a CPU's.
-shut_window()
+# hoards CASE PORT READS BYTES KIB: the peer asks a server at the port for so many Reads, of which
+# more than BYTES wait in TCP then, and no more memory than KIB is used. Each Response is built
+# into a block of its CPU that those of another stream fill: all run on one CPU. netem delays the
+# Requests, since a Response to one that comes inside of its post goes into another block.
+hoards()
 {
-	local before after rping hoarder
+	local before after hoarder
 	taskset --pid --cpu-list 0 $BASHPID >/dev/null
-	ip netns exec b rping -s -P -a $IP_B -p $QUIET_PORT >/dev/null 2>&1 &
-	rping=$!
-	wait_for_listen $QUIET_PORT
+	in_a tc qdisc add dev v0a root netem delay 1ms
 	server
-	client -t 600 -m read -x 200000
+	client -t 600 -m read -x 100000 -d 1
 	: >"$TMP/hoard"
-	ip netns exec a ./mpa_peer.py to_hoard $IP_B $QUIET_PORT 800 >>"$TMP/hoard" 2>&1 &
+	ip netns exec a ./mpa_peer.py "$1" $IP_B "$2" "$3" >>"$TMP/hoard" 2>&1 &
 	hoarder=$!
 	wait_for 60 grep -qx connected "$TMP/hoard" || { cat "$TMP/hoard"; return 1; }
 	sleep 1
 	before=$(free_pages)
 	wait_for 60 grep -qx asked "$TMP/hoard" || { cat "$TMP/hoard"; return 1; }
-	eventually waits_in_tcp 8000
+	eventually waits_in_tcp "$2" "$4"
 	after=$(free_pages)
-	echo "free: $before KiB, then $after KiB; $(in_b ss -Htnm "sport = :$QUIET_PORT")"
-	kill -9 $hoarder $rping $client_pid
+	echo "free: $before KiB, then $after KiB; $(in_b ss -Htnm "sport = :$2")"
+	kill -9 $hoarder $client_pid
 	ends $client_pid
 	server_goes
 	# KASAN keeps freed memory for a while
-	[ "${TERN_LANE:-}" = uml-debug ] || [ $((before - after)) -le 5120 ]
+	[ "${TERN_LANE:-}" = uml-debug ] || [ $((before - after)) -le "$5" ]
+}
+
+# hoarded: what the server at its port and hoards leave, also where they fail
+hoarded()
+{
+	kill -9 "$asked" 2>/dev/null || true
+	ends "$asked"
+	in_a tc qdisc del dev v0a root
+	in_b sysctl -qw net.ipv4.tcp_wmem="$usual"
+}
+
+# 64 may keep their blocks, 4 MiB. Without a bound it would be 30 to 50 MiB.
+shut_window()
+{
+	usual=$(in_b sysctl -n net.ipv4.tcp_wmem)
+	ip netns exec b rping -s -P -a $IP_B -p $QUIET_PORT >/dev/null 2>&1 &
+	asked=$!
+	trap hoarded EXIT
+	wait_for_listen $QUIET_PORT
+	hoards to_hoard $QUIET_PORT 800 8000 8192
+}
+
+# 256 KiB may keep their blocks, 8 MiB or twice that. Without a bound it would be 60 MiB.
+shut_window_of_data()
+{
+	usual=$(in_b sysctl -n net.ipv4.tcp_wmem)
+	in_b sysctl -qw net.ipv4.tcp_wmem='4096 8388608 8388608'
+	server
+	asked=$server_pid
+	trap hoarded EXIT
+	hoards to_hoard_data "$port" 1000 2000000 20480
 }
 
 # start and stop the servers at both ports
@@ -426,5 +458,6 @@ proves "a request whose listening id is destroyed times out soon" listener_gone
 proves "a request can be accepted after its listening id is destroyed" accepted_after_the_listener
 proves "a stranger has TCP's default receive buffer, a stream a large one" small_buffers
 proves "Responses that a peer does not take keep no blocks" shut_window
+proves "Responses of 2 KiB that a peer does not take keep few blocks" shut_window_of_data
 proves "a device with lingering ends of streams is removed at once" device_goes
 finish

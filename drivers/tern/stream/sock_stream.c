@@ -40,15 +40,19 @@ static size_t send_limit(const struct tern_sock *s)
 
 /*
  * A peer decides how long what we send stays, and each piece of a block keeps all its 64 KiB,
- * of which TCP counts the piece. So when many may stay, TCP copies the small ones: it keeps some
- * 32 times what it counts, twice that if each burst lies in two blocks.
+ * of which TCP counts the piece. So when many may stay, TCP copies the small ones, and when much
+ * stays, all but the large ones. Up to UNACKED_BYTES TCP keeps up to 32 times what it counts, and
+ * 4 times of the rest; twice that if each burst lies in two blocks. A copy between two pieces has
+ * a fragment of 32 KiB of its own.
  */
 #define UNACKED_BLOCKS	64
+#define UNACKED_BYTES	SZ_256K
 
 static bool must_copy(const struct tern_sock *s, size_t len)
 {
-	return len < SZ_2K &&
-	       (tcp_send_head(s->sk) || tcp_sk(s->sk)->packets_out > UNACKED_BLOCKS);
+	if (len >= SZ_16K || (len >= SZ_2K && s->sk->sk_wmem_queued <= UNACKED_BYTES))
+		return false;
+	return tcp_send_head(s->sk) || tcp_sk(s->sk)->packets_out > UNACKED_BLOCKS;
 }
 
 int tern_sock_send_locked(struct tern_sock *s, struct bio_vec *bv,
