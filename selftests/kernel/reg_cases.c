@@ -121,6 +121,88 @@ static int list_too_long(struct kv_test *t)
 }
 
 /*
+ * Map and register @m again: @len bytes in blocks of @size. They begin @off bytes into the upper
+ * half of @to, and go on at the beginning of the lower one.
+ */
+static int in_blocks(struct kv_end *e, struct kv_mr *m, const struct kv_mem *to, u32 off,
+		     u32 len, u32 size)
+{
+	const size_t half = to->size / 2;
+	struct scatterlist sg[2];
+	int n;
+
+	sg_init_table(sg, 2);
+	sg_set_buf(&sg[0], to->va + half + off, half - off);
+	sg_dma_address(&sg[0]) = to->dma + half + off;
+	sg_dma_len(&sg[0]) = half - off;
+	sg_set_buf(&sg[1], to->va, len - (half - off));
+	sg_dma_address(&sg[1]) = to->dma;
+	sg_dma_len(&sg[1]) = len - (half - off);
+	n = ib_map_mr_sg(m->mr, sg, 2, NULL, size);
+	if (n != 2 || m->mr->length != len)
+		return kv_fail(-EIO, "ib_map_mr_sg: %d, %llu bytes", n, (u64)m->mr->length);
+	return kv_reg(e, m, REMOTE);
+}
+
+/* the memory of in_blocks() has @seed, and no byte beside is written */
+static int check_blocks(const struct kv_mem *m, u32 off, u32 len, u32 seed)
+{
+	const size_t half = m->size / 2, first = half - off, rest = len - first;
+
+	return kv_check(m->va + half + off, first, seed, 0) ?:
+	       kv_check(m->va, rest, seed, first) ?:
+	       kv_check_zero(m->va + rest, half + off - rest);
+}
+
+/* a ULP chooses the size of its blocks: NVMe and iSER have 4 KiB where a page is larger */
+static int block_sizes(struct kv_test *t)
+{
+	static const u32 sizes[] = { SZ_4K, SZ_8K, SZ_64K, SZ_128K };
+	const u32 off = 3 * SZ_4K + 77, len = 50 * SZ_4K - 1000;
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mem *theirs = kv_mem(b, SZ_256K), *src = kv_mem(a, len), *dst = kv_mem(a, len);
+	struct kv_mr *m = kv_mr(b, 0, 64 * PAGE_SIZE, 0);
+	struct kv_op *op = kv_ops(t, 2 * ARRAY_SIZE(sizes));
+	struct ib_sge s, d;
+	unsigned int i;
+	int ret = 0;
+
+	if (!theirs || !src || !dst || !m || !op)
+		return -ENOMEM;
+	s = kv_sge(src, 0, len);
+	d = kv_sge(dst, 0, len);
+	for (i = 0; i < ARRAY_SIZE(sizes) && !ret; i++, op += 2) {
+		kv_fill(src->va, len, 60 + i, 0);
+		ret = in_blocks(b, m, theirs, off, len, sizes[i]) ?:
+		      kv_post_rdma(a, &op[0], IB_WR_RDMA_WRITE, 0, &s, 1, m->mr->iova,
+				   m->mr->rkey) ?:
+		      kv_post_rdma(a, &op[1], IB_WR_RDMA_READ, IB_SEND_SIGNALED, &d, 1,
+				   m->mr->iova, m->mr->rkey) ?:
+		      kv_ok(a, &op[1]) ?: check_blocks(theirs, off, len, 60 + i) ?:
+		      kv_check(dst->va, len, 60 + i, 0) ?: invalidate(b, m->mr->rkey);
+		if (ret)
+			kv_fail(ret, "with blocks of %u bytes", sizes[i]);
+	}
+	return ret;
+}
+
+/* what no ULP has */
+static int odd_blocks(struct kv_test *t)
+{
+	static const u32 sizes[] = { 0, 1, SZ_2K, SZ_4K + SZ_2K };
+	struct kv_mr *m = kv_mr(&t->pair.b, 0, PAGE_SIZE, 0);
+	unsigned int i;
+	int ret;
+
+	for (i = 0; m && i < ARRAY_SIZE(sizes); i++) {
+		ret = ib_map_mr_sg(m->mr, m->sg, m->mapped, NULL, sizes[i]);
+		if (ret != -EINVAL)
+			return kv_fail(-EPERM, "blocks of %u bytes: %d", sizes[i], ret);
+	}
+	return m ? 0 : -ENOMEM;
+}
+
+/*
  * The peer gets the iova: it is not a kernel address, and differs each time for the same
  * memory, except its offset in the page.
  */
@@ -446,6 +528,8 @@ const struct kv_case kv_reg_cases[] = {
 	  { .bystander = true, .same_pd = true } },
 	{ "reg_mr__while_valid_fails", reg_twice, { .bystander = true } },
 	{ "map_mr_sg__iova_is_no_address", drawn_iova },
+	{ "map_mr_sg__blocks_of_each_size", block_sizes },
+	{ "map_mr_sg__odd_blocks", odd_blocks },
 	{ "map_mr_sg__list_too_long", list_too_long, { .bystander = true } },
 	{ "local_inv__revokes", local_inv_revokes, { .bystander = true } },
 	{ "local_inv__old_key_is_refused", old_key, { .bystander = true } },

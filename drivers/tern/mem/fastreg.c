@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
-/* Fast registration: the page lists, and REG_MR, which makes them valid: RFC 5040 8.1.1. */
+/* Fast registration: the block lists, and REG_MR, which makes them valid: RFC 5040 8.1.1. */
 #include "fastreg.h"
 
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "access.h"
@@ -19,8 +18,8 @@ struct tern_fastreg *tern_fastreg_create(u32 max)
 		return NULL;
 	fast->max = max;
 	fast->mapped = kvcalloc(max, sizeof(*fast->mapped), GFP_KERNEL_ACCOUNT);
-	fast->pages = kvcalloc(max, sizeof(*fast->pages), GFP_KERNEL_ACCOUNT);
-	if (!fast->mapped || !fast->pages) {
+	fast->blocks = kvcalloc(max, sizeof(*fast->blocks), GFP_KERNEL_ACCOUNT);
+	if (!fast->mapped || !fast->blocks) {
 		tern_fastreg_destroy(fast);
 		return NULL;
 	}
@@ -31,16 +30,16 @@ void tern_fastreg_destroy(struct tern_fastreg *fast)
 {
 	if (!fast)
 		return;
-	kvfree(fast->pages);
+	kvfree(fast->blocks);
 	kvfree(fast->mapped);
 	kfree(fast);
 }
 
-int tern_fastreg_add_page(struct tern_fastreg *fast, struct page *page)
+int tern_fastreg_add(struct tern_fastreg *fast, void *block)
 {
 	if (fast->count == fast->max)
 		return -ENOMEM;
-	fast->mapped[fast->count++] = page;
+	fast->mapped[fast->count++] = block;
 	return 0;
 }
 
@@ -58,7 +57,8 @@ static int make_valid(const struct tern_scope *scope, struct tern_mem *mem,
 		.stag = key, .valid = true, .pd = mem->map.pd,
 		.stream = scope->stream, .access = tern_access_from_ib(access),
 		.base = iova, .len = fast->len,
-		.pages = fast->pages, .offset = fast->offset,
+		.blocks = fast->blocks, .block_bits = fast->block_bits,
+		.offset = fast->offset,
 	};
 
 	lockdep_assert_held(&mem->lock);
@@ -66,7 +66,7 @@ static int make_valid(const struct tern_scope *scope, struct tern_mem *mem,
 		return -EINVAL;
 	if (!fast->count || access & ~TERN_IB_ACCESS)
 		return -EINVAL;
-	memcpy(fast->pages, fast->mapped, fast->count * sizeof(*fast->pages));
+	memcpy(fast->blocks, fast->mapped, fast->count * sizeof(*fast->blocks));
 	tern_mem_set(mem, &map);
 	return 0;
 }

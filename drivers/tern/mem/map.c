@@ -19,11 +19,46 @@ static bool kva_good(u64 to, size_t len)
 	return virt_addr_valid(addr) && virt_addr_valid(addr + len - 1);
 }
 
-/* memory that is contiguous for the kernel, @at bytes into what it maps */
-static noinline void read_linear(const struct tern_mem_map *map, u64 to, u64 at, void *dst,
+/* @at bytes into the blocks; @room: how many follow in the same block */
+static void *block_at(const struct tern_mem_map *map, u64 at, size_t *room)
+{
+	u64 size = BIT_ULL(map->block_bits), off = at & (size - 1);
+
+	*room = size - off;
+	return map->blocks[at >> map->block_bits] + off;
+}
+
+static void read_blocks(const struct tern_mem_map *map, u64 at, void *dst, size_t len)
+{
+	const void *src;
+	size_t n;
+
+	for (; len; len -= n, dst += n, at += n) {
+		src = block_at(map, at, &n);
+		n = min(n, len);
+		tern_mem_copy(dst, src, n);
+	}
+}
+
+static void write_blocks(const struct tern_mem_map *map, u64 at, const void *src, size_t len)
+{
+	void *dst;
+	size_t n;
+
+	for (; len; len -= n, src += n, at += n) {
+		dst = block_at(map, at, &n);
+		n = min(n, len);
+		tern_mem_copy(dst, src, n);
+	}
+}
+
+/* what the kernel has addresses of, @at bytes into it */
+static noinline void read_kernel(const struct tern_mem_map *map, u64 to, u64 at, void *dst,
 				 size_t len)
 {
-	if (!map->kva)
+	if (map->blocks)
+		read_blocks(map, at, dst, len);
+	else if (!map->kva)
 		tern_mem_copy(dst, map->virt + at, len);
 	else if (len && kva_good(to, len))
 		tern_mem_copy(dst, (void *)(uintptr_t)to, len);
@@ -38,7 +73,7 @@ void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
 	size_t n;
 
 	if (!map->pages) {
-		read_linear(map, to, at, dst, len);
+		read_kernel(map, to, at, dst, len);
 		return;
 	}
 	for (; len; len -= n, dst += n, at += n) {
@@ -48,10 +83,12 @@ void tern_mem_read(const struct tern_mem_map *map, u64 to, void *dst,
 	}
 }
 
-static noinline void write_linear(const struct tern_mem_map *map, u64 to, u64 at,
+static noinline void write_kernel(const struct tern_mem_map *map, u64 to, u64 at,
 				  const void *src, size_t len)
 {
-	if (!map->kva)
+	if (map->blocks)
+		write_blocks(map, at, src, len);
+	else if (!map->kva)
 		tern_mem_copy(map->virt + at, src, len);
 	else if (len && kva_good(to, len))
 		tern_mem_copy((void *)(uintptr_t)to, src, len);
@@ -64,7 +101,7 @@ void tern_mem_write(const struct tern_mem_map *map, u64 to, const void *src,
 	size_t n;
 
 	if (!map->pages) {
-		write_linear(map, to, at, src, len);
+		write_kernel(map, to, at, src, len);
 		return;
 	}
 	for (; len; len -= n, src += n, at += n) {
@@ -86,7 +123,10 @@ u8 tern_mem_skew(const struct tern_mem_map *map)
 static u64 *word_at(const struct tern_mem_map *map, u64 to)
 {
 	u64 at = to - map->base + map->offset;
+	size_t room;
 
+	if (map->blocks)
+		return block_at(map, at, &room);
 	if (map->kva)
 		return kva_good(to, sizeof(u64)) ? (u64 *)(uintptr_t)to : NULL;
 	if (map->virt)

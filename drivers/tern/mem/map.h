@@ -20,6 +20,7 @@ struct page;
  * @valid: not invalidated
  * @kva: DMA MR: TOs are kernel addresses
  * @window: memory window: for peers, never a local key
+ * @block_bits: log2 of the size of one of @blocks
  * @access: TERN_ACCESS_* rights
  * @pd: the protection domain whose streams may use it; never changes
  * @stream: fast registration, type 2 window: the only stream whose peer may use
@@ -27,15 +28,17 @@ struct page;
  *	none may invalidate it
  * @base: first TO (iova)
  * @len: bytes
- * @pages: the pages, first to last; NULL if @kva or @virt
+ * @pages: user regions: the pages, first to last; else NULL
  * @virt: dma-buf: its address in the kernel's mapping
- * @offset: of @base from the beginning of the first page, or from @virt
+ * @blocks: fast registration: the kernel's addresses of the blocks, first to last
+ * @offset: of @base from the beginning of the first page or block, or from @virt
  */
 struct tern_mem_map {
 	u32 stag;
 	bool valid;
 	bool kva;
 	bool window;
+	u8 block_bits;
 	u32 access;
 	struct ib_pd *pd;
 	u64 stream;
@@ -43,6 +46,7 @@ struct tern_mem_map {
 	u64 len;
 	struct page **pages;
 	void *virt;
+	void **blocks;
 	u64 offset;
 };
 

@@ -6,8 +6,10 @@
  */
 #include "mr.h"
 
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/random.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "device/device.h"
@@ -266,21 +268,22 @@ struct ib_mr *tern_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	return insert_mr(mr);
 }
 
-static int add_page(struct ib_mr *ibmr, u64 addr)
+static int add_block(struct ib_mr *ibmr, u64 addr)
 {
-	return tern_fastreg_add_page(to_tern_mr(ibmr)->mem.fast,
-				     ib_virt_dma_to_page(addr));
+	return tern_fastreg_add(to_tern_mr(ibmr)->mem.fast, ib_virt_dma_to_ptr(addr));
 }
 
 /*
  * Users put the iova on the wire. The core sets it to the first DMA address,
  * which here is a kernel address, and peers must not learn it. So each mapping
- * gets a random iova with the same offset in the page. Below 2^62 no region
- * wraps.
+ * gets a random iova with the same offset in the page, and in the block. Below 2^62
+ * no region wraps.
  */
-static u64 draw_iova(u64 dma_addr)
+static u64 draw_iova(const struct ib_mr *ibmr)
 {
-	return (get_random_u64() >> 2 & ~(u64)(PAGE_SIZE - 1)) | offset_in_page(dma_addr);
+	u64 offset = max_t(u64, ibmr->page_size, PAGE_SIZE) - 1;
+
+	return (get_random_u64() >> 2 & ~offset) | (ibmr->iova & offset);
 }
 
 /*
@@ -293,12 +296,13 @@ int tern_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 	struct tern_fastreg *fast = to_tern_mr(ibmr)->mem.fast;
 	int n;
 
-	if (!fast || ibmr->page_size != PAGE_SIZE)
+	if (!fast || ibmr->page_size < SZ_4K || !is_power_of_2(ibmr->page_size))
 		return -EINVAL;
 	fast->count = 0;
-	n = ib_sg_to_pages(ibmr, sg, nents, offset, add_page);
-	ibmr->iova = draw_iova(ibmr->iova);
-	fast->offset = offset_in_page(ibmr->iova);
+	n = ib_sg_to_pages(ibmr, sg, nents, offset, add_block);
+	ibmr->iova = draw_iova(ibmr);
+	fast->block_bits = ilog2(ibmr->page_size);
+	fast->offset = ibmr->iova & (ibmr->page_size - 1);
 	fast->len = ibmr->length;
 	return n;
 }
