@@ -81,6 +81,19 @@ inside()
 	return 1
 }
 
+# in_runs CASE: repeat it while few posts are left to the worker. In a guest that pauses it comes too
+# late, and then many posts are sent at once (core/collect.h). A fault has each try fail.
+in_runs()
+{
+	local try
+
+	for try in {1..10}; do
+		! counted doorbell_later 1280 "$1" || return 0
+	done
+	echo "$try times"
+	return 1
+}
+
 # run_point CASE: run it, and check the counter that belongs to it
 run_point()
 {
@@ -91,7 +104,7 @@ run_point()
 	case "$1 $TERN_TYPE" in
 	"flush__a_deep_queue_yields_the_cpu tern")	counted flush_more 15 "$1" ;;
 	"post__then_spin tern")	counted doorbell_missed 2 "$1" ;;
-	"post__in_runs tern")	counted doorbell_later 1280 "$1" ;;
+	"post__in_runs tern")	in_runs "$1" ;;
 	"read__whose_end_completes_a_deep_queue tern")	counted complete_more 8 "$1" ;;
 	send__*_arrives_in_its_middle\ *)	inside "$1" ;;
 	*)	run_case "$1" ;;
