@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The tern authors */
 /*
  * Fast registration: a kernel user lists the blocks of a region by a call, and a
- * work request makes them valid. It chooses their size, which differs from the kernel's pages:
- * NVMe and iSER have blocks of 4 KiB on each kernel.
+ * work request makes them valid. It chooses their size, which need not be that of the kernel's
+ * pages: NVMe and iSER have blocks of 4 KiB on each kernel.
  */
 #ifndef TERN_FASTREG_H
 #define TERN_FASTREG_H
