@@ -163,10 +163,10 @@ expect()
 	local show=$1
 	shift
 	"$show" | python3 -c '
-import json, sys
+import json, sys, textwrap
 conns = json.load(sys.stdin)
 conn = max(conns, key=lambda c: c["nr"])
-print(conn)
+print(textwrap.fill(str(conn), 180))
 bad = 0
 for pair in sys.argv[1:]:
     key, want = pair.split("=")
