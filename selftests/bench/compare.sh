@@ -30,6 +30,9 @@ hosts="a b"
 # what a program of each host is started by, to pin it to a CPU
 pin_a=() pin_b=()
 
+# more options of iperf3's client
+iperf=()
+
 # one_host MTU: a and b are both this host, with a device at b, and their traffic goes
 # over lo
 one_host()
@@ -98,7 +101,8 @@ tcp_bw()
 {
 	in_b "${pin_b[@]}" iperf3 -s -1 -p 5201 >/dev/null &
 	eventually listening 5201
-	in_a "${pin_a[@]}" iperf3 -c "$IP_B" -p 5201 -t "$seconds" -J >"$TMP/iperf" || return 0
+	in_a "${pin_a[@]}" iperf3 -c "$IP_B" -p 5201 -t "$seconds" -J "${iperf[@]}" \
+		>"$TMP/iperf" || return 0
 	awk '/"sum_received"/ { sum = 1 }
 	     sum && /"bits_per_second"/ { gsub(/[^0-9.e+]/, "", $2); print $2 / 8 / 1048576; exit }' "$TMP/iperf"
 	wait

@@ -18,16 +18,6 @@
 
 rounds=${TERN_SET_BENCH_ROUNDS:-5}
 
-# the tool's own figure: its average; of latencies, the typical one
-own_figure()
-{
-	case $1 in
-	MiB/s)	awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $4 }' ;;
-	1000/s)	awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $5 * 1000 }' ;;
-	us)	awk '$1 ~ /^[0-9]+$/ && NF > 5 { print $5 }' ;;
-	esac <"$TMP/client"
-}
-
 # figure UNIT TOOL OPTIONS...
 figure()
 {

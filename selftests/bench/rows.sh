@@ -109,6 +109,16 @@ run_tool()
 		--bind_source_ip "${client[2]}" "$IP_B" >&2
 }
 
+# own_figure UNIT: what the tool of run_tool says, its average; of latencies, the typical one
+own_figure()
+{
+	case $1 in
+	MiB/s)	awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $4 }' ;;
+	1000/s)	awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $5 * 1000 }' ;;
+	us)	awk '$1 ~ /^[0-9]+$/ && NF > 5 { print $5 }' ;;
+	esac <"$TMP/client"
+}
+
 # symbols: of the kernel, for counts.py
 symbols()
 {
