@@ -32,7 +32,7 @@ down()
 {
 	umount "$MOUNTPOINT"
 	share_down
-	nothing_left cifs ksmbd
+	nothing_left_of_smb
 }
 
 needs_modules smbdirect null_blk

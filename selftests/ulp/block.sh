@@ -356,10 +356,10 @@ unused()
 	rdma resource show | grep -E 'tern0: pd 0 cq [0-9]+ qp 0 cm_id 0 mr 0 .* srq 0 ' >/dev/null
 }
 
-# nothing_left MODULE...: all of it can be removed. cifs has a thread that ends after umount.
+# nothing_left MODULE...: all of it can be removed.
 nothing_left()
 {
-	eventually modprobe -r "$@" || { lsmod; rdma resource show; return 1; }
+	modprobe -r "$@"
 	eventually unused || { rdma resource show; return 1; }
 	rdma link delete tern0
 	modprobe -r null_blk

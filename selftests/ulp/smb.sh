@@ -25,8 +25,6 @@ copy()
 	rm "$MOUNTPOINT/file"
 }
 
-nothing_left_of_smb() { nothing_left cifs ksmbd; }
-
 needs_modules smbdirect
 hosts_up
 point "smb: the server is up" server share_up

@@ -30,6 +30,13 @@ mounts()
 	[ -n "$(rdma resource show qp link tern0/1)" ]
 }
 
+# cifs has a thread that holds the module, and ends after umount
+nothing_left_of_smb()
+{
+	eventually modprobe -r cifs || { lsmod; rdma resource show; return 1; }
+	nothing_left ksmbd
+}
+
 # works in any state
 before_exit()
 {
