@@ -15,6 +15,7 @@
 . "$(dirname "$0")/compare.sh"
 # shellcheck source=rows.sh
 . ../bench/rows.sh
+. ../net/netem.sh
 
 # shellcheck disable=SC2034 # every_round looks at it
 rounds=${TERN_SET_BENCH_ROUNDS:-1}
@@ -41,18 +42,18 @@ for path in "${paths[@]}"; do
 done
 
 # Between the two hosts comes r, which routes, and answers for both in ARP. A bridge would leave
-# packets to their sockets, and TCP would wait for those that the queue holds. They are packets
-# as on a wire, not GSO's large ones.
+# packets to their sockets, and TCP would wait for those that the queue holds.
 routed()
 {
 	local host addr to
 
-	ip netns add r
 	before_exit() { ip netns delete r; }
-	# a namespace without any address takes each other one for a broadcast
-	in_r ip link set lo up
+	for host in r a b; do
+		ip netns add $host
+		# a namespace without any address takes each other one for a broadcast
+		ip -n $host link set lo up
+	done
 	in_r sysctl -q net.ipv4.ip_forward=1
-	in_a ip link delete v0a
 	for host in a b; do
 		addr=$IP_A to=$IP_B
 		[ $host = a ] || addr=$IP_B to=$IP_A
@@ -61,10 +62,11 @@ routed()
 		in_r ip link set "r_$host" up
 		in_r ip route add "$addr" dev "r_$host"
 		in_r sysctl -q "net.ipv4.conf.r_$host.proxy_arp=1"
-		ip -n $host link set "v0$host" gso_max_segs 1 up
+		ip -n $host link set "v0$host" up
 		ip -n $host addr add "$addr/32" dev "v0$host"
 		ip -n $host route add "$to" dev "v0$host"
 	done
+	packets_as_on_a_wire
 }
 in_r() { ip netns exec r "$@"; }
 
@@ -143,7 +145,6 @@ measure()
 
 modprobe -a tcp_bbr tcp_dctcp
 sysctl -q net.ipv4.tcp_allowed_congestion_control="cubic bbr dctcp"
-wires_up
 routed
 up tern
 where=veth drive_up
