@@ -8,15 +8,6 @@
  */
 #include "fpdu_tx.h"
 
-/* only markers depend on where the next byte is */
-static void move_on(struct tern_fpdu_tx *tx, u32 len)
-{
-	if (!tx->markers)
-		return;
-	tx->pos = (tx->pos + len) & (TERN_MARKER_SPACING - 1);
-	tx->fpdu_off += len;
-}
-
 static void write_marker(u8 *out, u32 fpduptr)
 {
 	put_unaligned_be16(0, out);
@@ -28,7 +19,7 @@ static u32 put_marker(struct tern_fpdu_tx *tx, u8 *out)
 	if (!tx->markers || tx->pos)
 		return 0;
 	write_marker(out, tx->fpdu_off);
-	move_on(tx, TERN_MARKER_SIZE);
+	tern_fpdu_tx_move_on(tx, TERN_MARKER_SIZE);
 	return TERN_MARKER_SIZE;
 }
 
@@ -63,21 +54,21 @@ static bool completes(const struct tern_tx_msg *msg, u32 payload)
  * Most headers are a tagged or an untagged one alone: the compiler copies a constant length
  * by itself. The CRC field will take the 4 bytes that are too much for a tagged one.
  */
-static __always_inline void copy_hdr(const struct tern_tx_msg *msg, u8 *hdr)
+static __always_inline void copy_hdr(const struct tern_tx_msg *msg, bool plain, u8 *hdr)
 {
 	static_assert(sizeof(struct tern_ddp_untagged) <=
 		      sizeof(struct tern_ddp_tagged) + TERN_FPDU_CRC_SIZE);
 
-	if (msg->hdr_len <= sizeof(struct tern_ddp_untagged))
+	if (plain)
 		memcpy(hdr, msg->hdr, sizeof(struct tern_ddp_untagged));
 	else
 		memcpy(hdr, msg->hdr, msg->hdr_len);
 }
 
 /* set what differs between segments: L, TO or MO (RFC 5041 5.2), and the tail */
-static __always_inline u32 write_hdr(const struct tern_tx_msg *msg, u8 *hdr)
+static __always_inline u32 write_hdr(const struct tern_tx_msg *msg, bool plain, u8 *hdr)
 {
-	copy_hdr(msg, hdr);
+	copy_hdr(msg, plain, hdr);
 	if (msg->last_begun)
 		hdr[0] |= TERN_DDP_LAST;
 	if (hdr[0] & TERN_DDP_TAGGED) {
@@ -88,7 +79,7 @@ static __always_inline u32 write_hdr(const struct tern_tx_msg *msg, u8 *hdr)
 		put_unaligned_be32(msg->sent,
 				   hdr + offsetof(struct tern_ddp_untagged, mo));
 	}
-	if (!tern_tx_msg_at_tail(msg))
+	if (plain || !tern_tx_msg_at_tail(msg))
 		return msg->hdr_len;
 	memcpy(hdr + msg->hdr_len, msg->tail, msg->tail_len);
 	return msg->hdr_len + msg->tail_len;
@@ -108,23 +99,38 @@ static u32 split_head(const struct tern_fpdu_tx *tx, u8 *head, u32 len)
 
 /* ULPDU_Length and headers; Return: their bytes */
 static __always_inline u32 write_head(const struct tern_fpdu_tx *tx,
-				      const struct tern_tx_msg *msg, u8 *out)
+				      const struct tern_tx_msg *msg, bool plain, u8 *out)
 {
 	put_unaligned_be16((u16)tx->ulpdu_len, out);
-	return TERN_FPDU_LEN_SIZE + write_hdr(msg, out + TERN_FPDU_LEN_SIZE);
+	return TERN_FPDU_LEN_SIZE + write_hdr(msg, plain, out + TERN_FPDU_LEN_SIZE);
 }
 
-static noinline u32 write_marked_head(struct tern_fpdu_tx *tx,
-				      const struct tern_tx_msg *msg, u8 *out)
+static u32 write_marked_head(struct tern_fpdu_tx *tx, const struct tern_tx_msg *msg, u8 *out)
 {
 	u32 front, len;
 
 	tx->fpdu_off = 0;
 	front = put_marker(tx, out);
 	tx->fpdu_off = 0;
-	len = split_head(tx, out + front, write_head(tx, msg, out + front));
-	move_on(tx, len);
+	len = split_head(tx, out + front, write_head(tx, msg, false, out + front));
+	tern_fpdu_tx_move_on(tx, len);
 	return front + len;
+}
+
+static noinline u32 begin_other(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg, u8 *out)
+{
+	u32 len = tx->markers ? write_marked_head(tx, msg, out) :
+				write_head(tx, msg, false, out);
+
+	msg->sent += tx->left;
+	return len;
+}
+
+/* most FPDUs: no marker, no RDMAP header, no tail */
+static bool is_plain(const struct tern_fpdu_tx *tx, const struct tern_tx_msg *msg)
+{
+	return !tx->markers && !msg->tail_len &&
+	       msg->hdr_len <= sizeof(struct tern_ddp_untagged);
 }
 
 u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
@@ -134,14 +140,16 @@ u32 tern_fpdu_tx_begin(struct tern_fpdu_tx *tx, struct tern_tx_msg *msg,
 
 	tx->crc_state = ~0U;
 	msg->last_begun = completes(msg, tx->left);
-	len = tx->markers ? write_marked_head(tx, msg, out) : write_head(tx, msg, out);
+	if (!is_plain(tx, msg))
+		return begin_other(tx, msg, out);
+	len = write_head(tx, msg, true, out);
 	msg->sent += tx->left;
 	return len;
 }
 
 u32 tern_fpdu_tx_marked(struct tern_fpdu_tx *tx, u32 len, u8 *out)
 {
-	move_on(tx, len);
+	tern_fpdu_tx_move_on(tx, len);
 	return put_marker(tx, out);
 }
 
@@ -152,27 +160,6 @@ u32 tern_fpdu_tx_pad(struct tern_fpdu_tx *tx, u8 *out)
 	if (!n)
 		return 0;
 	memset(out, 0, n);
-	move_on(tx, n);
+	tern_fpdu_tx_move_on(tx, n);
 	return n + put_marker(tx, out + n);
-}
-
-void tern_fpdu_tx_sum(struct tern_fpdu_tx *tx, const u8 *data, u32 len)
-{
-	tx->crc_state = crc32c(tx->crc_state, data, len);
-}
-
-u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out)
-{
-	put_unaligned_le32(tx->crc ? ~tx->crc_state : 0, out);
-	move_on(tx, TERN_FPDU_CRC_SIZE);
-	return TERN_FPDU_CRC_SIZE;
-}
-
-u32 tern_fpdu_tx_finish(struct tern_fpdu_tx *tx, u8 *fpdu, u32 len)
-{
-	if (tern_fpdu_pad(tx->ulpdu_len))
-		len += tern_fpdu_tx_pad(tx, fpdu + len);
-	if (tx->crc)
-		tern_fpdu_tx_sum(tx, fpdu, len);
-	return len + tern_fpdu_tx_end(tx, fpdu + len);
 }

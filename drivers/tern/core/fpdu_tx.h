@@ -99,6 +99,9 @@ static inline u32 tern_fpdu_mulpdu_long(u32 emss, bool markers, u32 payload)
 {
 	u32 mulpdu = payload + (u32)sizeof(struct tern_ddp_untagged);
 
+	/* tern_fpdu_mulpdu() is at most @emss, or TERN_MULPDU_MIN */
+	if (mulpdu >= max_t(u32, emss, TERN_MULPDU_MIN))
+		return mulpdu;
 	return max(mulpdu, tern_fpdu_mulpdu(emss, markers));
 }
 
@@ -129,6 +132,15 @@ static inline u32 tern_fpdu_tx_run(const struct tern_fpdu_tx *tx)
 	if (!tx->markers)
 		return tx->left;
 	return min(tx->left, TERN_MARKER_SPACING - tx->pos);
+}
+
+/* @len bytes were written; only markers depend on where the next byte is */
+static inline void tern_fpdu_tx_move_on(struct tern_fpdu_tx *tx, u32 len)
+{
+	if (!tx->markers)
+		return;
+	tx->pos = (tx->pos + len) & (TERN_MARKER_SPACING - 1);
+	tx->fpdu_off += len;
 }
 
 /* for tern_fpdu_tx_payload() */
@@ -163,7 +175,10 @@ u32 tern_fpdu_tx_pad(struct tern_fpdu_tx *tx, u8 *out);
  * @data: the next bytes as sent, from begin()'s first to pad()'s last
  * @len: bytes
  */
-void tern_fpdu_tx_sum(struct tern_fpdu_tx *tx, const u8 *data, u32 len);
+static inline void tern_fpdu_tx_sum(struct tern_fpdu_tx *tx, const u8 *data, u32 len)
+{
+	tx->crc_state = crc32c(tx->crc_state, data, len);
+}
 
 /**
  * tern_fpdu_tx_end() - write the CRC field
@@ -172,7 +187,12 @@ void tern_fpdu_tx_sum(struct tern_fpdu_tx *tx, const u8 *data, u32 len);
  *
  * Return: TERN_FPDU_CRC_SIZE.
  */
-u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out);
+static inline u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out)
+{
+	put_unaligned_le32(tx->crc ? ~tx->crc_state : 0, out);
+	tern_fpdu_tx_move_on(tx, TERN_FPDU_CRC_SIZE);
+	return TERN_FPDU_CRC_SIZE;
+}
 
 /**
  * tern_fpdu_tx_finish() - pad(), sum() and end() of an FPDU in contiguous memory
@@ -182,7 +202,14 @@ u32 tern_fpdu_tx_end(struct tern_fpdu_tx *tx, u8 *out);
  *
  * Return: bytes of the FPDU.
  */
-u32 tern_fpdu_tx_finish(struct tern_fpdu_tx *tx, u8 *fpdu, u32 len);
+static inline u32 tern_fpdu_tx_finish(struct tern_fpdu_tx *tx, u8 *fpdu, u32 len)
+{
+	if (tern_fpdu_pad(tx->ulpdu_len))
+		len += tern_fpdu_tx_pad(tx, fpdu + len);
+	if (tx->crc)
+		tern_fpdu_tx_sum(tx, fpdu, len);
+	return len + tern_fpdu_tx_end(tx, fpdu + len);
+}
 
 /* is the next segment the tail? It follows the payload, or is the only one */
 static inline bool tern_tx_msg_at_tail(const struct tern_tx_msg *msg)
