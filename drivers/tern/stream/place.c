@@ -69,9 +69,10 @@ static u32 next_piece(struct tern_rx *rx, struct payload *p, const u8 **data)
 		return 0;
 	if (!p->run)
 		next_run(rx, p);
+	tern_skb_cursor_fill(&rx->payload);
 	*data = rx->payload.data;
 	n = min(p->run, rx->payload.left);
-	tern_skb_cursor_advance(&rx->payload, n);
+	tern_skb_cursor_step(&rx->payload, n);
 	p->left -= n;
 	p->run -= n;
 	return n;

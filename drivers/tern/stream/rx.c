@@ -246,6 +246,8 @@ static noinline bool pass_pieces(struct tern_rx *rx, struct tern_fpdu *f, int *t
 		tern_fpdu_rx_verify(&rx->fpdu, f, at->data, n);
 		tern_skb_cursor_step(at, n);
 		left -= n;
+		if (left)
+			tern_skb_cursor_fill(at);
 	}
 	*term = tern_fpdu_rx_finish(&rx->fpdu, f);
 	return !left;
@@ -344,6 +346,7 @@ static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 
 		if (!tern_skb_cursor_is_at(&rx->at, TCP_SKB_CB(skb)->seq + offset + used))
 			tern_skb_cursor_start(&rx->at, &s->sock->sk->sk_receive_queue,
 					      skb, offset + used);
+		tern_skb_cursor_fill(&rx->at);
 		ret = next_fpdu(s);
 		if (!ret)
 			break;
@@ -352,6 +355,7 @@ static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 
 			used += pass_handled(rx, len - used);
 		}
 	}
+	tern_skb_cursor_park(&rx->at);
 	return used;
 }
 

@@ -15,11 +15,25 @@ static void set_piece(struct tern_skb_cursor *c, const void *data, u32 len)
 	c->left = len - n;
 }
 
+/* skip the fragments that lie wholly before the position */
+static noinline void skip_frags(struct tern_skb_cursor *c)
+{
+	const struct skb_shared_info *info = skb_shinfo(c->skb);
+	u32 i, ahead = c->ahead, nr = info->nr_frags;
+
+	for (i = 0; i < nr && ahead >= skb_frag_size(&info->frags[i]); i++)
+		ahead -= skb_frag_size(&info->frags[i]);
+	c->ahead = ahead;
+	c->frag = i;
+}
+
 static void enter_skb(struct tern_skb_cursor *c, struct sk_buff *skb)
 {
 	c->skb = skb;
 	c->frag = 0;
 	set_piece(c, skb->data, skb_headlen(skb));
+	if (c->ahead)
+		skip_frags(c);
 }
 
 /*
@@ -36,6 +50,12 @@ static bool can_follow(const struct tern_skb_cursor *c)
 	return c->frag == info->nr_frags || !skb_frag_is_net_iov(&info->frags[c->frag]);
 }
 
+/* skb_frag_address() of what has a page, as all but a net_iov do */
+static const u8 *frag_data(const skb_frag_t *frag)
+{
+	return page_address(skb_frag_page(frag)) + skb_frag_off(frag);
+}
+
 /*
  * A sender's pages are often adjacent: one piece of several fragments costs one
  * checksum and one copy. Return: bytes of the next fragments that follow @end in memory.
@@ -43,17 +63,18 @@ static bool can_follow(const struct tern_skb_cursor *c)
 static u32 join_frags(struct tern_skb_cursor *c, const u8 *end)
 {
 	const struct skb_shared_info *info = skb_shinfo(c->skb);
-	u32 len = 0;
+	u32 i, nr = info->nr_frags;
+	const u8 *at = end;
 
-	while (c->frag < info->nr_frags) {
-		const skb_frag_t *frag = &info->frags[c->frag];
+	for (i = c->frag; i < nr; i++) {
+		const skb_frag_t *frag = &info->frags[i];
 
-		if (skb_frag_is_net_iov(frag) || skb_frag_address(frag) != end + len)
+		if (skb_frag_is_net_iov(frag) || frag_data(frag) != at)
 			break;
-		len += skb_frag_size(frag);
-		c->frag++;
+		at += skb_frag_size(frag);
 	}
-	return len;
+	c->frag = i;
+	return at - end;
 }
 
 /* without kmap(): 64-bit kernels have no high memory */
@@ -67,7 +88,7 @@ static bool next_frag(struct tern_skb_cursor *c)
 	if (c->frag == info->nr_frags)
 		return false;
 	frag = &info->frags[c->frag++];
-	data = skb_frag_address(frag);
+	data = frag_data(frag);
 	len = skb_frag_size(frag);
 	set_piece(c, data, len + join_frags(c, data + len));
 	return true;
@@ -135,7 +156,8 @@ u32 tern_skb_cursor_copy(const struct tern_skb_cursor *c, void *buf, u32 len)
 
 		memcpy(buf + done, at.data, n);
 		done += n;
-		tern_skb_cursor_advance(&at, n);
+		tern_skb_cursor_step(&at, n);
+		tern_skb_cursor_fill(&at);
 	}
 	return done;
 }

@@ -6,7 +6,8 @@
  * and several buffers. The receive engine reads ahead with a copy of its cursor before
  * any byte is consumed.
  *
- * A cursor is good only while the socket lock is held and its buffer is in the queue.
+ * A cursor is good only while the socket lock is held and its buffer is in the queue: it is
+ * parked before TCP frees what was consumed.
  */
 #ifndef TERN_SKB_CURSOR_H
 #define TERN_SKB_CURSOR_H
@@ -19,8 +20,8 @@
  * @root: buffer of @queue, or NULL: no position
  * @skb: @root, or a member of its frag_list
  * @data: the next byte
- * @left: contiguous bytes at @data; 0 only at the end of the queue, and before bytes
- *	that cannot be read in place: see can_follow()
+ * @left: contiguous bytes at @data; 0 after tern_skb_cursor_fill() only at the end of the
+ *	queue, and before bytes that cannot be read in place: see can_follow()
  * @frag: the next fragment of @skb
  * @ahead: bytes between the next piece of @root and the position
  * @seq: TCP sequence number of the next byte
@@ -52,6 +53,13 @@ static inline void tern_skb_cursor_reset(struct tern_skb_cursor *c)
 	c->root = NULL;
 }
 
+/* the buffers before the position may go: with no bytes at hand it is in one of them */
+static inline void tern_skb_cursor_park(struct tern_skb_cursor *c)
+{
+	if (!c->left)
+		tern_skb_cursor_reset(c);
+}
+
 /* is @seq the TCP sequence number of the next byte? */
 static inline bool tern_skb_cursor_is_at(const struct tern_skb_cursor *c, u32 seq)
 {
@@ -61,8 +69,18 @@ static inline bool tern_skb_cursor_is_at(const struct tern_skb_cursor *c, u32 se
 /* Return: bytes from the cursor to the end of the queue, readable or not */
 u32 tern_skb_cursor_avail(const struct tern_skb_cursor *c);
 
-/* go to the next contiguous bytes; for tern_skb_cursor_step() */
+/* for tern_skb_cursor_fill() */
 void tern_skb_cursor_next(struct tern_skb_cursor *c);
+
+/*
+ * Go to the next piece if this one is used up: before each look at @data and @left but the
+ * first one after tern_skb_cursor_start().
+ */
+static inline void tern_skb_cursor_fill(struct tern_skb_cursor *c)
+{
+	if (!c->left)
+		tern_skb_cursor_next(c);
+}
 
 /* move forward by @n of the contiguous bytes */
 static inline void tern_skb_cursor_step(struct tern_skb_cursor *c, u32 n)
@@ -70,8 +88,6 @@ static inline void tern_skb_cursor_step(struct tern_skb_cursor *c, u32 n)
 	c->data += n;
 	c->left -= n;
 	c->seq += n;
-	if (!c->left)
-		tern_skb_cursor_next(c);
 }
 
 /**
@@ -84,14 +100,17 @@ static inline void tern_skb_cursor_step(struct tern_skb_cursor *c, u32 n)
  */
 static inline bool tern_skb_cursor_advance(struct tern_skb_cursor *c, u32 len)
 {
-	for (;;) {
-		u32 n = min(len, c->left);
+	while (len) {
+		u32 n;
 
+		tern_skb_cursor_fill(c);
+		n = min(len, c->left);
+		if (!n)
+			return false;
 		tern_skb_cursor_step(c, n);
 		len -= n;
-		if (!len || !c->left)
-			return !len;
 	}
+	return true;
 }
 
 /* copy up to @len bytes without moving; Return: bytes copied, less if that is all */

@@ -12,10 +12,12 @@
 
 #define skb_frag_t	struct skb_frag
 
+struct page;
 struct sk_buff;
 
 struct skb_frag {
-	u8 *address;	/* NULL: a net_iov */
+	u8 *page;	/* its first byte; NULL: a net_iov */
+	u32 off;
 	u32 size;
 };
 
@@ -51,9 +53,19 @@ static inline u32 skb_headlen(const struct sk_buff *skb)
 	return skb->len - skb->data_len;
 }
 
-static inline void *skb_frag_address(const skb_frag_t *frag)
+static inline struct page *skb_frag_page(const skb_frag_t *frag)
 {
-	return frag->address;
+	return (struct page *)frag->page;
+}
+
+static inline u8 *page_address(struct page *page)
+{
+	return (u8 *)page;
+}
+
+static inline u32 skb_frag_off(const skb_frag_t *frag)
+{
+	return frag->off;
 }
 
 static inline u32 skb_frag_size(const skb_frag_t *frag)
@@ -68,7 +80,7 @@ static inline bool skb_frags_readable(const struct sk_buff *skb)
 
 static inline bool skb_frag_is_net_iov(const skb_frag_t *frag)
 {
-	return !frag->address;
+	return !frag->page;
 }
 
 static inline struct sk_buff *skb_peek_next(struct sk_buff *skb,
