@@ -306,16 +306,16 @@ static int handle_fpdu(struct tern_stream *s)
 	return ret;
 }
 
-/* Return: as handle_fpdu() */
-static int next_fpdu(struct tern_stream *s)
+/* @len: bytes of the buffer that are left. Return: as handle_fpdu(), for one or more FPDUs */
+static int next_fpdus(struct tern_stream *s, u32 len)
 {
 	struct tern_rx *rx = &s->rx;
-	int ret = 0;
+	u32 taken = 0;
 
 	/* most messages are one FPDU, for which a call would be too much */
 	if (rx->at.left >= rx->series.total)
-		ret = tern_rx_take_next(s);
-	return ret ?: handle_fpdu(s);
+		taken = tern_rx_take_series(s, len);
+	return taken ?: handle_fpdu(s);
 }
 
 /* Return: how many of @len bytes are of an FPDU that was handled */
@@ -347,7 +347,7 @@ static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 
 			tern_skb_cursor_start(&rx->at, &s->sock->sk->sk_receive_queue,
 					      skb, offset + used);
 		tern_skb_cursor_fill(&rx->at);
-		ret = next_fpdu(s);
+		ret = next_fpdus(s, len - used);
 		if (!ret)
 			break;
 		if (ret > 0) {

@@ -42,7 +42,9 @@ void tern_rx_expect(struct tern_stream *s, const struct tern_fpdu *f)
 	if (rx->fpdu.markers || rx->fence || s->agree.hello.state != TERN_HELLO_OVER)
 		return;
 	rx->sink = sink(s, &left);
-	tern_series_begin(&rx->series, f->hdr, &rx->seg, left);
+	/* else the next one is the last, or too long */
+	if (left > rx->seg.len)
+		tern_series_begin(&rx->series, f->hdr, &rx->seg, left);
 }
 
 /* before the CRC is: a list that is not open would be checked here, and might fail */
@@ -62,7 +64,11 @@ static bool place(struct tern_stream *s, const u8 *fpdu)
 		seg->mo += seg->len;
 	if (!rx->sink) {
 		rx->whole = fpdu;
-		return tern_place_write(s) == TERN_TERM_NONE;
+		if (tern_place_write(s) == TERN_TERM_NONE)
+			return true;
+		/* it may be tried again */
+		seg->to -= seg->len;
+		return false;
 	}
 	trace_tern_place(s->qpn, 0, seg->tagged ? seg->to : seg->mo, seg->len);
 	tern_sgl_write_open(&rx->slot, rx->sink, fpdu + TERN_FPDU_LEN_SIZE + seg->hdr_len,
@@ -82,10 +88,10 @@ static void advance(struct tern_stream *s)
 	if (!rx->sink)
 		rx->write_len += seg->len;
 	else if (rx->sink != &rx->sgl)
-		tern_readq_out_first(&s->readq)->open.got += seg->len;
+		container_of(rx->sink, struct tern_read_out, sgl)->open.got += seg->len;
 }
 
-int tern_rx_take_next(struct tern_stream *s)
+static bool take_next(struct tern_stream *s)
 {
 	struct tern_rx *rx = &s->rx;
 	const u8 *fpdu = rx->at.data;
@@ -93,11 +99,25 @@ int tern_rx_take_next(struct tern_stream *s)
 
 	if (!tern_series_is_next(&rx->series, fpdu, rx->at.left) || !has_sink(rx) ||
 	    !tern_fpdu_rx_is_good(&rx->fpdu, fpdu, total) || !place(s, fpdu))
-		return 0;
+		return false;
 	trace_tern_fpdu_rx(s->qpn, rx->seg.opcode, rx->seg.hdr_len + rx->seg.len, false);
 	advance(s);
 	tern_skb_cursor_step(&rx->at, total);
-	tern_stat_inc(s->stats, RX_FPDU);
-	tern_stat_add(s->stats, RX_BYTES, total);
-	return (int)total;
+	return true;
+}
+
+u32 tern_rx_take_series(struct tern_stream *s, u32 len)
+{
+	u32 total = s->rx.series.total, fpdus = 0, bytes = 0;
+
+	while (bytes < len && take_next(s)) {
+		tern_skb_cursor_fill(&s->rx.at);
+		fpdus++;
+		bytes += total;
+	}
+	if (!fpdus)
+		return 0;
+	tern_stat_add(s->stats, RX_FPDU, fpdus);
+	tern_stat_add(s->stats, RX_BYTES, bytes);
+	return bytes;
 }

@@ -18,13 +18,14 @@ struct tern_stream;
 void tern_rx_expect(struct tern_stream *s, const struct tern_fpdu *f);
 
 /**
- * tern_rx_take_next() - take the FPDU at the cursor if it is what is expected
+ * tern_rx_take_series() - take the FPDUs at the cursor that are what is expected
  * @s: stream
+ * @len: stop after this many bytes; the last FPDU may go beyond them
  *
  * What is not, or fails in any way, changes nothing: the long way finds out why.
  *
- * Context: the socket lock and rcu_read_lock() are held. Return: bytes of the FPDU, or 0.
+ * Context: the socket lock and rcu_read_lock() are held. Return: bytes of the FPDUs taken.
  */
-int tern_rx_take_next(struct tern_stream *s);
+u32 tern_rx_take_series(struct tern_stream *s, u32 len);
 
 #endif /* TERN_RX_SERIES_H */
