@@ -4,13 +4,11 @@
 #include "sgl.h"
 
 #include <linux/errno.h>
-#include <linux/rcupdate.h>
 
 #include "core/term.h"
 #include "map.h"
 #include "scope.h"
 #include "slot.h"
-#include "stags.h"
 
 static int to_errno(int term)
 {
@@ -36,38 +34,37 @@ static bool is_kva(const struct tern_scope *scope, const struct tern_sge *sge)
 }
 
 /* check the whole element, so that no later byte of it can wrap */
-static int check_element(const struct tern_mem_map *map, const struct tern_mem_view *view,
-			 const struct tern_sge *sge, u32 use)
+static inline int check_element(const struct tern_mem_map *map,
+				const struct tern_mem_view *view,
+				const struct tern_sge *sge, u32 use)
 {
+	u32 access = use == TERN_USE_LOCAL_WRITE ? TERN_ACCESS_LOCAL_WRITE : 0;
+
 	/* a window has a remote key only */
 	if (map->valid && map->window)
 		return -EINVAL;
+	if (tern_mem_allows(view, access, sge->addr, sge->length))
+		return 0;
 	return to_errno(tern_mem_check(view, use, sge->addr, sge->length));
 }
 
-static int check_one(const struct tern_scope *scope,
+static int check_one(const struct tern_scope *scope, struct tern_mem_slot *slot,
 		     const struct tern_sge *sge, u32 use)
 {
-	struct tern_mem_view view;
-	struct tern_mem_map map;
-
 	if (!sge->length || is_kva(scope, sge))
 		return 0;
-	tern_mem_find(scope->keys, sge->lkey, &map);
-	tern_mem_view(&map, scope->pd, 0, &view);
-	return check_element(&map, &view, sge, use);
+	tern_mem_peek(slot, scope, sge->lkey, 0);
+	return check_element(&slot->map, &slot->view, sge, use);
 }
 
-int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
-		   u32 n, u32 use)
+int tern_sgl_check(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		   const struct tern_sge *sge, u32 n, u32 use)
 {
 	int ret = 0;
 	u32 i;
 
-	rcu_read_lock();
 	for (i = 0; i < n && !ret; i++)
-		ret = check_one(scope, &sge[i], use);
-	rcu_read_unlock();
+		ret = check_one(scope, slot, &sge[i], use);
 	return ret;
 }
 

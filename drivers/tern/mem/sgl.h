@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The tern authors */
 /*
  * Local scatter/gather lists: checking them, and copying between them and
- * linear memory. Each section under rcu_read_lock() checks each STag again, so one that
- * was revoked since the last section is never used.
+ * linear memory. An STag that work requests can revoke is looked up for each copy, another one
+ * again after any was removed from the table: see slot.h.
  */
 #ifndef TERN_SGL_H
 #define TERN_SGL_H
@@ -20,17 +20,18 @@ struct tern_scope;
 /**
  * tern_sgl_check() - does all of this list allow @use?
  * @scope: keys that the list may name
+ * @slot: of the engine that executes the request
  * @sge: list, a private copy
  * @n: elements
  * @use: TERN_USE_LOCAL_READ or TERN_USE_LOCAL_WRITE
  *
  * Elements of length 0 are good whatever their key.
  *
- * Context: any. Return: 0; -EINVAL unknown or invalidated key, -EPERM foreign
+ * Context: as tern_mem_peek(). Return: 0; -EINVAL unknown or invalidated key, -EPERM foreign
  * PD, -EACCES missing right, -ERANGE out of bounds.
  */
-int tern_sgl_check(const struct tern_scope *scope, const struct tern_sge *sge,
-		   u32 n, u32 use);
+int tern_sgl_check(const struct tern_scope *scope, struct tern_mem_slot *slot,
+		   const struct tern_sge *sge, u32 n, u32 use);
 
 /**
  * struct tern_sgl - a list and a position in it

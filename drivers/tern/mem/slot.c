@@ -28,6 +28,18 @@ static void unlock_copying(struct tern_mem *mem)
 	read_unlock_bh(&mem->copying);
 }
 
+static void fill(struct tern_mem_slot *slot, struct tern_mem *mem,
+		 const struct tern_scope *scope, u32 stag, u64 stream)
+{
+	slot->mem = mem;
+	slot->list = NULL;
+	slot->stag = stag;
+	slot->pd = scope->pd;
+	slot->stream = stream;
+	tern_mem_get(mem, stag, &slot->map);
+	tern_mem_view(&slot->map, scope->pd, stream, &slot->view);
+}
+
 void tern_mem_find_slot(struct tern_mem_slot *slot, const struct tern_scope *scope,
 			u32 stag, u64 stream)
 {
@@ -36,13 +48,17 @@ void tern_mem_find_slot(struct tern_mem_slot *slot, const struct tern_scope *sco
 	slot->locked = mem && may_change(mem);
 	if (slot->locked)
 		lock_copying(mem);
-	slot->mem = mem;
-	slot->list = NULL;
-	slot->stag = stag;
-	slot->pd = scope->pd;
-	slot->stream = stream;
-	tern_mem_get(mem, stag, &slot->map);
-	tern_mem_view(&slot->map, scope->pd, stream, &slot->view);
+	fill(slot, mem, scope, stag, stream);
+}
+
+void tern_mem_peek_slot(struct tern_mem_slot *slot, const struct tern_scope *scope,
+			u32 stag, u64 stream)
+{
+	struct tern_mem *mem = tern_mem_lookup(scope->keys, stag);
+
+	fill(slot, mem, scope, stag, stream);
+	if (mem && may_change(mem))
+		slot->mem = NULL;
 }
 
 void tern_mem_unlock_slot(struct tern_mem_slot *slot)

@@ -34,6 +34,7 @@ static const struct rhashtable_params table_params = {
 
 int tern_mem_table_init(struct tern_mem_table *t)
 {
+	atomic64_set(&t->removals, 0);
 	return rhashtable_init(&t->ht, &table_params);
 }
 
@@ -65,6 +66,8 @@ void tern_mem_unlist(struct tern_mem_table *t, struct tern_mem *mem)
 {
 	WARN_ON_ONCE(!mem->closed);
 	rhashtable_remove_fast(&t->ht, &mem->node, table_params);
+	/* a reader that sees the new count does not find the entry; the grace period begins later */
+	atomic64_inc_return_release(&t->removals);
 }
 
 struct tern_mem *tern_mem_lookup(struct tern_mem_table *t, u32 stag)

@@ -9,14 +9,21 @@
 #ifndef TERN_STAGS_H
 #define TERN_STAGS_H
 
+#include <linux/atomic.h>
 #include <linux/rhashtable-types.h>
 #include <linux/types.h>
 
 struct tern_mem;
 struct tern_mem_map;
 
+/**
+ * struct tern_mem_table - the STags of a device
+ * @ht: entries by index
+ * @removals: entries taken out so far: what was found before the last one may be gone
+ */
 struct tern_mem_table {
 	struct rhashtable ht;
+	atomic64_t removals;
 };
 
 int tern_mem_table_init(struct tern_mem_table *t);
@@ -40,6 +47,21 @@ int tern_mem_insert(struct tern_mem_table *t, struct tern_mem *mem);
  * and the pages of a region, must stay until then. Context: process.
  */
 void tern_mem_unlist(struct tern_mem_table *t, struct tern_mem *mem);
+
+/**
+ * tern_mem_removals() - may what was found in another section still be used?
+ * @t: the device's table
+ *
+ * Yes, if the answer is as before that search. A section under rcu_read_lock() that does not
+ * see the count of a removal is one that the grace period after that removal waits for.
+ *
+ * Context: rcu_read_lock() held, before the first search of the section. Return: how many
+ * entries were removed.
+ */
+static inline u64 tern_mem_removals(const struct tern_mem_table *t)
+{
+	return atomic64_read_acquire(&t->removals);
+}
 
 /**
  * tern_mem_find() - what does an STag open now?

@@ -367,7 +367,7 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 	u32 used;
 
 	rcu_read_lock();
-	tern_mem_slot_reset(&s->rx.slot);
+	tern_mem_slot_enter(&s->rx.slot, s->scope.keys);
 	used = take_skb(s, skb, offset, len);
 	rcu_read_unlock();
 	return used;

@@ -314,21 +314,22 @@ static u32 qp_rights(const struct tern_stream *s)
 /* RFC 5040 7.2(4), RFC 7306 8.2; the Response checks again */
 static int check_source(struct tern_stream *s, const struct tern_read_in *rd)
 {
+	bool atomic = rd->kind == TERN_OPEN_ATOMIC;
+	struct tern_mem_slot *slot = &s->rx.slot;
 	struct tern_mem_view view;
-	struct tern_mem_map map;
-	int term;
 
 	if (!rd->src.length)
 		return TERN_TERM_NONE;
-	rcu_read_lock();
-	tern_mem_find(s->scope.keys, rd->src.lkey, &map);
-	tern_mem_view_atomic(&map, s->scope.pd, s->scope.stream, &view);
+	tern_mem_peek(slot, &s->scope, rd->src.lkey, s->scope.stream);
+	view = slot->view;
 	view.access &= qp_rights(s);
-	term = tern_mem_check(&view, rd->kind == TERN_OPEN_ATOMIC ? TERN_USE_ATOMIC :
-								    TERN_USE_READ_SRC,
+	if (!atomic && tern_mem_allows(&view, TERN_ACCESS_REMOTE_READ, rd->src.addr,
+				       rd->src.length))
+		return TERN_TERM_NONE;
+	if (atomic)
+		view.skew = tern_mem_skew(&slot->map);
+	return tern_mem_check(&view, atomic ? TERN_USE_ATOMIC : TERN_USE_READ_SRC,
 			      rd->src.addr, rd->src.length);
-	rcu_read_unlock();
-	return term;
 }
 
 /* a Request, in the order of its arrival: RFC 7306 7 */

@@ -354,7 +354,7 @@ static enum tern_tx_result send_all(struct tern_stream *s, u32 *bursts)
 				return TERN_TX_IDLE;
 			}
 			rcu_read_lock();
-			tern_mem_slot_reset(&tx->slot);
+			tern_mem_slot_enter(&tx->slot, s->scope.keys);
 			more = fill_burst(s);
 			rcu_read_unlock();
 			if (more < 0)

@@ -234,7 +234,7 @@ static noinline bool start_request(struct tern_stream *s)
 	/* after the peer's FIN no Response comes: the flush completes this */
 	if (s->rx.eof || tern_readq_out_full(&s->readq))
 		return stall_queue(s);
-	if (tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
+	if (tern_sgl_check(&s->scope, &s->tx.slot, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_WRITE))
 		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
 	if (wqe->row->atomic)
@@ -259,7 +259,7 @@ static bool start_payload(struct tern_stream *s)
 	struct tern_wqe *wqe = &s->tx.wqe;
 
 	if (must_check_first(&s->tx) &&
-	    tern_sgl_check(&s->scope, wqe->sge, wqe->num_sge,
+	    tern_sgl_check(&s->scope, &s->tx.slot, wqe->sge, wqe->num_sge,
 			   TERN_USE_LOCAL_READ))
 		return sq_entry_failed(s, IB_WC_LOC_PROT_ERR);
 	build_wqe_msg(s);

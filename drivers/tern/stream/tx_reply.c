@@ -16,6 +16,19 @@
 #include "stream.h"
 #include "tx_msg.h"
 
+/* the peer may read what is left of @sgl */
+static bool may_read(const struct tern_mem_view *view, const struct tern_sgl *sgl)
+{
+	return tern_mem_allows(view, TERN_ACCESS_REMOTE_READ, tern_sgl_addr(sgl),
+			       sgl->sge->length - sgl->off);
+}
+
+static int why_not(const struct tern_mem_view *view, const struct tern_sgl *sgl)
+{
+	return tern_mem_check(view, TERN_USE_READ_SRC, tern_sgl_addr(sgl),
+			      sgl->sge->length - sgl->off);
+}
+
 int tern_tx_read_response(struct tern_stream *s, u8 *dst, u32 len)
 {
 	struct tern_mem_slot *slot = &s->tx.slot;
@@ -23,8 +36,7 @@ int tern_tx_read_response(struct tern_stream *s, u8 *dst, u32 len)
 	int term;
 
 	tern_mem_open(slot, &s->scope, sgl->sge->lkey, s->scope.stream);
-	term = tern_mem_check(&slot->view, TERN_USE_READ_SRC, tern_sgl_addr(sgl),
-			      sgl->sge->length - sgl->off);
+	term = may_read(&slot->view, sgl) ? TERN_TERM_NONE : why_not(&slot->view, sgl);
 	if (term == TERN_TERM_NONE) {
 		sgl->open = true;
 		slot->list = sgl;

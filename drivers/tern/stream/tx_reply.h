@@ -25,7 +25,7 @@ bool tern_tx_start_response(struct tern_stream *s);
  * @dst: where to
  * @len: bytes
  *
- * All that is left of the source is checked, once in a section: see tern_mem_open().
+ * All that is left of the source is checked, when it is opened: see tern_mem_open().
  *
  * Return: TERN_TERM_NONE, or the triplet when the memory may not be read any more.
  */
