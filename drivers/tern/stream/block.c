@@ -29,23 +29,22 @@
 
 /**
  * struct tern_block_ring - the blocks that a CPU sent last
- * @lock: guards the others; a CPU takes its own, the shrinker takes all
+ * @lock: guards the others, but @used and @open; a CPU takes its own, the shrinker takes all
  * @idle: empties the ring when it is not used
- * @watched: @idle is queued, and so is its next look
- * @used: a block was taken since the last look
- * @open: blocks that runs left, the last one last; each with a reference
- * @nr_open: entries of @open
+ * @watched: @idle is queued, and so is its next look; read without the lock
+ * @used: a block was taken since the last look; a hint that no lock guards
+ * @open: blocks that runs left, or NULL; each with a reference, and in its page_private() the
+ *	bytes that are in use. Changed by atomic exchange: each run takes one and leaves one
  * @page: the oldest is at @first; each with a reference of the ring
  * @first: index in @page
  * @nr: blocks in @page
  */
 struct tern_block_ring {
-	spinlock_t lock; /* of all others */
+	spinlock_t lock; /* see above */
 	struct delayed_work idle;
 	bool watched;
 	bool used;
-	struct page_frag open[OPEN_BLOCKS];
-	u32 nr_open;
+	struct page *open[OPEN_BLOCKS];
 	struct page *page[RING_SIZE];
 	u32 first;
 	u32 nr;
@@ -109,23 +108,42 @@ static bool alloc_block(struct page_frag *frag)
 	return frag->page;
 }
 
+/* the block that was left last */
 static bool take_open(struct tern_block_ring *r, struct page_frag *frag)
 {
-	if (!r->nr_open)
+	struct page *page = NULL;
+	u32 i;
+
+	for (i = OPEN_BLOCKS; i-- && !page;)
+		if (READ_ONCE(r->open[i]))
+			page = xchg(&r->open[i], NULL);
+	if (!page)
 		return false;
-	*frag = r->open[--r->nr_open];
+	frag->page = page;
+	frag->offset = page_private(page);
+	frag->size = page_size(page);
+	set_page_private(page, 0);
 	return true;
+}
+
+static bool leave_open(struct tern_block_ring *r, struct page_frag *frag)
+{
+	u32 i;
+
+	set_page_private(frag->page, frag->offset);
+	for (i = 0; i < OPEN_BLOCKS; i++)
+		if (!READ_ONCE(r->open[i]) && !cmpxchg(&r->open[i], NULL, frag->page))
+			return true;
+	set_page_private(frag->page, 0);
+	return false;
 }
 
 bool tern_block_get(struct page_frag *frag, u32 min)
 {
 	struct tern_block_ring *r = raw_cpu_ptr(&rings);
-	bool taken;
+	bool taken = take_open(r, frag);
 
-	spin_lock_bh(&r->lock);
-	r->used = true;
-	taken = take_open(r, frag);
-	spin_unlock_bh(&r->lock);
+	WRITE_ONCE(r->used, true);
 	if (taken && tern_block_has(frag, min))
 		return true;
 	if (taken)
@@ -145,8 +163,15 @@ static void watch(struct tern_block_ring *r)
 {
 	if (r->watched)
 		return;
-	r->watched = true;
+	WRITE_ONCE(r->watched, true);
 	queue_delayed_work(system_dfl_wq, &r->idle, RING_IDLE);
+}
+
+static noinline void watch_locked(struct tern_block_ring *r)
+{
+	spin_lock_bh(&r->lock);
+	watch(r);
+	spin_unlock_bh(&r->lock);
 }
 
 void tern_block_put(struct page *page)
@@ -174,17 +199,13 @@ void tern_block_leave(struct page_frag *frag)
 	struct tern_block_ring *r = raw_cpu_ptr(&rings);
 	struct page *left = frag->page;
 
-	spin_lock_bh(&r->lock);
-	if (r->nr_open < OPEN_BLOCKS) {
-		r->open[r->nr_open++] = *frag;
-		left = NULL;
-		watch(r);
-	}
-	spin_unlock_bh(&r->lock);
-	frag->page = NULL;
 	/* other runs left theirs while this one had its own */
-	if (left)
+	if (!leave_open(r, frag))
 		tern_block_put(left);
+	/* idle_fn() clears @watched before it reads @open: one of both sees the other's store */
+	else if (!READ_ONCE(r->watched))
+		watch_locked(r);
+	frag->page = NULL;
 }
 
 /* Return: blocks freed, which others may still refer to */
@@ -197,9 +218,10 @@ static u32 empty_ring(struct tern_block_ring *r)
 	spin_lock_bh(&r->lock);
 	while (r->nr)
 		page[nr++] = pop_oldest(r);
-	while (take_open(r, &open))
-		page[nr++] = open.page;
 	spin_unlock_bh(&r->lock);
+	/* runs may leave others at this moment */
+	for (i = 0; i < OPEN_BLOCKS && take_open(r, &open); i++)
+		page[nr++] = open.page;
 	for (i = 0; i < nr; i++)
 		put_page(page[i]);
 	return nr;
@@ -210,9 +232,8 @@ static bool still_used(struct tern_block_ring *r)
 	bool used;
 
 	spin_lock_bh(&r->lock);
-	used = r->used;
-	r->used = false;
-	r->watched = used;
+	used = xchg(&r->used, false);
+	WRITE_ONCE(r->watched, used);
 	spin_unlock_bh(&r->lock);
 	return used;
 }
@@ -222,10 +243,13 @@ static void idle_fn(struct work_struct *work)
 	struct delayed_work *idle = to_delayed_work(work);
 	struct tern_block_ring *r = container_of(idle, struct tern_block_ring, idle);
 
-	if (still_used(r))
+	if (still_used(r)) {
 		queue_delayed_work(system_dfl_wq, idle, RING_IDLE);
-	else
-		empty_ring(r);
+		return;
+	}
+	/* pairs with cmpxchg() in leave_open(): @watched is cleared before @open is read */
+	smp_mb();
+	empty_ring(r);
 }
 
 static unsigned long count_blocks(struct shrinker *shrinker, struct shrink_control *sc)
@@ -237,7 +261,7 @@ static unsigned long count_blocks(struct shrinker *shrinker, struct shrink_contr
 		const struct tern_block_ring *r = per_cpu_ptr(&rings, cpu);
 
 		/* an estimate */
-		nr += data_race(r->nr + r->nr_open);
+		nr += data_race(r->nr + !!r->open[0] + !!r->open[1]);
 	}
 	return nr ?: SHRINK_EMPTY;
 }
