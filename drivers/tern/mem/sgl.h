@@ -57,6 +57,14 @@ static inline void tern_sgl_rewind(struct tern_sgl *sgl)
 	sgl->open = false;
 }
 
+/* go to the start of a list. A compound literal would clear the struct first */
+static inline void tern_sgl_start(struct tern_sgl *sgl, const struct tern_sge *sge, u32 num)
+{
+	sgl->sge = sge;
+	sgl->num = num;
+	tern_sgl_rewind(sgl);
+}
+
 /* @n bytes of the current element were copied */
 static inline void tern_sgl_advance(struct tern_sgl *sgl, u32 n)
 {

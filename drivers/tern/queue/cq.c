@@ -56,7 +56,7 @@ static void search_qps(struct tern_cq_losses *losses)
 			   clamp_t(long, delay, 0, TERN_CQ_LOSS_PAUSE));
 }
 
-static void raise_overflow(struct tern_cq *cq)
+static noinline void raise_overflow(struct tern_cq *cq)
 {
 	struct ib_event event = {
 		.device = cq->ibcq.device,

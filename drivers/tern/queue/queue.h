@@ -82,14 +82,23 @@ static inline void *tern_queue_entry(const struct tern_queue *q, u32 index)
 	       (size_t)(index & (q->size - 1)) * q->stride;
 }
 
-/* total length of @n elements, in bytes */
-static inline u64 tern_sges_len(const struct tern_sge *sge, u32 n)
+/*
+ * Copy @n elements of an entry; the program may change them at any time, so each word is read
+ * only once. Return: their total length, in bytes, as copied.
+ */
+static inline u64 tern_sges_copy(struct tern_sge *to, const struct tern_sge *from, u32 n)
 {
 	u64 len = 0;
 	u32 i;
 
-	for (i = 0; i < n; i++)
-		len += sge[i].length;
+	for (i = 0; i < n; i++) {
+		u32 length = READ_ONCE(from[i].length);
+
+		to[i].addr = READ_ONCE(from[i].addr);
+		to[i].length = length;
+		to[i].lkey = READ_ONCE(from[i].lkey);
+		len += length;
+	}
 	return len;
 }
 

@@ -98,10 +98,8 @@ static int copy_entry(const struct tern_recvq *recvq, const struct tern_rqe *rqe
 	recv->len = 0;
 	if (n > recvq->max_sge || READ_ONCE(rqe->reserved))
 		return -EINVAL;
-	memcpy(recv->sge, rqe->sge, flex_array_size(recv, sge, n));
-	barrier_data(recv->sge);
 	recv->num_sge = n;
-	recv->len = tern_sges_len(recv->sge, n);
+	recv->len = tern_sges_copy(recv->sge, rqe->sge, n);
 	return 0;
 }
 

@@ -316,9 +316,9 @@ int tern_sq_post(struct tern_sq *sq, const struct ib_send_wr *wr,
 /* ---- fetch --------------------------------------------------------------- */
 
 /* RFC 5041 5.2: "The ULP Message Length MUST be less than 2^32" */
-static int sum_sges(struct tern_wqe *wqe, u32 max)
+static int fetch_sges(struct tern_wqe *wqe, const struct tern_sqe *sqe, u32 max)
 {
-	u64 len = tern_sges_len(wqe->sge, wqe->num_sge);
+	u64 len = tern_sges_copy(wqe->sge, sqe->sge, wqe->num_sge);
 
 	if (len > max)
 		return -EINVAL;
@@ -333,7 +333,7 @@ static int sum_sges(struct tern_wqe *wqe, u32 max)
 static int fetch_atomic(const struct tern_sqe *sqe, struct tern_wqe *wqe)
 {
 	if (!IS_ALIGNED(wqe->remote_addr, sizeof(u64)) || wqe->num_sge != 1 ||
-	    wqe->sge[0].length < sizeof(u64))
+	    tern_sges_copy(wqe->sge, sqe->sge, 1) < sizeof(u64))
 		return -EINVAL;
 	wqe->sge[0].length = sizeof(u64);
 	wqe->len = sizeof(u64);
@@ -359,12 +359,9 @@ static int fetch_payload(const struct tern_sq *sq, const struct tern_sqe *sqe,
 	}
 	if (wqe->num_sge > sq->max_sge || (wqe->num_sge && !row->sge))
 		return -EINVAL;
-	memcpy(wqe->sge, sqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
-	/* check the copy, not the program's entry */
-	barrier_data(wqe->sge);
 	if (row->atomic)
 		return fetch_atomic(sqe, wqe);
-	return sum_sges(wqe, row->tail ? U32_MAX - TERN_IMM_LEN : U32_MAX);
+	return fetch_sges(wqe, sqe, row->tail ? U32_MAX - TERN_IMM_LEN : U32_MAX);
 }
 
 int tern_sq_pending(const struct tern_sq *sq)

@@ -269,13 +269,15 @@ static inline struct tern_sq_slot *tern_sq_slot(const struct tern_sq *sq, u32 in
  */
 static inline void tern_sq_started(struct tern_sq *sq, const struct tern_wqe *wqe)
 {
-	*tern_sq_slot(sq, wqe->index) = (struct tern_sq_slot) {
-		.wr_id = wqe->wr_id,
-		.opcode = wqe->opcode,
-		.response = wqe->row->response,
-		.flags = wqe->flags,
-		.len = wqe->len,
-	};
+	struct tern_sq_slot *slot = tern_sq_slot(sq, wqe->index);
+
+	slot->wr_id = wqe->wr_id;
+	slot->opcode = wqe->opcode;
+	slot->status = 0;
+	slot->done = false;
+	slot->response = wqe->row->response;
+	slot->flags = wqe->flags;
+	slot->len = wqe->len;
 	sq->head = wqe->index + 1;
 }
 

@@ -43,10 +43,7 @@ static int take_recv(struct tern_stream *s, const struct tern_seg *seg)
 	}
 	if (ret)
 		return recv_broken(s, ret);
-	s->rx.sgl = (struct tern_sgl) {
-		.sge = s->rq.recv.sge,
-		.num = s->rq.recv.num_sge,
-	};
+	tern_sgl_start(&s->rx.sgl, s->rq.recv.sge, s->rq.recv.num_sge);
 	return TERN_TERM_NONE;
 }
 

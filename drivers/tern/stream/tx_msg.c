@@ -169,7 +169,7 @@ static struct tern_read_out *push_request(struct tern_stream *s, enum tern_open_
 	out->msn = s->tx.read_msn++;
 	out->inv_stag = wqe->opcode == TERN_WR_READ_WITH_INV ? wqe->ex : 0;
 	memcpy(out->sge, wqe->sge, wqe->num_sge * sizeof(wqe->sge[0]));
-	out->sgl = (struct tern_sgl) { .sge = out->sge, .num = wqe->num_sge };
+	tern_sgl_start(&out->sgl, out->sge, wqe->num_sge);
 	tern_readq_out_push(&s->readq);
 	return out;
 }
@@ -323,7 +323,7 @@ static bool start_wqe_msg(struct tern_stream *s)
 		return false;
 	tern_sq_started(&s->sq, &tx->wqe);
 	tx->source = TERN_TX_WQE;
-	tx->sgl = (struct tern_sgl) { .sge = tx->wqe.sge, .num = tx->wqe.num_sge };
+	tern_sgl_start(&tx->sgl, tx->wqe.sge, tx->wqe.num_sge);
 	tx->prefer_wqe = false;
 	return true;
 }

@@ -159,7 +159,7 @@ bool tern_tx_start_response(struct tern_stream *s)
 		return false;
 	}
 	tx->source = TERN_TX_RESPONSE;
-	tx->sgl = (struct tern_sgl) { .sge = &rd->src, .num = 1 };
+	tern_sgl_start(&tx->sgl, &rd->src, 1);
 	tx->prefer_wqe = true;
 	return true;
 }
