@@ -51,10 +51,15 @@ bool tern_readq_in_full(const struct tern_readq *readq, bool atomic)
 	return readq->in_count - readq->in_atomics >= readq->ird + readq->in_rtr;
 }
 
-void tern_readq_in_push(struct tern_readq *readq, const struct tern_read_in *rd)
+struct tern_read_in *tern_readq_in_next(struct tern_readq *readq)
 {
-	readq->in[in_slot(readq, readq->in_count++)] = *rd;
-	readq->in_atomics += rd->kind == TERN_OPEN_ATOMIC;
+	return &readq->in[in_slot(readq, readq->in_count)];
+}
+
+void tern_readq_in_push(struct tern_readq *readq)
+{
+	readq->in_atomics += tern_readq_in_next(readq)->kind == TERN_OPEN_ATOMIC;
+	readq->in_count++;
 }
 
 void tern_readq_in_pop(struct tern_readq *readq)

@@ -98,7 +98,9 @@ void tern_readq_exit(struct tern_readq *readq);
 
 /* true when all slots for Reads, or those for atomics, are taken */
 bool tern_readq_in_full(const struct tern_readq *readq, bool atomic);
-void tern_readq_in_push(struct tern_readq *readq, const struct tern_read_in *rd);
+/* the slot to fill in, one of a kind that is not full; tern_readq_in_push() adds it */
+struct tern_read_in *tern_readq_in_next(struct tern_readq *readq);
+void tern_readq_in_push(struct tern_readq *readq);
 /* the oldest inbound Read or NULL */
 static inline struct tern_read_in *tern_readq_in_first(struct tern_readq *readq)
 {

@@ -340,24 +340,23 @@ static int push_request(struct tern_stream *s, struct tern_read_in *rd)
 	rd->msn = s->rx.seg.msn;
 	rd->seg_len = f->ulpdu_len;
 	memcpy(&rd->hdr, f->hdr, sizeof(rd->hdr));
-	tern_readq_in_push(&s->readq, rd);
+	tern_readq_in_push(&s->readq);
 	s->rx.reply = true;
 	return TERN_TERM_NONE;
 }
 
 static noinline int handle_read_req(struct tern_stream *s, const struct tern_seg *seg)
 {
-	struct tern_read_in rd = {
-		.kind = seg->opcode == TERN_OP_READ_REQ ? TERN_OPEN_READ :
-							  TERN_OPEN_READ_V2,
-		.sink_stag = seg->rreq.sink_stag,
-		.sink_to = seg->rreq.sink_to,
-		.src.lkey = seg->rreq.src_stag,
-		.src.addr = seg->rreq.src_to,
-		.src.length = seg->rreq.size,
-	};
-	int term = push_request(s, &rd);
+	struct tern_read_in *rd = tern_readq_in_next(&s->readq);
+	int term;
 
+	rd->kind = seg->opcode == TERN_OP_READ_REQ ? TERN_OPEN_READ : TERN_OPEN_READ_V2;
+	rd->sink_stag = seg->rreq.sink_stag;
+	rd->sink_to = seg->rreq.sink_to;
+	rd->src.lkey = seg->rreq.src_stag;
+	rd->src.addr = seg->rreq.src_to;
+	rd->src.length = seg->rreq.size;
+	term = push_request(s, rd);
 	if (term == TERN_TERM_NONE)
 		s->readq.in_rtr |= is_rtr_read(s);
 	return term;
@@ -365,15 +364,14 @@ static noinline int handle_read_req(struct tern_stream *s, const struct tern_seg
 
 static noinline int handle_atomic_req(struct tern_stream *s, const struct tern_seg *seg)
 {
-	struct tern_read_in rd = {
-		.kind = TERN_OPEN_ATOMIC,
-		.src.lkey = seg->atomic.stag,
-		.src.addr = seg->atomic.to,
-		.src.length = TERN_ATOMIC_LEN,
-		.atomic = seg->atomic,
-	};
+	struct tern_read_in *rd = tern_readq_in_next(&s->readq);
 
-	return push_request(s, &rd);
+	rd->kind = TERN_OPEN_ATOMIC;
+	rd->src.lkey = seg->atomic.stag;
+	rd->src.addr = seg->atomic.to;
+	rd->src.length = TERN_ATOMIC_LEN;
+	rd->atomic = seg->atomic;
+	return push_request(s, rd);
 }
 
 /* the open Read that a Terminate's copied headers name, or NULL */
