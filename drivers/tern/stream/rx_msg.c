@@ -240,6 +240,18 @@ static int handle_send(struct tern_stream *s, const struct tern_seg *seg)
 	return seg->last ? deliver_send(s, seg) : TERN_TERM_NONE;
 }
 
+/*
+ * A Response has come: an entry that waited for an ORD slot or a fence may start, or CLOSING is
+ * at its end. Most often nothing waits, and a run would find nothing.
+ */
+static void go_on_sending(struct tern_stream *s)
+{
+	if (s->tx.stalled || s->state != QP_RTS || tern_sq_pending(&s->sq))
+		s->rx.reply = true;
+	else
+		tern_tx_rest(s);
+}
+
 static noinline int read_done(struct tern_stream *s, struct tern_read_out *out)
 {
 	if (!out->hidden) {
@@ -252,8 +264,7 @@ static noinline int read_done(struct tern_stream *s, struct tern_read_out *out)
 	}
 	tern_readq_out_pop(&s->readq);
 	tern_stream_complete(s);
-	/* an ORD slot is free, or a fenced entry may start */
-	s->rx.reply = true;
+	go_on_sending(s);
 	return TERN_TERM_NONE;
 }
 

@@ -309,6 +309,13 @@ static bool is_drained(const struct tern_stream *s)
 	return s->rx.eof || (!tx->stalled && !s->readq.out_count);
 }
 
+void tern_tx_rest(struct tern_stream *s)
+{
+	/* reading the clock costs: skip it unless batching may begin */
+	if (READ_ONCE(s->sched.doorbells))
+		WRITE_ONCE(s->tx.idle_at, tern_tx_now());
+}
+
 /*
  * Nothing is due. A stalled entry needs no doorbell: the event that it waits
  * for runs the engine.
@@ -323,9 +330,7 @@ static bool go_idle(struct tern_stream *s)
 	}
 	if (s->state != QP_RTS || tx->stalled)
 		return true;
-	/* reading the clock costs: skip it unless batching may begin */
-	if (READ_ONCE(s->sched.doorbells))
-		WRITE_ONCE(tx->idle_at, tern_tx_now());
+	tern_tx_rest(s);
 	return tern_tx_go_idle(s);
 }
 

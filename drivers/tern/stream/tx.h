@@ -46,7 +46,7 @@ enum tern_tx_source {
  * @yielded: the burst ends here and more is due: too many entries sent nothing, the
  *	next one fails, and has to complete after the burst, or an atomic got no turn
  * @locals: entries of this burst that sent nothing
- * @idle_at: when the program was last told to ring, tern_tx_now(); a hint
+ * @idle_at: when the engine last had nothing to do, tern_tx_now(); a hint
  * @burst: FPDUs built and not yet taken by TCP
  * @burst_head: SQ entries before this index are done when @burst is sent
  * @prefer_wqe: the last message was a Response: an SQ entry is next
@@ -116,6 +116,9 @@ enum tern_tx_result {
  * sleep.
  */
 enum tern_tx_result tern_tx_run(struct tern_stream *s, u32 bursts);
+
+/* the engine has nothing to do: a pause of the program begins, see is_batching() in tx_sched.c */
+void tern_tx_rest(struct tern_stream *s);
 
 /* ns, for spans of up to 4 s */
 static inline u32 tern_tx_now(void)
