@@ -34,7 +34,7 @@ static bool refill(struct tern_burst *b, u32 min)
 }
 
 /* the next @n bytes of the current fragment become part of the burst */
-static bool append_frag(struct tern_burst *b, u32 n)
+static __always_inline bool append_frag(struct tern_burst *b, u32 n)
 {
 	struct page_frag *f = &b->frag;
 	struct bio_vec *last = b->nr ? &b->bv[b->nr - 1] : NULL;
@@ -54,8 +54,8 @@ static bool append_frag(struct tern_burst *b, u32 n)
 	return true;
 }
 
-int tern_burst_reserve(struct tern_burst *b, u32 size,
-		       struct tern_burst_pos *pos)
+static noinline u8 *reserve_pieces(struct tern_burst *b, u32 size, struct tern_burst_pos *pos,
+				   u32 *room)
 {
 	struct page_frag *f = &b->frag;
 	u32 done = 0;
@@ -74,11 +74,26 @@ int tern_burst_reserve(struct tern_burst *b, u32 size,
 	}
 	if (done < size) {
 		tern_burst_trim(b, done);
-		return -ENOMEM;
+		return NULL;
 	}
 	/* they may begin in a new fragment */
 	tern_burst_advance(b, pos, 0);
-	return 0;
+	return tern_burst_at(b, pos, room);
+}
+
+/* the first FPDU of a burst is most often in one piece */
+u8 *tern_burst_reserve(struct tern_burst *b, u32 size, struct tern_burst_pos *pos, u32 *room)
+{
+	struct page_frag *f = &b->frag;
+	u8 *first;
+
+	if (b->nr || !refill(b, min(size, FRAG_MIN)) || f->size - f->offset < size)
+		return reserve_pieces(b, size, pos, room);
+	first = (u8 *)page_address(f->page) + f->offset;
+	append_frag(b, size);
+	*pos = (struct tern_burst_pos) {};
+	*room = size;
+	return first;
 }
 
 void tern_burst_trim(struct tern_burst *b, u32 size)

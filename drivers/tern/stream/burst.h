@@ -70,11 +70,11 @@ static inline u8 *tern_burst_extend(struct tern_burst *b, u32 size)
  * @b: burst
  * @size: bytes
  * @pos: where they start
+ * @room: contiguous bytes there, as for tern_burst_at()
  *
- * Context: any. Return: 0 or -ENOMEM, with nothing changed.
+ * Context: any. Return: their first, or NULL if there is no memory, with nothing changed.
  */
-int tern_burst_reserve(struct tern_burst *b, u32 size,
-		       struct tern_burst_pos *pos);
+u8 *tern_burst_reserve(struct tern_burst *b, u32 size, struct tern_burst_pos *pos, u32 *room);
 
 /* remove the last @size bytes */
 void tern_burst_trim(struct tern_burst *b, u32 size);

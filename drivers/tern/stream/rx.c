@@ -10,6 +10,7 @@
 
 #include "core/term.h"
 #include "observe/trace.h"
+#include "place.h"
 #include "rx_msg.h"
 #include "rx_series.h"
 #include "sock.h"
@@ -170,7 +171,8 @@ static int handle_segment(struct tern_stream *s, const struct tern_fpdu *f)
 	/* the program may have waited for this: see is_batching() */
 	if (!(BIT(seg->opcode) & NO_NEWS))
 		WRITE_ONCE(s->sched.doorbells, 0);
-	term = tern_rx_message(s, f, seg);
+	term = seg->opcode == TERN_OP_WRITE ? tern_place_write(s) :
+					      tern_rx_message(s, f, seg);
 	if (term != TERN_TERM_NONE)
 		return term;
 	whole = seg->last && !rx->ddp.tagged_open;

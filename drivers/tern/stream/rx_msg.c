@@ -440,8 +440,6 @@ int tern_rx_message(struct tern_stream *s, const struct tern_fpdu *f,
 		    const struct tern_seg *seg)
 {
 	switch (seg->opcode) {
-	case TERN_OP_WRITE:
-		return tern_place_write(s);
 	case TERN_OP_READ_REQ:
 	case TERN_OP_READ_REQ_V2:
 		return handle_read_req(s, seg);

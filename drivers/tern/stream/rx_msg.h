@@ -25,7 +25,7 @@ int tern_rx_take_buffer(struct tern_stream *s, const struct tern_seg *seg);
  * tern_rx_message() - place a segment; after the last one, deliver the message
  * @s: stream
  * @f: its FPDU, @s->rx.cur
- * @seg: of which tern_rdmap_segment() found no fault
+ * @seg: of which tern_rdmap_segment() found no fault; not of a Write, which rx.c places
  *
  * Return: TERN_TERM_NONE or the triplet.
  */

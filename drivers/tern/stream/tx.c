@@ -88,7 +88,7 @@ static int emit_payload(struct tern_stream *s, struct tern_burst_pos *pos,
 {
 	struct tern_tx *tx = &s->tx;
 	u8 marker[TERN_MARKER_SIZE];
-	u32 run;
+	u32 run, len;
 
 	while ((run = tern_fpdu_tx_run(&tx->fpdu))) {
 		u32 room;
@@ -100,8 +100,9 @@ static int emit_payload(struct tern_stream *s, struct tern_burst_pos *pos,
 		if (term != TERN_TERM_NONE)
 			return term;
 		tern_burst_advance(&tx->burst, pos, run);
-		tern_burst_write(&tx->burst, pos, marker,
-				 tern_fpdu_tx_payload(&tx->fpdu, run, marker));
+		len = tern_fpdu_tx_payload(&tx->fpdu, run, marker);
+		if (len)
+			tern_burst_write(&tx->burst, pos, marker, len);
 		done += run;
 	}
 	return TERN_TERM_NONE;
@@ -134,7 +135,8 @@ static noinline int emit_split(struct tern_stream *s, const struct tern_burst_po
 	term = emit_payload(s, &pos, done);
 	if (term != TERN_TERM_NONE)
 		return term;
-	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_pad(&tx->fpdu, tail));
+	if (tern_fpdu_pad(tx->fpdu.ulpdu_len))
+		tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_pad(&tx->fpdu, tail));
 	if (tx->fpdu.crc)
 		sum_fpdu(tx, *start, size - TERN_FPDU_CRC_SIZE);
 	tern_burst_write(&tx->burst, &pos, tail, tern_fpdu_tx_end(&tx->fpdu, tail));
@@ -182,9 +184,9 @@ static int emit_fpdu(struct tern_stream *s, u32 size)
 	int term;
 
 	if (!fpdu) {
-		if (tern_burst_reserve(&tx->burst, size, &start))
+		fpdu = tern_burst_reserve(&tx->burst, size, &start, &room);
+		if (!fpdu)
 			return -ENOMEM;
-		fpdu = tern_burst_at(&tx->burst, &start, &room);
 	}
 	len = tern_fpdu_tx_begin(&tx->fpdu, &tx->msg, fpdu);
 	term = room >= size ? emit_whole(s, fpdu, len, done) :
@@ -231,6 +233,17 @@ static void message_done(struct tern_stream *s)
 	tx->source = TERN_TX_NONE;
 }
 
+/* inline, without a call: after a lone message there is most often none */
+static inline bool may_have_message(const struct tern_stream *s)
+{
+	const struct tern_sq *sq = &s->sq;
+	const struct tern_tx *tx = &s->tx;
+
+	return sq->known != sq->head || READ_ONCE(sq->q.hdr->prod) != sq->head ||
+	       s->readq.in_count || tx->imm_follows || tx->rtr || s->rx.fence ||
+	       s->state != QP_RTS || s->agree.hello.state != TERN_HELLO_OVER;
+}
+
 /*
  * Fill the burst; it may stay empty. Return: 0 when nothing more is due, 1 when
  * more may be, or -ENOMEM. Context: rcu_read_lock() held, for @slot.
@@ -244,9 +257,12 @@ static int fill_burst(struct tern_stream *s)
 
 	tx->burst_head = s->sq.sent;
 	tx->locals = 0;
+	tx->stalled = false;
+	tx->yielded = false;
 	tx->fpdu.mulpdu = tern_agree_mulpdu(s);
 	for (;;) {
-		if (tx->source == TERN_TX_NONE && !tern_tx_start_message(s))
+		if (tx->source == TERN_TX_NONE &&
+		    (!may_have_message(s) || !tern_tx_start_message(s)))
 			return tx->yielded;
 		size = tern_fpdu_tx_next(&tx->fpdu, &tx->msg);
 		if (b->nr && b->len + size > TERN_BURST_BYTES)
@@ -270,8 +286,11 @@ static void burst_done(struct tern_stream *s)
 	tern_stat_add(s->stats, TX_BYTES, tx->burst.len);
 	tern_stat_inc(s->stats, TX_BURST);
 	tern_burst_reset(&tx->burst);
-	tern_sq_sent(&s->sq, tx->burst_head);
-	tern_stream_complete(s);
+	/* a burst of Responses alone completes no entry */
+	if (tx->burst_head != s->sq.sent) {
+		tern_sq_sent(&s->sq, tx->burst_head);
+		tern_stream_complete(s);
+	}
 	if (tx->term_sent) {
 		s->terms.sent = tx->term_code;
 		tern_stream_step(s, QP_EV_TERM_SENT);

@@ -391,16 +391,17 @@ static bool start_entry(struct tern_stream *s)
 {
 	if (may_have_hello(s) && start_due_hello(s, true))
 		return true;
-	if (s->tx.wqe.row->set == TERN_OPS_BASE)
-		return start_wqe_msg(s);
-	switch (tern_agree_may_send(s, &s->tx.wqe)) {
-	case TERN_HELLO_YES:
-		return start_wqe_msg(s);
-	case TERN_HELLO_NO:
-		return sq_entry_failed(s, IB_WC_LOC_QP_OP_ERR);
-	default:
-		return wait_for_hello(s);
+	if (s->tx.wqe.row->set != TERN_OPS_BASE) {
+		switch (tern_agree_may_send(s, &s->tx.wqe)) {
+		case TERN_HELLO_YES:
+			break;
+		case TERN_HELLO_NO:
+			return sq_entry_failed(s, IB_WC_LOC_QP_OP_ERR);
+		default:
+			return wait_for_hello(s);
+		}
 	}
+	return start_wqe_msg(s);
 }
 
 static bool start_wqe(struct tern_stream *s)
@@ -477,9 +478,8 @@ static bool wait_for_fence(struct tern_stream *s)
 bool tern_tx_start_message(struct tern_stream *s)
 {
 	struct tern_tx *tx = &s->tx;
+	bool wqe_first;
 
-	tx->stalled = false;
-	tx->yielded = false;
 	if (s->state == QP_TERMINATE)
 		return start_terminate(s);
 	if (s->state != QP_RTS && s->state != QP_CLOSING)
@@ -492,9 +492,10 @@ bool tern_tx_start_message(struct tern_stream *s)
 		return start_imm(s);
 	if (may_have_hello(s) && start_due_hello(s, false))
 		return true;
-	if (!s->readq.in_count)
-		return start_wqe(s);
-	if (tx->prefer_wqe)
-		return start_wqe(s) || tern_tx_start_response(s);
-	return tern_tx_start_response(s) || (!tx->yielded && start_wqe(s));
+	wqe_first = !s->readq.in_count || tx->prefer_wqe;
+	if (!wqe_first && tern_tx_start_response(s))
+		return true;
+	if (!tx->yielded && start_wqe(s))
+		return true;
+	return wqe_first && s->readq.in_count && tern_tx_start_response(s);
 }

@@ -152,12 +152,12 @@ static enum hrtimer_restart linger_fn(struct hrtimer *timer)
  * restart the count after a pause, after news from the peer (NO_NEWS in rx.c), or
  * when the CQ was polled nearly empty.
  */
-static bool is_batching(struct tern_stream *s)
+static bool is_batching(struct tern_stream *s, u32 pause)
 {
 	u32 backlog, polled = tern_cq_polled(s->sq.cq, &backlog);
 	u8 n = READ_ONCE(s->sched.doorbells);
 
-	if (tern_tx_now() - READ_ONCE(s->tx.idle_at) > BATCH_PAUSE_NS ||
+	if (pause > BATCH_PAUSE_NS ||
 	    (polled != READ_ONCE(s->sched.polled) && backlog < BATCH_BACKLOG))
 		n = 0;
 	WRITE_ONCE(s->sched.polled, polled);
@@ -260,9 +260,8 @@ bool tern_tx_go_idle(struct tern_stream *s)
 }
 
 /* May the posts after this doorbell ring later? A coarse timer comes too late. */
-static bool may_be_lazy(struct tern_stream *s, bool more, bool in_time)
+static bool may_be_lazy(struct tern_stream *s, bool more, bool in_time, u32 turn)
 {
-	u32 turn = tern_tx_now() - READ_ONCE(s->sched.served_at);
 	bool may;
 
 	more = more && hrtimer_resolution <= TERN_LAZY_SPAN_MIN;
@@ -276,8 +275,12 @@ static bool may_be_lazy(struct tern_stream *s, bool more, bool in_time)
 void tern_tx_doorbell(struct tern_stream *s, bool more)
 {
 	bool in_time = tern_sq_is_lazy(&s->sq);
+	/* other CPUs write both: read them before the clock */
+	u32 served_at = READ_ONCE(s->sched.served_at), idle_at = READ_ONCE(s->tx.idle_at);
+	u32 now = tern_tx_now();
 
-	if (may_be_lazy(s, more, in_time) || in_time || !may_linger(s) || !is_batching(s))
+	if (may_be_lazy(s, more, in_time, now - served_at) || in_time || !may_linger(s) ||
+	    !is_batching(s, now - idle_at))
 		tern_tx_run_here(s);
 	else
 		run_later(s);
