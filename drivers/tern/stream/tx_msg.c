@@ -246,12 +246,12 @@ static noinline bool start_request(struct tern_stream *s)
 
 /*
  * Must the list be checked before the headers are built? A payload of one FPDU is checked
- * when it is read: nothing of its message was sent before, unless the MSS has shrunk since.
+ * when it is read, and so is all of an element when it is opened: nothing of their message was
+ * sent before, unless the MSS has shrunk since.
  */
 static bool must_check_first(const struct tern_tx *tx)
 {
-	return !(tx->wqe.flags & TERN_WR_INLINE) &&
-	       tx->wqe.len > tx->fpdu.mulpdu - TERN_HDR_MAX;
+	return tx->wqe.num_sge > 1 && tx->wqe.len > tx->fpdu.mulpdu - TERN_HDR_MAX;
 }
 
 static bool start_payload(struct tern_stream *s)
