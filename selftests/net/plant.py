@@ -45,7 +45,7 @@ def full_operation(data):
             yield seg, (seg.seq - begin[seg.flow]) % 2**32
 
 
-def spot(kind, seg, offset):
+def spot(kind, seg, offset, data):
     """Return: the byte to change, or None if this segment has none."""
     if seg.len < 600:
         return None
@@ -54,7 +54,8 @@ def spot(kind, seg, offset):
     if kind == "crc":
         return seg.at + seg.len - 1
     if kind == "length":
-        return seg.at + 1
+        # longer: after a shorter one only its own CRC field would be left over, which is 0
+        return None if data[seg.at + 1] & 4 else seg.at + 1
     # the marker's pointer comes after two reserved bytes
     return seg.at + -offset % MARKED_EVERY + 3
 
@@ -63,9 +64,12 @@ def main():
     kind, name = sys.argv[1:]
     with open(name, "rb") as f:
         data = bytearray(f.read())
-    for seg, offset in full_operation(data):
-        at = spot(kind, seg, offset)
-        if at:
+    found = list(full_operation(data))
+    last = {seg.flow: seg for seg, _ in found}
+    for seg, offset in found:
+        at = spot(kind, seg, offset, data)
+        # a longer FPDU at the end is one whose rest is still to come
+        if at and seg is not last[seg.flow]:
             data[at] ^= 4
             break
     else:

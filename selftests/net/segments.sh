@@ -182,8 +182,8 @@ pinch()
 {
 	local host
 
+	sleep 0.1
 	for _ in 1 2 3 4 5 6; do
-		sleep 0.3
 		for host in a b; do
 			ip netns exec $host nft 'add table inet t
 				add chain inet t c { type filter hook output priority 0; }
@@ -192,6 +192,7 @@ pinch()
 		sleep 1.2
 		in_a nft delete table inet t
 		in_b nft delete table inet t
+		sleep 0.3
 	done
 }
 
@@ -250,7 +251,7 @@ settings markers on
 point "cut anywhere, markers" through random random -m mixed -n 40 -x 30000
 settings markers off
 point "joined by GRO" joined mixed -n 60 -x 300000 -d 16
-point "windows of one byte" one_byte_windows mixed -n 3000 -x 30000 -d 16
+point "windows of one byte" one_byte_windows mixed -n 9000 -x 30000 -d 16
 settings features 7306,v2,long-fpdu
 for mode in send write read; do
 	point "long FPDUs: MSS 536, $mode" at_mss 536 $mode -n 30 -x 300000 -d 16
@@ -260,7 +261,7 @@ point "long FPDUs: cut anywhere" long through random random -m mixed -n 20 -x 20
 point "long FPDUs: in lumps" long through lumps lumps -m mixed -n 60 -x 300000 -d 16
 point "long FPDUs: joined by GRO" long joined mixed -n 60 -x 300000 -d 16
 point "long FPDUs: no rest for an ACK inside one" no_rest_inside
-point "long FPDUs: windows of one byte" one_byte_windows mixed -n 1000 -x 100000 -d 16
+point "long FPDUs: windows of one byte" one_byte_windows mixed -n 3000 -x 100000 -d 16
 settings markers on
 point "long FPDUs: cut anywhere, markers" \
 	long through random random -m mixed -n 20 -x 200000
