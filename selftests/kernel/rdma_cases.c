@@ -188,6 +188,26 @@ static int fence(struct kv_test *t)
 	return ret ?: kv_check(back->va, 65536, 24, 0);
 }
 
+/*
+ * In FPDUs of a segment, of which the receiver takes many in one call. The one that wraps is
+ * refused (RFC 5040 7.1), although a DMA MR opens the address after it, too. No memory has
+ * these addresses.
+ */
+static int write_over_the_end(struct kv_test *t)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mem *ours = kv_mem(a, BIG);
+	struct kv_op *op = kv_ops(t, 1);
+	struct ib_sge s;
+
+	if (!ours || !op)
+		return -ENOMEM;
+	s = kv_sge(ours, 0, BIG);
+	return kv_post_rdma(a, op, IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, &s, 1,
+			    U64_MAX - BIG / 2, b->pd->unsafe_global_rkey) ?:
+	       kv_wait(a, op) ?: kv_wait_event(b, IB_EVENT_QP_ACCESS_ERR);
+}
+
 /* more Reads than ORD: the rest wait, and all complete in order */
 static int reads_beyond_ord(struct kv_test *t)
 {
@@ -308,6 +328,7 @@ const struct kv_case kv_rdma_cases[] = {
 	{ "write__sixteen_sges", write_sges },
 	{ "write__inline", write_inline },
 	{ "write__is_placed_before_the_next_send", write_then_send },
+	{ "off__write_over_the_end_of_addresses", write_over_the_end },
 	{ "read__payload_sizes", read_sizes },
 	{ "read__sixteen_sges", read_sges },
 	{ "read__more_than_ord", reads_beyond_ord, { .ord = 4 } },
