@@ -160,7 +160,7 @@ static void payload_failed(struct tern_stream *s, int term, u32 done)
 
 /*
  * An entry fails only after the burst built before it was sent and completed. Its list is
- * checked when it is read, unless it needs several FPDUs: see must_check_first().
+ * checked when it is read, but for several elements in several FPDUs: see must_check_first().
  */
 static bool failure_waits(struct tern_tx *tx, u32 done)
 {
