@@ -51,8 +51,11 @@ static void unsignalled_error(void)
 	pair_down();
 }
 
-/* the requests of a list share packets; what precedes a failing one arrives all the same */
-static void error_in_a_list(void)
+/*
+ * The requests of a list share packets; what precedes a failing one, of @len bytes, arrives all
+ * the same.
+ */
+static void fail_in_a_list(uint32_t len)
 {
 	enum ibv_wc_status want[] = { IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR,
 				      IBV_WC_WR_FLUSH_ERR };
@@ -63,7 +66,7 @@ static void error_in_a_list(void)
 	pair_up(NULL, NULL);
 	for (i = 0; i < 3; i++) {
 		post_recv(&b, i, 0, 64);
-		sge[i] = sge_at(&a, 0, 8);
+		sge[i] = sge_at(&a, 0, i == 1 ? len : 8);
 		wr[i] = (struct ibv_send_wr) {
 			.wr_id = i,
 			.next = i < 2 ? &wr[i + 1] : NULL,
@@ -80,6 +83,17 @@ static void error_in_a_list(void)
 	expect_recv(&b, 0, 8);
 	expect_wc(b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
 	pair_down();
+}
+
+static void error_in_a_list(void)
+{
+	fail_in_a_list(8);
+}
+
+/* several FPDUs, of an element that is checked when it is opened */
+static void long_error_in_a_list(void)
+{
+	fail_in_a_list(100000);
 }
 
 /* ---- completion events ------------------------------------------------------- */
@@ -587,6 +601,7 @@ static const struct tap_test tests[] = {
 	{ "sq_sig_all signals every send", signal_all },
 	{ "an unsignalled send that fails completes with its error", unsignalled_error },
 	{ "send__before_a_failing_one_of_its_list_succeeds", error_in_a_list },
+	{ "send__before_a_failing_long_one_of_its_list_succeeds", long_error_in_a_list },
 	{ "an armed CQ raises one event", event_once },
 	{ "a CQ armed for solicited events waits for one", event_solicited },
 	{ "an error raises the event of a CQ armed for solicited ones", event_on_error },
