@@ -309,11 +309,23 @@ half_open()
 
 no_startups() { ! in_b tern show connections tern_b | has '^REQUEST_WAIT'; }
 
-# drop all packets until the end of the point
+# TCP does not probe while data is in flight: that is sent again, for minutes. The startup
+# of a connection ends with the agreement on extensions.
+nothing_in_flight()
+{
+	expect conns_of_a 'extensions=["7306", "v2", "long-fpdu"]' &&
+		expect conns_of_b 'extensions=["7306", "v2", "long-fpdu"]' &&
+		! sockets | has unacked:
+}
+sockets() { in_a ss -Htin "dport = :$port" && in_b ss -Htin "sport = :$port"; }
+
+# drop all packets until the end of the point, which leaves neither server nor client
 silence()
 {
+	sockets | has cwnd:
+	soon nothing_in_flight
 	bad_network loss 100%
-	trap good_network EXIT
+	trap 'good_network; kill -9 $server_pid $client_pid 2>/dev/null || true' EXIT
 }
 
 # probed A B: keepalive-s of a and b, one of them 0; all packets are dropped. The end that
