@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* Data transfer: Send, Write, Read, scatter lists, inline, fence (RFC 5040 5). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "pair.h"
@@ -350,6 +351,35 @@ static void both_ways(void)
 	pair_down();
 }
 
+/*
+ * The peer has a Read waiting at all times, a MiB each. An entry that fails completes all the
+ * same, when the Responses that TCP has by then are through.
+ */
+static void failure_amid_reads(void)
+{
+	enum { READS = 8, MOST = 32, MIB = 1 << 20 };
+	static const struct want wa = { .ird = READS, .buf_len = MIB };
+	static const struct want wb = { .ord = READS, .buf_len = MIB };
+	int i, done = 0;
+
+	pair_up(&wa, &wb);
+	/* slow enough for b to post the next in time */
+	must(!system("ip netns exec a tc qdisc add dev v0a root netem rate 400mbit"));
+	for (i = 0; i < READS; i++)
+		post_rdma(&b, &a, IBV_WR_RDMA_READ, i, 0, MIB, 0, IBV_SEND_SIGNALED);
+	must(next_wc(b.scq).status == IBV_WC_SUCCESS);
+	a.mr->lkey ^= 0x1100;
+	post_rdma(&a, &b, IBV_WR_RDMA_READ, 1, 0, 8, 0, IBV_SEND_SIGNALED);
+	a.mr->lkey ^= 0x1100;
+	do
+		post_rdma(&b, &a, IBV_WR_RDMA_READ, READS, 0, MIB, 0, IBV_SEND_SIGNALED);
+	while (next_wc(b.scq).status == IBV_WC_SUCCESS && ++done < MOST);
+	must(!system("ip netns exec a tc qdisc del dev v0a root"));
+	must(done < MOST);
+	expect_wc(a.scq, 1, IBV_WC_LOC_PROT_ERR);
+	pair_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "Send, 1 B to 8 MiB, both ways, IPv4", send_ipv4 },
 	{ "Send, 1 B to 64 KiB, both ways, IPv6", send_ipv6 },
@@ -365,6 +395,7 @@ static const struct tap_test tests[] = {
 	{ "a fenced Send waits for the Read before it", fence },
 	{ "64 Reads with an ORD of 3 complete in order", many_reads },
 	{ "Writes and Reads of both sides cross each other", both_ways },
+	{ "read__that_fails_does_not_wait_for_the_peers_reads", failure_amid_reads },
 };
 
 const struct tap_theme data_theme = { tests, ARRAY_LEN(tests) };

@@ -575,6 +575,7 @@ static const struct tap_test tests[] = {
 	{ "doorbell__lies_delay_the_liar", doorbell_lies },
 	{ "doorbell__no_backstop_outlives_its_qp", backstop_race },
 	{ "doorbell__local_entries_without_end_take_little_of_a_cpu", locals_without_end },
+	{ "read__is_answered_beside_local_entries_without_end", reads_beside_locals },
 	{ "doorbell__returns_while_entries_come_without_end", doorbell_without_end },
 	{ "flush__ends_for_a_qp_without_a_connection", flush_without_end },
 	{ "doorbells for QPs of other contexts", doorbell_of_others },

@@ -13,6 +13,7 @@ void put_rdma(uint32_t index, uint8_t opcode, uint32_t flags);
 void doorbell_lies(void);
 void backstop_race(void);
 void locals_without_end(void);
+void reads_beside_locals(void);
 void doorbell_without_end(void);
 void flush_without_end(void);
 

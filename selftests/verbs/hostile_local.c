@@ -123,6 +123,21 @@ void locals_without_end(void)
 	locals_down(filler, mw);
 }
 
+/* the peer's Reads and the entries take turns */
+void reads_beside_locals(void)
+{
+	pthread_t filler;
+	struct ibv_mw *mw;
+	int i;
+
+	mw = locals_up(&filler);
+	for (i = 0; i < 20; i++) {
+		post_rdma(&w, &v, IBV_WR_RDMA_READ, i, 0, 8, 0, IBV_SEND_SIGNALED);
+		expect_wc(w.scq, i, IBV_WC_SUCCESS);
+	}
+	locals_down(filler, mw);
+}
+
 /*
  * A call executes some of the entries, and the kernel the rest without this thread. Without a
  * bound it would go on until it finds none for a moment, or a signal comes.

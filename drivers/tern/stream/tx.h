@@ -43,13 +43,14 @@ enum tern_tx_source {
  * @again: look again before the end
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
  *	which will run the engine
- * @yielded: the burst ends here and more is due: too many entries sent nothing, the
- *	next one fails, and has to complete after the burst, or an atomic got no turn
+ * @yielded: the burst ends here and more is due, a Response, too: many entries sent
+ *	nothing, the next one fails, and has to complete after the burst, or an atomic
+ *	got no turn
  * @locals: entries of this burst that sent nothing
  * @idle_at: when the engine last had nothing to do, tern_tx_now(); a hint
  * @burst: FPDUs built and not yet taken by TCP
  * @burst_head: SQ entries before this index are done when @burst is sent
- * @prefer_wqe: the last message was a Response: an SQ entry is next
+ * @prefer_wqe: the last message was a Response: it is the SQ's turn
  * @term_code: Terminate to be sent, TERN_TERM_NONE for none
  * @term_seg: the offending segment, if there is one
  * @term_hdr: its headers

@@ -411,8 +411,11 @@ static bool start_wqe(struct tern_stream *s)
 
 	while (may_start_wqe(s)) {
 		tx->yielded = tx->locals == LOCALS_PER_BURST;
-		if (tx->yielded)
+		if (tx->yielded) {
+			/* that was a turn */
+			tx->prefer_wqe = false;
 			return false;
+		}
 		ret = tern_sq_fetch(&s->sq, &tx->wqe);
 		if (ret == -ENOENT)
 			return false;
@@ -497,5 +500,9 @@ bool tern_tx_start_message(struct tern_stream *s)
 		return true;
 	if (!tx->yielded && start_wqe(s))
 		return true;
-	return wqe_first && s->readq.in_count && tern_tx_start_response(s);
+	/*
+	 * An entry that fails waits for the burst, and no Response begins before it: the burst
+	 * would end inside the Response, and the entry wait until the peer asks for no more.
+	 */
+	return !tx->yielded && wqe_first && s->readq.in_count && tern_tx_start_response(s);
 }
