@@ -97,8 +97,8 @@ void tern_mem_set(struct tern_mem *mem, const struct tern_mem_map *map);
  * tern_mem_revoke() - the STag opens nothing from now on; a window is unbound
  * @mem: entry, its lock held
  *
- * Waits for copies that were checked before. Copies to and from user and DMA
- * MRs end with the grace period that follows tern_mem_unlist().
+ * Waits for copies that were checked before. An engine that keeps a user or a DMA MR uses it
+ * until tern_mem_unlist(); copies end with the grace period that follows that.
  */
 void tern_mem_revoke(struct tern_mem *mem);
 

@@ -232,7 +232,8 @@ static bool still_used(struct tern_block_ring *r)
 	bool used;
 
 	spin_lock_bh(&r->lock);
-	used = xchg(&r->used, false);
+	used = READ_ONCE(r->used);
+	WRITE_ONCE(r->used, false);
 	WRITE_ONCE(r->watched, used);
 	spin_unlock_bh(&r->lock);
 	return used;
@@ -252,17 +253,24 @@ static void idle_fn(struct work_struct *work)
 	empty_ring(r);
 }
 
+static unsigned long count_ring(const struct tern_block_ring *r)
+{
+	/* an estimate, without the lock */
+	unsigned long nr = data_race(r->nr);
+	u32 i;
+
+	for (i = 0; i < OPEN_BLOCKS; i++)
+		nr += !!READ_ONCE(r->open[i]);
+	return nr;
+}
+
 static unsigned long count_blocks(struct shrinker *shrinker, struct shrink_control *sc)
 {
 	unsigned long nr = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		const struct tern_block_ring *r = per_cpu_ptr(&rings, cpu);
-
-		/* an estimate */
-		nr += data_race(r->nr + !!r->open[0] + !!r->open[1]);
-	}
+	for_each_possible_cpu(cpu)
+		nr += count_ring(per_cpu_ptr(&rings, cpu));
 	return nr ?: SHRINK_EMPTY;
 }
 
