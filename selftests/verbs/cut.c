@@ -123,7 +123,7 @@ static void begin(void)
 	pair_up(&wa, &wb);
 	region_up();
 	post_sink();
-	must(!system("ip netns exec a tc qdisc add dev v0a root netem rate 200mbit"));
+	impair("a", "rate 200mbit");
 	post_longest();
 	while (__atomic_load_n(b.buf, __ATOMIC_RELAXED) != OURS && tries--)
 		usleep(1000);
@@ -168,7 +168,7 @@ static void expect_cut(int terminate)
 	expect_error_state(&b);
 	expect(no_wc(a.scq));
 	expect(!memchr(b.buf, LATER, ROOM));
-	must(!system("ip netns exec a tc qdisc del dev v0a root"));
+	mend("a");
 	pair_down();
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* Data transfer: Send, Write, Read, scatter lists, inline, fence (RFC 5040 5). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "pair.h"
@@ -364,7 +363,7 @@ static void failure_amid_reads(void)
 
 	pair_up(&wa, &wb);
 	/* slow enough for b to post the next in time */
-	must(!system("ip netns exec a tc qdisc add dev v0a root netem rate 400mbit"));
+	impair("a", "rate 400mbit");
 	for (i = 0; i < READS; i++)
 		post_rdma(&b, &a, IBV_WR_RDMA_READ, i, 0, MIB, 0, IBV_SEND_SIGNALED);
 	must(next_wc(b.scq).status == IBV_WC_SUCCESS);
@@ -374,7 +373,7 @@ static void failure_amid_reads(void)
 	do
 		post_rdma(&b, &a, IBV_WR_RDMA_READ, READS, 0, MIB, 0, IBV_SEND_SIGNALED);
 	while (next_wc(b.scq).status == IBV_WC_SUCCESS && ++done < MOST);
-	must(!system("ip netns exec a tc qdisc del dev v0a root"));
+	mend("a");
 	must(done < MOST);
 	expect_wc(a.scq, 1, IBV_WC_LOC_PROT_ERR);
 	pair_down();

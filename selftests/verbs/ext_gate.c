@@ -4,8 +4,6 @@
  * Who has extensions: what the device tells, and what a request gets that the connection
  * has no extension for.
  */
-#include <stdlib.h>
-
 #include "ext.h"
 
 /* the same by both calls */
@@ -107,14 +105,14 @@ static void early(void)
 {
 	struct atomic at;
 
-	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 200ms"));
+	impair("b", "delay 200ms");
 	ext_pair();
 	at = fetch_add_of(0, 1, 2);
 	post_recv(&b, 1, 64, 64);
 	post_atomic(&a, &at);
 	post_op(IBV_WR_SEND_WITH_IMM);
 	/* packets in it are lost, and TCP repeats them */
-	must(!system("ip netns exec b tc qdisc del dev v0b root"));
+	mend("b");
 	expect_sent(&a, 2, IBV_WC_FETCH_ADD);
 	expect_sent(&a, 1, IBV_WC_SEND);
 	expect_imm(&b, 1, IBV_WC_RECV, 8, 0);

@@ -49,7 +49,7 @@ static void sq_lapped(void)
 	uint32_t from, i;
 
 	vandal_up();
-	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 10s"));
+	impair("b", "delay 10s");
 	from = sq->prod;
 	put_rdma(from, TERN_WR_RDMA_READ, TERN_WR_SIGNALED);
 	for (i = 1; i < ENTRIES; i++)
@@ -59,7 +59,7 @@ static void sq_lapped(void)
 	put_rdma(from, TERN_WR_RDMA_WRITE, TERN_WR_SIGNALED);
 	publish(sq, from + ENTRIES + 1);
 	expect_error_state(&v);
-	must(!system("ip netns exec b tc qdisc del dev v0b root"));
+	mend("b");
 	expect_caught();
 }
 

@@ -36,6 +36,23 @@ void set_device(const char *host, const char *settings)
 	must(!system(line));
 }
 
+void impair(const char *host, const char *netem)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "ip netns exec %s tc qdisc add dev v0%s root netem %s",
+		 host, host, netem);
+	must(!system(line));
+}
+
+void mend(const char *host)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "ip netns exec %s tc qdisc del dev v0%s root", host, host);
+	must(!system(line));
+}
+
 int new_port(void)
 {
 	static int n;

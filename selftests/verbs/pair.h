@@ -37,6 +37,10 @@ void connect_ends(struct end *x, struct end *y, const char *from,
 /* apply settings, in the tool's syntax, to the device of "a" or "b" */
 void set_device(const char *host, const char *settings);
 
+/* what "a" or "b" sends is as bad as netem makes it, until mend() */
+void impair(const char *host, const char *netem);
+void mend(const char *host);
+
 /* a and b */
 void pair_up(const struct want *wa, const struct want *wb);
 void pair_up6(void);

@@ -375,7 +375,7 @@ static void drain_by_error(void)
 	int i;
 
 	pair_up(NULL, NULL);
-	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 10s"));
+	impair("b", "delay 10s");
 	for (i = 0; i < 16; i++)
 		post_rdma(&a, &b, i & 1 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
 			  i, 0, 8, 0, IBV_SEND_SIGNALED);
@@ -386,7 +386,7 @@ static void drain_by_error(void)
 	for (i = 0; i < 18; i++)
 		expect_wc(a.scq, i, IBV_WC_WR_FLUSH_ERR);
 	expect(no_wc(a.scq));
-	must(!system("ip netns exec b tc qdisc del dev v0b root"));
+	mend("b");
 	pair_down();
 }
 
@@ -398,7 +398,7 @@ static void begun_and_cut_off(void)
 
 	pair_up(&want, &want);
 	post_recv(&b, 1, 0, LONG);
-	must(!system("ip netns exec a tc qdisc add dev v0a root netem rate 100mbit"));
+	impair("a", "rate 100mbit");
 	post_send(&a, 1, 0, LONG, IBV_SEND_SIGNALED);
 	expect(no_wc(a.scq));
 	to_error(&a);
@@ -406,7 +406,7 @@ static void begun_and_cut_off(void)
 	/* deleting the qdisc earlier would drop the packets that end b's stream */
 	expect_wc(b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
 	expect_error_state(&b);
-	must(!system("ip netns exec a tc qdisc del dev v0a root"));
+	mend("a");
 	pair_down();
 }
 
@@ -420,7 +420,7 @@ static void close_by_sqd(void)
 	expect_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), EINVAL);
 	pair_down();
 	pair_up(NULL, NULL);
-	must(!system("ip netns exec b tc qdisc add dev v0b root netem delay 100ms"));
+	impair("b", "delay 100ms");
 	for (i = 0; i < 16; i++)
 		post_recv(&b, i, 0, 64);
 	for (i = 0; i < 16; i += 2) {
@@ -437,7 +437,7 @@ static void close_by_sqd(void)
 		expect_recv(&b, i, 8);
 	expect_wc(b.rcq, 8, IBV_WC_WR_FLUSH_ERR);
 	must(!end_expect(&b, RDMA_CM_EVENT_DISCONNECTED));
-	must(!system("ip netns exec b tc qdisc del dev v0b root"));
+	mend("b");
 	expect_error_state(&a);
 	expect_error_state(&b);
 	pair_down();
