@@ -337,8 +337,8 @@ probed()
 	set_b keepalive-s "$2"
 	server -k 1
 	client -c
-	t0=$(now_ms)
 	silence
+	t0=$(now_ms)
 	if [ "$1" != 0 ]; then
 		timed 10 eventually ended $client_pid
 		grep 'RDMA_CM_EVENT_DISCONNECTED\|async event' "$TMP/client"
