@@ -43,8 +43,8 @@ enum tern_tx_source {
  * @again: look again before the end
  * @stalled: the entry at the head of the SQ waits for an event of the stream,
  *	which will run the engine
- * @yielded: the burst ends here and more is due, a Response, too: many entries sent
- *	nothing, the next one fails, and has to complete after the burst, or an atomic
+ * @yielded: the burst ends here, and no Response begins in it either: too many entries
+ *	sent nothing, the next one fails, and has to complete after the burst, or an atomic
  *	got no turn
  * @locals: entries of this burst that sent nothing
  * @idle_at: when the engine last had nothing to do, tern_tx_now(); a hint

@@ -20,7 +20,7 @@ struct tern_rdmap_version tern_tx_version(const struct tern_stream *s);
  * A Terminate goes first, the RTR and a hello before what the ULP sends; Responses and
  * send queue entries take turns. An entry that fails is completed here. Sets
  * s->tx.stalled when the entry at the head has to wait, and s->tx.yielded
- * when the burst has to be sent before the next entry, or too many entries sent
+ * when the burst has to be sent before the next message, or too many entries sent
  * nothing; the caller clears both at the beginning of a burst. Context: the socket
  * lock is held. Return: false when nothing is to be sent now.
  */
