@@ -113,7 +113,7 @@ cost()
 		ktap_test_skip "a packet of an attack takes a bounded part of a CPU" "more than one CPU"
 		return
 	fi
-	for kind in script tiny; do
+	for kind in script tiny hole; do
 		point "a packet of the attack $kind takes a bounded part of a CPU" is_cheap $kind
 		sed '/ ms: /d; s/^/# /' "$TMP/out"
 	done

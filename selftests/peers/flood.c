@@ -22,6 +22,7 @@
 
 const char *const flood_names[FLOOD_KINDS] = {
 	"SYNs", "silent", "slow", "startups", "Terminates", "script", "tiny",
+	"hole",
 };
 
 /* what a connection sends in one segment; those of a script send all of them */
@@ -90,7 +91,7 @@ static void build_fpdus(void)
 	for (i = 0; i < SENDS && kind == FLOOD_SCRIPT; i++)
 		add_fpdu(&p, PART_FPDUS + i, ulpdu,
 			 seg_send(&p, OP_SEND, 0, 0, data, SEND_LEN, true, ulpdu));
-	for (i = 0; i < SENDS * TINY && kind == FLOOD_TINY; i++)
+	for (i = 0; i < SENDS * TINY && kind >= FLOOD_TINY; i++)
 		add_fpdu(&p, PART_FPDUS + i / TINY, ulpdu,
 			 seg_write(&p, 0, 0, data, 0, true, ulpdu));
 	if (flood_is_script(kind) || kind == FLOOD_SLOW)
@@ -98,11 +99,11 @@ static void build_fpdus(void)
 			 seg_write(&p, 0, 0, data, SEND_LEN, true, ulpdu));
 }
 
-static void send_segment(unsigned int i, uint8_t flags, const uint8_t *data, size_t len)
+static void send_at(unsigned int i, uint32_t seq, uint8_t flags, const uint8_t *data, size_t len)
 {
 	struct flow *w = &f.flows[i];
 	struct segment s = {
-		.flags = flags, .seq = w->nxt, .ack = w->rcv, .window = 65535, .data = data,
+		.flags = flags, .seq = seq, .ack = w->rcv, .window = 65535, .data = data,
 		.len = len,
 	};
 
@@ -113,9 +114,28 @@ static void send_segment(unsigned int i, uint8_t flags, const uint8_t *data, siz
 	w->slow = false;
 }
 
+static void send_segment(unsigned int i, uint8_t flags, const uint8_t *data, size_t len)
+{
+	send_at(i, f.flows[i].nxt, flags, data, len);
+}
+
 static void send_part(unsigned int i, enum part at)
 {
-	send_segment(i, TH_ACK | TH_PUSH, f.parts[at].data, f.parts[at].len);
+	const struct flow *w = &f.flows[i];
+	uint32_t seq = w->nxt - w->sent;
+	unsigned int before;
+
+	for (before = 0; before < at; before++)
+		seq += f.parts[before].len;
+	send_at(i, seq, TH_ACK | TH_PUSH, f.parts[at].data, f.parts[at].len);
+}
+
+/* the @n-th part that is sent: FLOOD_HOLE sends the one after the Request last */
+static enum part nth_part(unsigned int n)
+{
+	if (f.how.kind != FLOOD_HOLE || n < PART_FPDUS)
+		return n;
+	return n == PARTS - 1 ? PART_FPDUS : n + 1;
 }
 
 /*
@@ -145,6 +165,18 @@ static void send_byte(unsigned int i)
 	f.flows[i].slow = true;
 }
 
+/* RST where the other end expects the next byte: it ignores another one */
+static void send_rst(unsigned int i)
+{
+	const struct flow *w = &f.flows[i];
+	unsigned int request = f.parts[PART_REQUEST].len;
+	uint32_t seq = w->nxt;
+
+	if (f.how.kind == FLOOD_HOLE && w->packets <= PARTS && w->sent > request)
+		seq -= w->sent - request;
+	send_at(i, seq, TH_RST | TH_ACK, NULL, 0);
+}
+
 /* the next packet of a script: a SYN, each part, RST; Return: it was the last one */
 static bool send_next(unsigned int i)
 {
@@ -153,9 +185,9 @@ static bool send_next(unsigned int i)
 	if (!at)
 		send_segment(i, TH_SYN, NULL, 0);
 	else if (at <= PARTS)
-		send_part(i, at - 1);
+		send_part(i, nth_part(at - 1));
 	else
-		send_segment(i, TH_RST | TH_ACK, NULL, 0);
+		send_rst(i);
 	return at == PACKETS - 1;
 }
 
@@ -318,7 +350,7 @@ static void run_script(void)
 			flows[i] = new_flow();
 	}
 	for (i = 0; i < BESIDE; i++)
-		send_segment(flows[i], TH_RST | TH_ACK, NULL, 0);
+		send_rst(flows[i]);
 }
 
 static void open_all(void)

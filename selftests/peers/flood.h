@@ -19,10 +19,11 @@
  *	another one begins, until SIGTERM
  * @FLOOD_TINY: the same with packets full of Writes of no bytes, the smallest FPDUs, in place
  *	of the Sends
+ * @FLOOD_HOLE: the same, and the first of these packets comes last: TCP hands over all at once
  */
 enum flood_kind {
 	FLOOD_SYN, FLOOD_SILENT, FLOOD_SLOW, FLOOD_STARTUPS, FLOOD_TERMINATES, FLOOD_SCRIPT,
-	FLOOD_TINY, FLOOD_KINDS
+	FLOOD_TINY, FLOOD_HOLE, FLOOD_KINDS
 };
 
 /* all that these send is known before */

@@ -275,6 +275,7 @@ static int take_fpdu(struct tern_stream *s, struct tern_fpdu *f, int term)
 	if (term == TERN_TERM_NONE) {
 		tern_stat_inc(s->stats, RX_FPDU);
 		tern_stat_add(s->stats, RX_BYTES, f->total);
+		tern_rx_charge(&s->rx, max(f->total, TERN_RX_LEAST));
 		term = handle_segment(s, f);
 		open_fence(s, f, term);
 	}
@@ -340,7 +341,7 @@ static u32 take_skb(struct tern_stream *s, struct sk_buff *skb, u32 offset, u32 
 	u32 used = pass_handled(rx, len);
 	int ret;
 
-	while (used < len) {
+	while (used < len && rx->budget) {
 		if (tern_stream_is_over(s)) {
 			tern_stat_add(s->stats, RX_LATE, len - used);
 			return len;
@@ -405,10 +406,15 @@ void tern_rx_run(struct tern_stream *s)
 	if (tern_sock_take_urgent_locked(s->sock) && !tern_stream_is_over(s))
 		refuse_urgent(s);
 	s->rx.want = 1;
+	s->rx.budget = TERN_RX_BUDGET;
 	tern_sock_read_locked(s->sock, rx_actor, s);
 	tern_sock_expect_locked(s->sock, s->rx.want);
 	/* TCP has freed what was consumed, and may merge or drop the rest */
 	tern_skb_cursor_reset(&s->rx.at);
 	tern_rq_publish(&s->rq);
-	check_eof(s);
+	s->rx.more = !s->rx.budget && tern_sock_pending_locked(s->sock);
+	if (s->rx.more)
+		tern_tx_sched_worker(s);
+	else
+		check_eof(s);
 }

@@ -4,6 +4,8 @@
 #ifndef TERN_RX_H
 #define TERN_RX_H
 
+#include <linux/minmax.h>
+#include <linux/sizes.h>
 #include <linux/types.h>
 
 #include "core/ddp.h"
@@ -30,6 +32,8 @@ struct tern_stream;
  * @write_len: bytes of the Write message that the last segments were of, else 0
  * @skip: bytes of a handled FPDU still to be consumed from the queue
  * @want: bytes of the FPDU at the head of the queue that have to be there to go on
+ * @budget: what this run may still take, see tern_rx_charge()
+ * @more: the last run ended by its budget; another one is queued
  * @fence: responder: no valid FPDU came yet
  * @rtr_accept: see struct tern_mpa_params
  * @rtr: the RTR that opened the fence, or TERN_MPA_RTR_NONE
@@ -52,6 +56,8 @@ struct tern_rx {
 	u32 write_len;
 	u32 skip;
 	u32 want;
+	u32 budget;
+	bool more;
 	bool fence;
 	u8 rtr_accept;
 	u8 rtr;
@@ -64,12 +70,27 @@ struct tern_rx {
 
 void tern_rx_init(struct tern_stream *s);
 
+/*
+ * What one run takes: a peer that fills a hole in TCP's sequence hands over a whole window at
+ * once. In bytes; a short FPDU costs as much as one of TERN_RX_LEAST, so that a run has some
+ * 100,000 instructions.
+ */
+#define TERN_RX_BUDGET	SZ_256K
+#define TERN_RX_LEAST	2048
+
+/* FPDUs of @total bytes each, or one, were taken for @cost in all */
+static inline void tern_rx_charge(struct tern_rx *rx, u32 cost)
+{
+	rx->budget -= min(rx->budget, cost);
+}
+
 /**
- * tern_rx_run() - process every whole FPDU in the receive queue
+ * tern_rx_run() - process the whole FPDUs in the receive queue
  * @s: attached
  *
- * Sets @s->rx.reply when the send engine has something new to do. Context: the
- * socket lock is held; does not sleep.
+ * What is left after TERN_RX_BUDGET is taken in another run, which this one queues. Sets
+ * @s->rx.reply when the send engine has something new to do. Context: the
+ * socket lock is held, BH are off; does not sleep.
  */
 void tern_rx_run(struct tern_stream *s);
 

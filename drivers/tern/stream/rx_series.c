@@ -108,15 +108,18 @@ static bool take_next(struct tern_stream *s)
 
 u32 tern_rx_take_series(struct tern_stream *s, u32 len)
 {
-	u32 total = s->rx.series.total, fpdus = 0, bytes = 0;
+	struct tern_rx *rx = &s->rx;
+	u32 total = rx->series.total, fpdus = 0, bytes = 0, cost = 0;
 
-	while (bytes < len && take_next(s)) {
-		tern_skb_cursor_fill(&s->rx.at);
+	while (bytes < len && cost < rx->budget && take_next(s)) {
+		tern_skb_cursor_fill(&rx->at);
 		fpdus++;
 		bytes += total;
+		cost += max(total, TERN_RX_LEAST);
 	}
 	if (!fpdus)
 		return 0;
+	tern_rx_charge(rx, cost);
 	tern_stat_add(s->stats, RX_FPDU, fpdus);
 	tern_stat_add(s->stats, RX_BYTES, bytes);
 	return bytes;

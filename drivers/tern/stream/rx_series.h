@@ -22,7 +22,8 @@ void tern_rx_expect(struct tern_stream *s, const struct tern_fpdu *f);
  * @s: stream
  * @len: stop after this many bytes; the last FPDU may go beyond them
  *
- * What is not, or fails in any way, changes nothing: the long way finds out why.
+ * What is not, or fails in any way, changes nothing: the long way finds out why. Stops when the
+ * budget of the run is used up.
  *
  * Context: the socket lock and rcu_read_lock() are held. Return: bytes of the FPDUs taken.
  */

@@ -52,6 +52,15 @@ void tern_tx_sched_exit(void)
 	destroy_workqueue(wq);
 }
 
+/* TCP must not sleep while the receive engine reads. What it has to send follows */
+static void receive_more(struct tern_stream *s)
+{
+	local_bh_disable();
+	tern_rx_run(s);
+	local_bh_enable();
+	s->rx.reply = false;
+}
+
 /*
  * @rung: something may have been posted. What the flush leaves is done in
  * further runs, which ignore new posts: a program that fills its ring without a
@@ -62,6 +71,8 @@ static enum tern_tx_result run_locked(struct tern_stream *s, bool rung)
 	enum tern_tx_result result;
 	bool more = false;
 
+	if (s->rx.more)
+		receive_more(s);
 	if (tern_stream_is_over(s))
 		more = tern_stream_flush(s, rung);
 	tern_stream_complete(s);
@@ -75,6 +86,11 @@ void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
 		tern_stream_kick(s);
 	else if (result == TERN_TX_LOCAL || result == TERN_TX_NOMEM)
 		queue_delayed_work(wq, &s->sched.work, 1);
+}
+
+void tern_tx_sched_worker(struct tern_stream *s)
+{
+	queue_delayed_work(wq, &s->sched.work, 0);
 }
 
 /* the peer's packets bound what a program can do by this: do not delay it */

@@ -55,6 +55,12 @@ void tern_tx_sched_setup(struct tern_stream *s);
 /* cancel what is scheduled, for good; Context: process */
 void tern_tx_sched_cancel(struct tern_stream *s);
 
+/*
+ * have a worker run the engines: its share of a CPU is that of a task, where softirq would go
+ * on; Context: any
+ */
+void tern_tx_sched_worker(struct tern_stream *s);
+
 /* schedule the next run as @result of the last one says; Context: any */
 void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result);
 
