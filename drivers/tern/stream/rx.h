@@ -78,7 +78,7 @@ void tern_rx_init(struct tern_stream *s);
 #define TERN_RX_BUDGET	SZ_256K
 #define TERN_RX_LEAST	2048
 
-/* FPDUs of @total bytes each, or one, were taken for @cost in all */
+/* FPDUs that cost so much in all were taken */
 static inline void tern_rx_charge(struct tern_rx *rx, u32 cost)
 {
 	rx->budget -= min(rx->budget, cost);

@@ -360,12 +360,13 @@ static bool may_send(const struct tern_stream *s)
 	       s->state == QP_TERMINATE;
 }
 
-/* each pass counts against @bursts, even if an entry failed or sent nothing */
-static enum tern_tx_result send_all(struct tern_stream *s, u32 *bursts)
+/*
+ * Each pass counts against @bursts, even if an entry failed or sent nothing. @sent: a pass
+ * had something to send.
+ */
+static enum tern_tx_result send_all(struct tern_stream *s, u32 *bursts, bool *sent)
 {
 	struct tern_tx *tx = &s->tx;
-	/* the kernel's own are trusted */
-	bool only_locals = s->ctx;
 	enum tern_qp_state state;
 	int ret, more;
 
@@ -384,8 +385,7 @@ static enum tern_tx_result send_all(struct tern_stream *s, u32 *bursts)
 			if (more < 0)
 				return TERN_TX_NOMEM;
 		}
-		/* a pass that finds nothing counts: the program may hide its entries for a moment */
-		only_locals &= !tx->burst.nr && (tx->locals || !more);
+		*sent |= tx->burst.nr;
 		state = s->state;
 		ret = send_burst(s);
 		if (ret == -EAGAIN)
@@ -402,12 +402,15 @@ static enum tern_tx_result send_all(struct tern_stream *s, u32 *bursts)
 		if (!may_send(s))
 			return TERN_TX_IDLE;
 	} while (*bursts);
-	return only_locals ? TERN_TX_LOCAL : TERN_TX_MORE;
+	/* else local entries, an atomic without a turn, or entries hidden for a moment */
+	return *sent ? TERN_TX_MORE : TERN_TX_LOCAL;
 }
 
 enum tern_tx_result tern_tx_run(struct tern_stream *s, u32 bursts)
 {
 	struct tern_tx *tx = &s->tx;
+	/* the kernel's own entries are trusted */
+	bool sent = !s->ctx;
 	enum tern_tx_result result;
 
 	tern_stream_assert_locked(s);
@@ -422,7 +425,7 @@ enum tern_tx_result tern_tx_run(struct tern_stream *s, u32 bursts)
 		tern_sq_set_busy(&s->sq);
 	do {
 		tx->again = false;
-		result = send_all(s, &bursts);
+		result = send_all(s, &bursts, &sent);
 		if (result != TERN_TX_IDLE || !tx->again || !may_send(s))
 			break;
 		result = TERN_TX_MORE;

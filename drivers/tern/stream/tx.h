@@ -96,8 +96,8 @@ void tern_tx_end(struct tern_stream *s);
  * enum tern_tx_result - why tern_tx_run() ended
  * @TERN_TX_IDLE: nothing is due, or an event will run it again
  * @TERN_TX_MORE: the budget was used up: call again soon
- * @TERN_TX_LOCAL: likewise, by a program's entries that send nothing: call again soon in the
- *	process that posted them, which pays for the time, else later
+ * @TERN_TX_LOCAL: likewise, and nothing was to be sent, by what a program posts: call again
+ *	soon in the process that posted it, which pays for the time, else later
  * @TERN_TX_NOMEM: no memory for a fragment: call again later
  */
 enum tern_tx_result {
