@@ -131,19 +131,9 @@ static void begin(void)
 	expect(no_wc(a.scq));
 }
 
-static long long counter(const char *name)
+static long long fpdus_sent(void)
 {
-	char path[128];
-	long long n = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
-		 getenv("DEV_A"), name);
-	f = fopen(path, "r");
-	must(f && fscanf(f, "%lld", &n) == 1);
-	fclose(f);
-	return n;
+	return read_counter(getenv("DEV_A"), "tx_fpdu");
 }
 
 /* one of the three is enough for the checked kernel, which takes seconds for each */
@@ -159,10 +149,10 @@ static void expect_cut(int terminate)
 	long long built;
 
 	expect_wc(a.scq, ID, IBV_WC_WR_FLUSH_ERR);
-	built = counter("tx_fpdu");
+	built = fpdus_sent();
 	expect(no_wc(a.scq));
 	usleep(100000);
-	expect(counter("tx_fpdu") <= built + terminate);
+	expect(fpdus_sent() <= built + terminate);
 	give_back();
 	expect_error_state(&a);
 	expect_error_state(&b);

@@ -15,24 +15,6 @@
 
 #include "pair.h"
 
-/* Return: it, or -1 where the device is gone */
-static long long read_counter(const char *device, const char *name)
-{
-	char path[128];
-	long long n;
-	FILE *f;
-
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s", device, name);
-	f = fopen(path, "r");
-	if (!f)
-		return -1;
-	if (fscanf(f, "%lld", &n) != 1)
-		n = -1;
-	fclose(f);
-	return n;
-}
-
 static long long counter_of(const char *device, const char *name)
 {
 	long long n = read_counter(device, name);

@@ -53,6 +53,23 @@ void mend(const char *host)
 	must(!system(line));
 }
 
+long long read_counter(const char *device, const char *name)
+{
+	char path[128];
+	long long n;
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s", device, name);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%lld", &n) != 1)
+		n = -1;
+	fclose(f);
+	return n;
+}
+
 int new_port(void)
 {
 	static int n;

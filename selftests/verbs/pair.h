@@ -41,6 +41,9 @@ void set_device(const char *host, const char *settings);
 void impair(const char *host, const char *netem);
 void mend(const char *host);
 
+/* a counter of the device's port, or -1 where the device is gone */
+long long read_counter(const char *device, const char *name);
+
 /* a and b */
 void pair_up(const struct want *wa, const struct want *wb);
 void pair_up6(void);
