@@ -118,6 +118,6 @@ bool all_are(const uint8_t *p, size_t len, uint8_t value);
 extern const struct tap_theme data_theme, queue_theme, rights_theme, limit_theme;
 extern const struct tap_theme answer_theme, mapper_theme, cm_theme, mr_theme, dmabuf_theme,
 	mw_theme, mw_rights_theme, charge_theme, grace_theme, cut_theme, fallback_theme,
-	idle_theme;
+	hole_theme, idle_theme;
 
 #endif /* VERBS_PAIR_H */

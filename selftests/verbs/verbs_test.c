@@ -22,6 +22,6 @@ int main(int argc, char **argv)
 		/* siw supports none of the others */
 		over_siw ? NULL : &mr_theme, &dmabuf_theme, &mw_theme,
 		&mw_rights_theme, &charge_theme, &grace_theme, &cut_theme,
-		&fallback_theme, &idle_theme, NULL,
+		&fallback_theme, &hole_theme, &idle_theme, NULL,
 	}, argc - 1, argv + 1);
 }

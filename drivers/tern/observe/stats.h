@@ -27,6 +27,7 @@
 	X(RX_TERMINATE, "rx_terminate", "Terminate received")		\
 	X(RX_URGENT, "rx_urgent", "urgent data (TCP's URG) received")	\
 	X(RX_UNREADABLE, "rx_unreadable", "data that cannot be read in place")	\
+	X(RX_MORE, "rx_more", "run of the receive engine that left data for another one") \
 	X(RX_LATE, "rx_late", "byte discarded after an error or close")	\
 	X(SQ_BAD_ENTRY, "sq_bad_entry", "malformed send queue entry")	\
 	X(RQ_BAD_ENTRY, "rq_bad_entry", "malformed receive queue entry") \

@@ -413,8 +413,10 @@ void tern_rx_run(struct tern_stream *s)
 	tern_skb_cursor_reset(&s->rx.at);
 	tern_rq_publish(&s->rq);
 	s->rx.more = !s->rx.budget && tern_sock_pending_locked(s->sock);
-	if (s->rx.more)
+	if (s->rx.more) {
+		tern_stat_inc(s->stats, RX_MORE);
 		tern_tx_sched_worker(s);
-	else
+	} else {
 		check_eof(s);
+	}
 }
