@@ -13,7 +13,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "access.h"
@@ -428,6 +430,112 @@ static void rdma_cm_sent(void)
 	qp_down();
 }
 
+/* as many as fs.nr_open allows: a search through them takes some time */
+#define MANY_FDS	(1 << 20)
+#define FDS_OF_A_MESSAGE 253	/* SCM_MAX_FD */
+#define SEARCHES	8
+
+static uint32_t now_us(void)
+{
+	struct timespec now;
+
+	must(!clock_gettime(CLOCK_MONOTONIC, &now));
+	return (uint32_t)now.tv_sec * 1000000 + (uint32_t)now.tv_nsec / 1000;
+}
+
+/* a dup() for each would take a minute in UML */
+static void fill_table(void)
+{
+	static union {
+		struct cmsghdr head;
+		char buf[CMSG_SPACE(FDS_OF_A_MESSAGE * sizeof(int))];
+	} sent, got;
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr out = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = sent.buf, .msg_controllen = sizeof(sent.buf),
+	};
+	struct msghdr in = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = got.buf };
+	int pair[2];
+
+	must(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	sent.head.cmsg_level = SOL_SOCKET;
+	sent.head.cmsg_type = SCM_RIGHTS;
+	sent.head.cmsg_len = CMSG_LEN(FDS_OF_A_MESSAGE * sizeof(int));
+	do {
+		in.msg_controllen = sizeof(got.buf);
+		must(sendmsg(pair[0], &out, 0) == 1);
+		must(recvmsg(pair[1], &in, 0) == 1);
+	} while (!(in.msg_flags & MSG_CTRUNC));
+}
+
+/* Read numbers of QPs, try to connect each, and report the errno and the time it took. */
+static void searches_long(void)
+{
+	const struct rlimit limit = { MANY_FDS, MANY_FDS };
+	struct end e;
+
+	must(!end_resolve(&e, IP_B, 8600, IP_A));
+	must(!setrlimit(RLIMIT_NOFILE, &limit));
+	fill_table();
+	for (;;) {
+		struct rdma_conn_param param = { .qp_num = next_word() };
+		uint32_t began = now_us();
+
+		report(0);
+		report(rdma_connect(e.id, &param) ? errno : 0);
+		report((int)(now_us() - began));
+	}
+}
+
+static void begin_search(struct party *p)
+{
+	party_send(p, a.qp->qp_num);
+	must(!party_receive(p));
+}
+
+static int end_search(struct party *p)
+{
+	must(party_receive(p) == EINVAL);
+	return party_receive(p);
+}
+
+static int time_to_destroy(void)
+{
+	uint32_t began = now_us();
+
+	rdma_destroy_qp(a.id);
+	a.qp = NULL;
+	return (int)(now_us() - began);
+}
+
+/* the search of another program's descriptors, in its first half, ends with the QP */
+static void destroyed_in_a_search(void)
+{
+	int whole = 0, waited = 0, i;
+	struct party p;
+
+	party_start(&p, "a", 0, searches_long);
+	for (i = 0; i < SEARCHES; i++) {
+		qp_up();
+		waited -= time_to_destroy();
+		qp_down();
+		qp_up();
+		begin_search(&p);
+		whole += end_search(&p);
+		begin_search(&p);
+		usleep(whole / (i + 1) * i / (2 * SEARCHES));
+		waited += time_to_destroy();
+		end_search(&p);
+		qp_down();
+	}
+	printf("#   %d us for a search, %d us more to destroy a QP beside it\n",
+	       whole / SEARCHES, waited / SEARCHES);
+	expect(waited < whole / 2);
+	party_end(&p);
+}
+
 /* ---- ids ------------------------------------------------------------------- */
 
 /* hold an id, for others to try to use */
@@ -489,6 +597,7 @@ static const struct tap_test tests[] = {
 	{ "connect__by_another_thread", of_a_thread },
 	{ "connect__by_a_process_that_was_sent_the_uverbs_file", uverbs_sent },
 	{ "connect__refuses_a_sent_rdma_cm_file", rdma_cm_sent },
+	{ "destroy__does_not_wait_for_a_search_of_others", destroyed_in_a_search },
 	{ "command__refuses_ids_of_other_processes", ids_of_others },
 };
 

@@ -131,20 +131,21 @@ static unsigned int table_size(void)
  * Each opening of a uverbs device is one ib_uverbs_file, which its context
  * names as long as it lives. Any process with a descriptor of it may use its
  * objects: threads, children, and receivers of the descriptor over a socket.
- * A table may have 2^30 slots, most of them empty: look at some at a time.
+ * A table may have 2^30 slots, most of them empty: look at some at a time. The QP may be
+ * another program's, whose end waits for the caller's reference.
  */
-static bool has_open(const struct ib_ucontext *ctx)
+static bool has_open(const struct tern_stream *s)
 {
 	unsigned int fd = 0, end, size = table_size();
 
 	might_sleep();
-	while (fd < size && !fatal_signal_pending(current)) {
+	do {
 		end = min(fd + FDS_AT_ONCE, size);
 		while ((fd = next_in_use(fd, end)) < end)
-			if (is_open_at(fd++, ctx))
+			if (is_open_at(fd++, s->ctx))
 				return true;
 		cond_resched();
-	}
+	} while (fd < size && !tern_stream_is_over(s) && !fatal_signal_pending(current));
 	return false;
 }
 
@@ -161,5 +162,5 @@ bool tern_rdma_id_may_have(const struct iw_cm_id *iw,
 		return false;
 	if (id->qp)
 		return id->qp->qp_num == s->qpn;
-	return s->ctx && current->files && has_open(s->ctx);
+	return s->ctx && current->files && has_open(s);
 }
