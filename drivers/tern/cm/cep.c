@@ -167,6 +167,12 @@ void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event)
 	queue_cep_work(cep);
 }
 
+void tern_cep_decline(struct tern_cep *cep)
+{
+	WRITE_ONCE(cep->declined, true);
+	queue_cep_work(cep);
+}
+
 static struct tern_cep *cep_of(struct tern_stream_user *user)
 {
 	return container_of(user, struct tern_cep, user);

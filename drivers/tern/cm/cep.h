@@ -70,6 +70,8 @@ struct tern_listen_id;
  * @status: cause of the failure, negative, or 0
  * @retried: this is the plain attempt after an enhanced one
  * @plain: the peer showed by a Reply or a FIN that it takes no enhanced Request
+ * @declined: passive: the ULP rejected without private data, and the work is to send the
+ *	Reply; set without @lock
  * @pd: active: the ULP's private data; freed, as @frame is, when the program was told
  *	that it is connected
  * @pd_len: bytes at @pd
@@ -119,6 +121,7 @@ struct tern_cep {
 	struct tern_sock_options sock_options;
 	bool retried;
 	bool plain;
+	bool declined;
 	int status;
 	u16 pd_len;
 	u8 *pd;
@@ -168,6 +171,9 @@ int tern_cep_take_options(struct tern_cep *cep);
 
 /* make the work step @event; Context: any BH-safe */
 void tern_cep_post(struct tern_cep *cep, enum tern_cm_event event);
+
+/* make the work reject the Request, if that is still to be answered; Context: any BH-safe */
+void tern_cep_decline(struct tern_cep *cep);
 
 /*
  * Evict @cep, which is quiet (crowd.h), for another connection, unless the

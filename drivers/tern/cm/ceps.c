@@ -15,6 +15,7 @@
 
 #include "device/device.h"
 #include "cep.h"
+#include "startup.h"
 
 unsigned int tern_ceps_net_id;
 
@@ -77,6 +78,9 @@ void tern_ceps_remove(struct tern_cep *cep)
 static void abort_now(struct tern_cep *cep)
 {
 	mutex_lock(&cep->lock);
+	/* the Reply comes before the end */
+	if (READ_ONCE(cep->declined))
+		tern_startup_look_on(cep);
 	tern_cep_step(cep, CM_EV_ABORT);
 	mutex_unlock(&cep->lock);
 	tern_cep_put(cep);

@@ -253,18 +253,30 @@ int tern_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return rc;
 }
 
-/* iw_cm also calls this for an id that is destroyed unanswered */
+static void reject_with(struct tern_cep *cep, const void *pd, u8 pd_len)
+{
+	mutex_lock(&cep->lock);
+	tern_startup_look_on(cep);
+	if (cep->state == CM_ULP_WAIT)
+		deny_request(cep, pd, pd_len);
+	mutex_unlock(&cep->lock);
+}
+
+/*
+ * iw_cm also calls this for an id that is destroyed unanswered, in the one thread that
+ * delivers the events of all: what the Reply costs is charged to a program, whose cgroup
+ * may be full, so the endpoint's own work sends it.
+ */
 int tern_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 {
 	struct tern_cep *cep = tern_event_find(id);
 
 	if (!cep)
 		return 0;
-	mutex_lock(&cep->lock);
-	tern_startup_look_on(cep);
-	if (cep->state == CM_ULP_WAIT)
-		deny_request(cep, pdata, pdata_len);
-	mutex_unlock(&cep->lock);
+	if (pdata_len)
+		reject_with(cep, pdata, pdata_len);
+	else
+		tern_cep_decline(cep);
 	tern_cep_put(cep);
 	return 0;
 }

@@ -575,6 +575,17 @@ static bool look_idle(struct tern_cep *cep)
 	return dead || early || urgent || eof;
 }
 
+static bool look_declined(struct tern_cep *cep)
+{
+	bool declined = READ_ONCE(cep->declined);
+
+	if (declined) {
+		tern_startup_reject(cep, NULL, 0);
+		tern_cep_step(cep, CM_EV_REJECT);
+	}
+	return declined;
+}
+
 static bool look_linger(struct tern_cep *cep)
 {
 	bool dead, done;
@@ -602,7 +613,7 @@ bool tern_startup_look(struct tern_cep *cep)
 	case CM_REQUEST_WAIT:
 		return look_frame(cep);
 	case CM_ULP_WAIT:
-		return look_idle(cep);
+		return look_idle(cep) || look_declined(cep);
 	case CM_LINGER:
 		return look_linger(cep);
 	default:
