@@ -19,6 +19,7 @@
 #include "device/device.h"
 #include "device/options.h"
 #include "observe/trace.h"
+#include "stream/state.h"
 #include "stream/stream.h"
 #include "stream/table.h"
 #include "cep_timer.h"
@@ -295,7 +296,10 @@ static void put_stream(struct tern_cep *cep)
 {
 	cep->rtr = READ_ONCE(cep->stream->rx.rtr);
 	cep->decided = tern_stream_features(cep->stream, &cep->features);
+	/* a Terminate is counted after the event that it ends the stream with */
+	tern_stream_lock(cep->stream);
 	cep->messages = tern_stream_messages(cep->stream);
+	tern_stream_unlock(cep->stream);
 	tern_stream_put(cep->stream);
 	cep->stream = NULL;
 }

@@ -74,9 +74,7 @@ static void copy_flow(struct tern_cep *cep, struct tern_conn *conn)
 	if (!cep->sock)
 		return;
 	conn->mss = tern_sock_mss(cep->sock);
-	tern_sock_lock(cep->sock);
-	tern_sock_flow_locked(cep->sock, &conn->flow);
-	tern_sock_unlock(cep->sock);
+	tern_sock_flow(cep->sock, &conn->flow);
 }
 
 void tern_conn_copy(struct tern_cep *cep, struct tern_conn *conn)

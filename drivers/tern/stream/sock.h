@@ -232,8 +232,11 @@ struct tern_sock_flow {
 	int path_error;
 };
 
-/* as of now, or when the connection ended, until tern_sock_release() */
-void tern_sock_flow_locked(struct tern_sock *s, struct tern_sock_flow *flow);
+/*
+ * As of now, or when the connection ended, until tern_sock_release(). The owner of the socket
+ * may change some values while others are read. Context: any but hardirq.
+ */
+void tern_sock_flow(struct tern_sock *s, struct tern_sock_flow *flow);
 
 /* bytes received and not consumed */
 u32 tern_sock_pending_locked(struct tern_sock *s);

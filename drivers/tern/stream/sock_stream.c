@@ -142,21 +142,34 @@ u32 tern_sock_mss(const struct tern_sock *s)
 	return READ_ONCE(tcp_sk(s->sk)->mss_cache);
 }
 
-void tern_sock_flow_locked(struct tern_sock *s, struct tern_sock_flow *flow)
+static struct tern_sock_flow read_flow(const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(s->sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
-	sock_owned_by_me(s->sk);
 	/* srtt_us is 8 times, mdev_us 4 times the value */
-	*flow = (struct tern_sock_flow) {
+	return (struct tern_sock_flow) {
 		.tx_bytes = tp->bytes_sent - tp->bytes_retrans,
 		.rx_bytes = tp->bytes_received,
 		.retransmits = tp->total_retrans,
 		.rtt_us = tp->srtt_us >> 3,
 		.rttvar_us = tp->mdev_us >> 2,
 		.cwnd = tcp_snd_cwnd(tp),
-		.path_error = READ_ONCE(s->sk->sk_err_soft),
+		.path_error = READ_ONCE(sk->sk_err_soft),
 	};
+}
+
+/*
+ * Any user may ask for these. One that owned the socket for it, and lost its CPU, would hold
+ * the connection up.
+ */
+void tern_sock_flow(struct tern_sock *s, struct tern_sock_flow *flow)
+{
+	local_bh_disable();
+	bh_lock_sock(s->sk);
+	/* an owner may write them at this moment */
+	*flow = data_race(read_flow(s->sk));
+	bh_unlock_sock(s->sk);
+	local_bh_enable();
 }
 
 u32 tern_sock_pending_locked(struct tern_sock *s)

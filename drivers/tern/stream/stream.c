@@ -257,13 +257,13 @@ bool tern_stream_features(const struct tern_stream *s, u16 *features)
 	return decided;
 }
 
-struct tern_stream_messages tern_stream_messages(struct tern_stream *s)
+struct tern_stream_messages tern_stream_messages(const struct tern_stream *s)
 {
 	struct tern_stream_messages messages;
 
-	tern_stream_lock(s);
-	messages.sent = s->tx.messages;
-	messages.received = s->rx.messages;
-	tern_stream_unlock(s);
+	/* of a moment ago, without the stream lock */
+	messages.sent = data_race(READ_ONCE(s->tx.messages));
+	/* likewise */
+	messages.received = data_race(READ_ONCE(s->rx.messages));
 	return messages;
 }

@@ -182,7 +182,7 @@ struct tern_stream_messages {
 	u64 received;
 };
 
-/* Context: process, the stream lock not held */
-struct tern_stream_messages tern_stream_messages(struct tern_stream *s);
+/* Context: any; without the stream lock the result may be of a moment ago */
+struct tern_stream_messages tern_stream_messages(const struct tern_stream *s);
 
 #endif /* TERN_STREAM_H */
