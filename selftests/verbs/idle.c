@@ -130,12 +130,11 @@ static bool keep_blocks(void)
 	return time(NULL) - start < 2;
 }
 
-static void cpus_keep_no_blocks(void)
+static long kept_kib(void)
 {
 	int tries = 3;
 	long kept;
 
-	pair_up(&(struct want){ .buf_len = MUCH }, &(struct want){ .buf_len = MUCH });
 	/* a guest may stand still for seconds where its host has too much to do */
 	while (!keep_blocks() && --tries)
 		;
@@ -143,6 +142,19 @@ static void cpus_keep_no_blocks(void)
 	sleep(5);
 	kept = free_kib() - kept;
 	printf("# %ld KiB were kept\n", kept);
+	return kept;
+}
+
+static void cpus_keep_no_blocks(void)
+{
+	int tries = 3;
+	long kept;
+
+	pair_up(&(struct want){ .buf_len = MUCH }, &(struct want){ .buf_len = MUCH });
+	/* what else the guest allocates in these seconds hides as much of it */
+	do
+		kept = kept_kib();
+	while (kept < MUCH_KEPT_KIB && --tries);
 	expect(kept >= MUCH_KEPT_KIB);
 	pair_down();
 }
