@@ -5,7 +5,10 @@
  * everything over at once, more than one run of b's receive engine takes.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -13,6 +16,8 @@
 #define MIB	(1u << 20)
 #define WARM	8		/* Writes of a MiB that open TCP's windows */
 #define LATE	(2 * MIB)	/* of the buffers: what comes after the hole */
+
+static const struct want large = { .buf_len = 4 * MIB };
 
 static void run(const char *line)
 {
@@ -43,13 +48,12 @@ static long long runs(void)
 }
 
 /* a connection whose round trip is long, and whose windows let a MiB be on its way */
-static void wide_up(void)
+static void wide_up(const struct want *want)
 {
-	static const struct want want = { .buf_len = 4 * MIB };
 	int i;
 
 	run("ip netns exec a sysctl -qw net.ipv4.tcp_slow_start_after_idle=0");
-	pair_up(&want, &want);
+	pair_up(want, want);
 	impair("a", "delay 50ms");
 	for (i = 0; i < WARM; i++)
 		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, MIB, 0, IBV_SEND_SIGNALED);
@@ -69,13 +73,12 @@ static void wide_down(void)
 	run("ip netns exec a sysctl -qw net.ipv4.tcp_slow_start_after_idle=1");
 }
 
-/* a MiB whose first packet is lost, and a Send after it */
+/* a MiB, and a Send after it */
 static void post_late(void)
 {
 	fill(a.buf, MIB, 3);
 	memset(b.buf + LATE, 0, MIB);
 	post_recv(&b, 2, 0, 8);
-	lose_a_packet();
 	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 2, 0, MIB, LATE, 0);
 	post_send(&a, 3, 0, 8, IBV_SEND_SIGNALED);
 }
@@ -84,8 +87,9 @@ static void several_runs(void)
 {
 	long long before;
 
-	wide_up();
+	wide_up(&large);
 	before = runs();
+	lose_a_packet();
 	post_late();
 	expect_recv(&b, 2, 8);
 	expect(filled(b.buf + LATE, MIB, 3));
@@ -100,8 +104,9 @@ static void fin_comes_last(void)
 {
 	long long before, cut = read_counter(getenv("DEV_B"), "cm_abort");
 
-	wide_up();
+	wide_up(&large);
 	before = runs();
+	lose_a_packet();
 	post_late();
 	must(!rdma_disconnect(a.id));
 	expect_recv(&b, 2, 8);
@@ -119,7 +124,7 @@ static void destroyed_between(void)
 {
 	long long before;
 
-	wide_up();
+	wide_up(&large);
 	before = runs();
 	post_recv(&b, 2, 0, 8);
 	post_recv(&b, 3, 0, 8);
@@ -137,10 +142,75 @@ static void destroyed_between(void)
 	wide_down();
 }
 
+/* ---- a reset right after the hole -------------------------------------------------- */
+
+#define FAR_MS		400	/* of a packet from a to b */
+
+/* one on each CPU: softirq runs, and no worker */
+static void *spin(void *cpu)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	const struct timespec nap = { .tv_nsec = FAR_MS * 3 / 2 * 1000000 };
+	struct timespec until, now;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((intptr_t)cpu, &set);
+	must(!pthread_setaffinity_np(pthread_self(), sizeof(set), &set));
+	must(!pthread_setschedparam(pthread_self(), SCHED_FIFO, &first));
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += nap.tv_nsec;
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - until.tv_sec) * 1000000000LL + now.tv_nsec < until.tv_nsec);
+	return NULL;
+}
+
+static void keep_workers_waiting(void)
+{
+	pthread_t threads[16];
+	long n = sysconf(_SC_NPROCESSORS_ONLN), i;
+
+	must(n <= (long)ARRAY_LEN(threads));
+	for (i = 0; i < n; i++)
+		must(!pthread_create(&threads[i], NULL, spin, (void *)i));
+	for (i = 0; i < n; i++)
+		must(!pthread_join(threads[i], NULL));
+}
+
+/*
+ * The lost packet comes again, and a reset right after it, before a worker runs. That finds a
+ * Read, which it cannot answer any more, and delivers all that came after it.
+ */
+static void reset_comes_last(void)
+{
+	static const struct want want = { .buf_len = 4 * MIB, .ird = 1, .ord = 1 };
+	long long before;
+
+	wide_up(&want);
+	before = runs();
+	run("ip netns exec a tc qdisc change dev v0a root netem delay 400ms");
+	lose_a_packet();
+	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 2, 0, MIB / 2, LATE, 0);
+	post_rdma(&a, &b, IBV_WR_RDMA_READ, 3, 0, 8, 0, IBV_SEND_SIGNALED);
+	post_late();
+	/* all came but the lost packet, which is on its way again */
+	usleep(FAR_MS * 5 / 4 * 1000);
+	run("ip netns exec a ss -K state established >/dev/null 2>&1");
+	keep_workers_waiting();
+	expect_recv(&b, 2, 8);
+	expect(filled(b.buf + LATE, MIB, 3));
+	expect(runs() > before);
+	expect_wc(a.scq, 3, IBV_WC_WR_FLUSH_ERR);
+	must(!end_expect(&b, RDMA_CM_EVENT_DISCONNECTED));
+	wide_down();
+}
+
 static const struct tap_test tests[] = {
 	{ "write__after_a_hole_is_taken_in_several_runs", several_runs },
 	{ "fin__after_a_hole_does_not_overtake_what_a_run_left", fin_comes_last },
+	{ "reset__after_a_hole_does_not_overtake_what_a_run_left", reset_comes_last },
 	{ "destroy__ends_what_a_run_left", destroyed_between },
 };
 
-const struct tap_theme hole_theme = { tests, sizeof(tests) / sizeof(tests[0]) };
+const struct tap_theme hole_theme = { tests, ARRAY_LEN(tests) };

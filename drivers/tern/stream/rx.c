@@ -369,6 +369,7 @@ static int rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 	struct tern_stream *s = desc->arg.data;
 	u32 used;
 
+	tern_rx_charge(&s->rx, TERN_RX_SKB);
 	rcu_read_lock();
 	tern_mem_slot_enter(&s->rx.slot, s->scope.keys);
 	used = take_skb(s, skb, offset, len);

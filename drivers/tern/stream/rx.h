@@ -73,10 +73,11 @@ void tern_rx_init(struct tern_stream *s);
 /*
  * What one run takes: a peer that fills a hole in TCP's sequence hands over a whole window at
  * once. In bytes; a short FPDU costs as much as one of TERN_RX_LEAST, so that a run has some
- * 100,000 instructions.
+ * 100,000 instructions. A buffer has its cost, too, however few bytes it has.
  */
 #define TERN_RX_BUDGET	SZ_256K
 #define TERN_RX_LEAST	2048
+#define TERN_RX_SKB	256
 
 /* FPDUs that cost so much in all were taken */
 static inline void tern_rx_charge(struct tern_rx *rx, u32 cost)

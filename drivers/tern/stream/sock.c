@@ -325,7 +325,7 @@ static bool window_is_shut(const struct sock *sk)
 
 /*
  * While release_sock() drains the backlog, sk_backlog.len still counts against
- * the window, so our ACKs can advertise a closed window. The callbacks have
+ * the window, so our ACKs can advertise a closed window. The callbacks have most often
  * read all data then, so no later read opens the window: without this ACK the
  * stream rests until the peer probes.
  */

@@ -265,7 +265,8 @@ bool tern_sock_eof_locked(struct tern_sock *s)
 bool tern_sock_fin_seen_locked(struct tern_sock *s)
 {
 	sock_owned_by_me(s->sk);
-	return s->sk->sk_shutdown & RCV_SHUTDOWN && !s->sk->sk_err;
+	/* RCV_SHUTDOWN comes with a RST, too */
+	return sock_flag(s->sk, SOCK_DONE);
 }
 
 bool tern_sock_dead_locked(struct tern_sock *s)

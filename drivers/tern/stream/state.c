@@ -182,6 +182,12 @@ void tern_stream_step(struct tern_stream *s, enum tern_qp_event event)
 		tern_tx_end(s);
 }
 
+void tern_stream_step_if_dead(struct tern_stream *s)
+{
+	if (!s->rx.more && tern_sock_dead_locked(s->sock))
+		tern_stream_step(s, QP_EV_RESET);
+}
+
 /* what the Terminate copies; the segment itself may go */
 static void keep_segment(struct tern_tx *tx, const struct tern_term_seg *seg)
 {

@@ -38,6 +38,12 @@ struct tern_mpa_params tern_stream_params(struct tern_stream *s);
  */
 void tern_stream_step(struct tern_stream *s, enum tern_qp_event event);
 
+/*
+ * Step the state machine if TCP is over and nothing that it received is left: the worker takes
+ * the rest of a run first. Context: the socket lock is held.
+ */
+void tern_stream_step_if_dead(struct tern_stream *s);
+
 /* responder: the first valid FPDU came; Context: the socket lock is held */
 void tern_stream_opened(struct tern_stream *s);
 

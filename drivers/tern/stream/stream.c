@@ -17,6 +17,9 @@ static void stream_data_ready(void *owner)
 {
 	struct tern_stream *s = owner;
 
+	/* a worker takes what is left, and this: the same softirq may come here for many packets */
+	if (s->rx.more)
+		return;
 	tern_rx_run(s);
 	if (!s->rx.reply)
 		return;
@@ -30,22 +33,12 @@ static void stream_write_space(void *owner)
 	tern_stream_kick(owner);
 }
 
-/* TCP is over: what it has received is all that comes */
-static void step_if_dead(struct tern_stream *s)
-{
-	if (!tern_sock_dead_locked(s->sock))
-		return;
-	while (s->rx.more)
-		stream_data_ready(s);
-	tern_stream_step(s, QP_EV_RESET);
-}
-
 static void stream_state_change(void *owner)
 {
 	struct tern_stream *s = owner;
 
 	stream_data_ready(s);
-	step_if_dead(s);
+	tern_stream_step_if_dead(s);
 }
 
 static const struct tern_sock_ops stream_ops = {
@@ -141,9 +134,7 @@ static void begin(struct tern_stream *s, const struct kvec *reply)
 	local_bh_enable();
 	s->rx.reply = false;
 	tern_tx_reply(s);
-	local_bh_disable();
-	step_if_dead(s);
-	local_bh_enable();
+	tern_stream_step_if_dead(s);
 }
 
 int tern_stream_attach(struct tern_stream *s, struct tern_sock *sock,

@@ -308,6 +308,9 @@ static int send_burst(struct tern_stream *s)
 	if (!b->nr)
 		return 0;
 	while (b->sent < b->len) {
+		/* the error would end the stream; the worker takes what TCP has received first */
+		if (s->rx.more && tern_sock_dead_locked(s->sock))
+			return -EAGAIN;
 		n = tern_sock_send_locked(s->sock, b->bv, b->nr, b->sent,
 					  b->len - b->sent, more);
 		if (n < 0)

@@ -3,7 +3,7 @@
 /*
  * When and where the send engine runs: in the process that rings, in softirq or
  * in a worker; while a program batches, a few microseconds after the doorbell; and
- * when a program that may ring later does not.
+ * when a program that may ring later does not. Also where the receive engine goes on.
  */
 #include "tx_sched.h"
 
@@ -52,15 +52,6 @@ void tern_tx_sched_exit(void)
 	destroy_workqueue(wq);
 }
 
-/* TCP must not sleep while the receive engine reads. What it has to send follows */
-static void receive_more(struct tern_stream *s)
-{
-	local_bh_disable();
-	tern_rx_run(s);
-	local_bh_enable();
-	s->rx.reply = false;
-}
-
 /*
  * @rung: something may have been posted. What the flush leaves is done in
  * further runs, which ignore new posts: a program that fills its ring without a
@@ -71,8 +62,6 @@ static enum tern_tx_result run_locked(struct tern_stream *s, bool rung)
 	enum tern_tx_result result;
 	bool more = false;
 
-	if (s->rx.more)
-		receive_more(s);
 	if (tern_stream_is_over(s))
 		more = tern_stream_flush(s, rung);
 	tern_stream_complete(s);
@@ -90,7 +79,7 @@ void tern_tx_sched(struct tern_stream *s, enum tern_tx_result result)
 
 void tern_tx_sched_worker(struct tern_stream *s)
 {
-	queue_delayed_work(wq, &s->sched.work, 0);
+	mod_delayed_work(wq, &s->sched.work, 0);
 }
 
 /* the peer's packets bound what a program can do by this: do not delay it */
@@ -327,11 +316,24 @@ void tern_tx_post(struct tern_stream *s)
 
 /* ---- in a process ------------------------------------------------------------ */
 
+/* TCP must not sleep while the receive engine reads. What it has to send follows. */
+static void receive_more(struct tern_stream *s)
+{
+	local_bh_disable();
+	tern_rx_run(s);
+	local_bh_enable();
+	s->rx.reply = false;
+	tern_stream_step_if_dead(s);
+}
+
 static enum tern_tx_result run_turn(struct tern_stream *s, bool rung)
 {
 	enum tern_tx_result result;
 
 	tern_stream_lock(s);
+	/* never in softirq, which would go on with each run's reply */
+	if (s->rx.more)
+		receive_more(s);
 	result = run_locked(s, rung);
 	tern_stream_unlock(s);
 	return result;
