@@ -4,6 +4,7 @@
 #ifndef PROVIDER_TAP_H
 #define PROVIDER_TAP_H
 
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,16 +26,32 @@ struct tap_test {
 
 #define TEST(name) { #name, name }
 
+static struct {
+	unsigned int nr;
+	const char *name;
+} tap_running;
+
+static void tap_hangs(int signal)
+{
+	(void)signal;
+	dprintf(STDOUT_FILENO, "# it hangs\nnot ok %u - provider %s\n", tap_running.nr,
+		tap_running.name);
+	_exit(1);
+}
+
 static int tap_run(const struct tap_test *tests, unsigned int count)
 {
 	unsigned int bad = 0, i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* end a test that hangs after a lost wakeup */
+	signal(SIGALRM, tap_hangs);
 	alarm(120);
 	printf("TAP version 13\n1..%u\n", count);
 	for (i = 0; i < count; i++) {
 		test_failures = 0;
+		tap_running.nr = i + 1;
+		tap_running.name = tests[i].name;
 		tests[i].run();
 		bad += !!test_failures;
 		printf("%sok %u - provider %s\n", test_failures ? "not " : "", i + 1,
