@@ -147,8 +147,9 @@ static int make_qp(struct near *n)
 		.recv_cq = n->cq,
 		.srq = n->srq,
 		.cap = {
-			.max_send_wr = NEAR_DEPTH,
-			.max_recv_wr = n->srq ? 0 : NEAR_DEPTH,
+			/* ib_drain_qp() posts one more to each queue */
+			.max_send_wr = NEAR_DEPTH + 1,
+			.max_recv_wr = n->srq ? 0 : NEAR_DEPTH + 1,
 			.max_send_sge = 1,
 			.max_recv_sge = n->srq ? 0 : 1,
 		},
