@@ -466,7 +466,11 @@ static int both_while_held(struct kv_test *t, struct words *w, struct kv_op *op)
 		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .compare_add = 1,
 	};
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
-	struct ib_sge bad = { .lkey = 0xdead00, .length = 60000 };
+	/* a list is checked before its message begins, a lone element with its first FPDU */
+	struct ib_sge bad[] = {
+		{ .lkey = 0xdead00, .length = 60000 },
+		{ .lkey = 0xdead00, .length = 60000 },
+	};
 	struct sock *sk = kv_sock(b);
 	int ret;
 
@@ -474,7 +478,7 @@ static int both_while_held(struct kv_test *t, struct words *w, struct kv_op *op)
 		return kv_fail(-ENOTCONN, "no TCP connection");
 	lock_sock(sk);
 	ret = post(a, w, &op[0], 0, 1, &wr) ?: wait_backlog(sk) ?:
-	      kv_post_send(b, &op[1], IB_WR_SEND, IB_SEND_SIGNALED, &bad, 1, 0);
+	      kv_post_send(b, &op[1], IB_WR_SEND, IB_SEND_SIGNALED, bad, 2, 0);
 	release_sock(sk);
 	sock_put(sk);
 	return ret;
