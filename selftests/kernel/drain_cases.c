@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Copyright (c) 2026 The tern authors
 /* The end of a QP while it is busy: drain, disconnect, destroy. */
+#include <net/sock.h>
+
 #include "kverbs.h"
 
 #define BUSY	100
@@ -262,11 +264,10 @@ static int flush_deep(struct kv_test *t)
 }
 
 /*
- * A Read, @n Writes that have to wait for its end, and @send of b if there is one. BHs are off, so
- * that all are posted before any is sent. @send is posted first, and so goes before the Response
- * also where the kernel interrupts the sender of so many Writes.
+ * A Read, and @n Writes that have to wait for its end. BHs are off, so that all are posted
+ * before any is sent.
  */
-static int post_deep(struct kv_test *t, struct kv_op *op, int n, struct kv_op *send)
+static int post_deep(struct kv_test *t, struct kv_op *op, int n)
 {
 	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
 	struct kv_mem *to = kv_mem(a, LEN), *from = kv_mem(b, LEN);
@@ -278,9 +279,7 @@ static int post_deep(struct kv_test *t, struct kv_op *op, int n, struct kv_op *s
 		return -ENOMEM;
 	s = kv_sge(to, 0, LEN);
 	local_bh_disable();
-	ret = send ? kv_post_send(b, send, IB_WR_SEND, 0, NULL, 0, 0) : 0;
-	ret = ret ?: kv_post_rdma(a, &op[0], IB_WR_RDMA_READ, IB_SEND_SIGNALED, &s, 1, from->dma,
-				  rkey);
+	ret = kv_post_rdma(a, &op[0], IB_WR_RDMA_READ, IB_SEND_SIGNALED, &s, 1, from->dma, rkey);
 	for (i = 1; i <= n && !ret; i++)
 		ret = kv_post_rdma(a, &op[i], IB_WR_RDMA_WRITE, IB_SEND_SIGNALED, NULL, 0,
 				   from->dma, rkey);
@@ -292,7 +291,7 @@ static int post_deep(struct kv_test *t, struct kv_op *op, int n, struct kv_op *s
 static int read_ends(struct kv_test *t, int n)
 {
 	struct kv_op *op = kv_ops(t, n + 1);
-	int i, ret = post_deep(t, op, n, NULL);
+	int i, ret = post_deep(t, op, n);
 
 	for (i = 0; i <= n && !ret; i++)
 		ret = kv_ok(&t->pair.a, &op[i]);
@@ -315,12 +314,43 @@ static int complete_turn(struct kv_test *t)
 	return ret;
 }
 
+/* a Read of nothing; after the Response an entry of b is next */
+static int read_once(struct kv_test *t, struct kv_op *op)
+{
+	struct kv_end *a = &t->pair.a, *b = &t->pair.b;
+	struct kv_mem *from = kv_mem(b, LEN);
+
+	if (!from)
+		return -ENOMEM;
+	return kv_post_rdma(a, op, IB_WR_RDMA_READ, IB_SEND_SIGNALED, NULL, 0, from->dma,
+			    b->pd->unsafe_global_rkey) ?: kv_ok(a, op);
+}
+
+/* post_deep(); when the Read has come to b, a Send of b, which goes before the Response */
+static int send_before_response(struct kv_test *t, struct kv_op *op, struct kv_op *send)
+{
+	struct sock *sk = kv_sock(&t->pair.b);
+	int ret;
+
+	if (!sk)
+		return kv_fail(-ENOTCONN, "no TCP connection");
+	lock_sock(sk);
+	ret = post_deep(t, op, SHALLOW) ?: kv_wait_backlog(sk) ?:
+	      kv_post_send(&t->pair.b, send, IB_WR_SEND, 0, NULL, 0, 0);
+	release_sock(sk);
+	sock_put(sk);
+	return ret;
+}
+
 /* b's Send, which finds no receive, comes while the Read is open: a flushes in some turns */
 static int fail_deep(struct kv_test *t)
 {
-	struct kv_op *op = kv_ops(t, SHALLOW + 2);
-	int i, ret = post_deep(t, op, SHALLOW, op + SHALLOW + 1), good = 0;
+	struct kv_op *op = kv_ops(t, SHALLOW + 3);
+	int i, ret, good = 0;
 
+	if (!op)
+		return -ENOMEM;
+	ret = read_once(t, &op[SHALLOW + 2]) ?: send_before_response(t, op, &op[SHALLOW + 1]);
 	for (i = 0; i <= SHALLOW && !ret; i++) {
 		ret = kv_wait(&t->pair.a, &op[i]);
 		good += op[i].wc.status == IB_WC_SUCCESS;

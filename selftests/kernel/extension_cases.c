@@ -447,18 +447,6 @@ static int read_v2(struct kv_test *t)
 	       kv_check(ours->va, 200000, 33, 0);
 }
 
-static int wait_backlog(struct sock *sk)
-{
-	unsigned long end = jiffies + kv_timeout();
-
-	while (!READ_ONCE(sk->sk_backlog.len)) {
-		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "nothing arrived");
-		usleep_range(100, 200);
-	}
-	return 0;
-}
-
 /* an atomic of a arrives, and a bad entry of b is posted, while b's socket is held */
 static int both_while_held(struct kv_test *t, struct words *w, struct kv_op *op)
 {
@@ -477,7 +465,7 @@ static int both_while_held(struct kv_test *t, struct words *w, struct kv_op *op)
 	if (!sk)
 		return kv_fail(-ENOTCONN, "no TCP connection");
 	lock_sock(sk);
-	ret = post(a, w, &op[0], 0, 1, &wr) ?: wait_backlog(sk) ?:
+	ret = post(a, w, &op[0], 0, 1, &wr) ?: kv_wait_backlog(sk) ?:
 	      kv_post_send(b, &op[1], IB_WR_SEND, IB_SEND_SIGNALED, bad, 2, 0);
 	release_sock(sk);
 	sock_put(sk);

@@ -206,6 +206,8 @@ int kv_pair_works(struct kv_pair *p);
 
 /* window_cases.c: the connection below an end's QP, with a reference */
 struct sock *kv_sock(const struct kv_end *e);
+/* wait until TCP has a segment for @sk, whose lock we hold */
+int kv_wait_backlog(struct sock *sk);
 
 /* mem.c; everything is freed at the end of the test */
 struct kv_mem *kv_mem(struct kv_end *e, size_t size);

@@ -129,19 +129,6 @@ static int post_until_full(struct kv_test *t)
 	return kv_fill_recvs(&t->pair.b, &t->pair.a) ?: kv_pair_works(&t->pair);
 }
 
-/* wait until TCP has a segment for @sk, whose lock we hold */
-static int wait_backlog(struct sock *sk)
-{
-	unsigned long end = jiffies + kv_timeout();
-
-	while (!READ_ONCE(sk->sk_backlog.tail)) {
-		if (time_after(jiffies, end))
-			return kv_fail(-ETIMEDOUT, "no segment came");
-		usleep_range(100, 200);
-	}
-	return 0;
-}
-
 /*
  * b reads, and a answers when it has a Send to follow, so that both come in one segment.
  * A process holds the lock of a's socket until then.
@@ -159,7 +146,7 @@ static int answer_and_send(struct kv_test *t, struct kv_op *op, struct kv_mem *s
 	lock_sock(sk);
 	ret = kv_post_rdma(b, &op[0], IB_WR_RDMA_READ, IB_SEND_SIGNALED, sink, 1,
 			   src->dma, a->pd->unsafe_global_rkey) ?:
-	      wait_backlog(sk) ?:
+	      kv_wait_backlog(sk) ?:
 	      kv_post_send(a, &op[1], IB_WR_SEND, IB_SEND_SIGNALED, &s, 1, 0);
 	release_sock(sk);
 	sock_put(sk);

@@ -50,6 +50,18 @@ struct sock *kv_sock(const struct kv_end *e)
 	return found;
 }
 
+int kv_wait_backlog(struct sock *sk)
+{
+	unsigned long end = jiffies + kv_timeout();
+
+	while (!READ_ONCE(sk->sk_backlog.tail)) {
+		if (time_after(jiffies, end))
+			return kv_fail(-ETIMEDOUT, "no segment came");
+		usleep_range(100, 200);
+	}
+	return 0;
+}
+
 /* the window that the peer knows is at least a quarter of the possible one */
 static bool is_open(struct sock *sk)
 {
