@@ -19,14 +19,9 @@
 
 static const struct want large = { .buf_len = 4 * MIB };
 
-static void run(const char *line)
-{
-	must(!system(line));
-}
-
 static void lose_a_packet(void)
 {
-	run("ip netns exec b nft 'add table inet hole;"
+	must_run("ip netns exec b nft 'add table inet hole;"
 	    " add chain inet hole c { type filter hook input priority 0; };"
 	    " add set inet hole seen { type ipv4_addr; };"
 	    " add rule inet hole c meta l4proto tcp meta length > 1000"
@@ -35,8 +30,8 @@ static void lose_a_packet(void)
 
 static void lose_no_more(void)
 {
-	run("ip netns exec b nft list table inet hole | grep -q 'packets 1 '");
-	run("ip netns exec b nft delete table inet hole");
+	must_run("ip netns exec b nft list table inet hole | grep -q 'packets 1 '");
+	must_run("ip netns exec b nft delete table inet hole");
 }
 
 static long long runs(void)
@@ -52,7 +47,7 @@ static void wide_up(const struct want *want)
 {
 	int i;
 
-	run("ip netns exec a sysctl -qw net.ipv4.tcp_slow_start_after_idle=0");
+	must_run("ip netns exec a sysctl -qw net.ipv4.tcp_slow_start_after_idle=0");
 	pair_up(want, want);
 	impair("a", "delay 50ms");
 	for (i = 0; i < WARM; i++)
@@ -70,7 +65,7 @@ static void wide_down(void)
 	lose_no_more();
 	mend("a");
 	pair_down();
-	run("ip netns exec a sysctl -qw net.ipv4.tcp_slow_start_after_idle=1");
+	must_run("ip netns exec a sysctl -qw net.ipv4.tcp_slow_start_after_idle=1");
 }
 
 /* a MiB, and a Send after it */
@@ -189,14 +184,14 @@ static void reset_comes_last(void)
 
 	wide_up(&want);
 	before = runs();
-	run("ip netns exec a tc qdisc change dev v0a root netem delay 400ms");
+	must_run("ip netns exec a tc qdisc change dev v0a root netem delay 400ms");
 	lose_a_packet();
 	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 2, 0, MIB / 2, LATE, 0);
 	post_rdma(&a, &b, IBV_WR_RDMA_READ, 3, 0, 8, 0, IBV_SEND_SIGNALED);
 	post_late();
 	/* all came but the lost packet, which is on its way again */
 	usleep(FAR_MS * 5 / 4 * 1000);
-	run("ip netns exec a ss -K state established >/dev/null 2>&1");
+	must_run("ip netns exec a ss -K state established >/dev/null 2>&1");
 	keep_workers_waiting();
 	expect_recv(&b, 2, 8);
 	expect(filled(b.buf + LATE, MIB, 3));

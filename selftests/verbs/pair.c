@@ -27,13 +27,22 @@ void need_mended_core(void)
 		skip("this kernel would crash, or lets any user do it: security.rst");
 }
 
+void must_run(const char *line)
+{
+	int status = system(line);
+
+	if (status)
+		printf("#   %s: status 0x%x (%s)\n", line, status, strerror(errno));
+	must(!status);
+}
+
 void set_device(const char *host, const char *settings)
 {
 	char line[256];
 
 	snprintf(line, sizeof(line), "ip netns exec %s tern set tern_%s %s",
 		 host, host, settings);
-	must(!system(line));
+	must_run(line);
 }
 
 void impair(const char *host, const char *netem)
@@ -42,7 +51,7 @@ void impair(const char *host, const char *netem)
 
 	snprintf(line, sizeof(line), "ip netns exec %s tc qdisc add dev v0%s root netem %s",
 		 host, host, netem);
-	must(!system(line));
+	must_run(line);
 }
 
 void mend(const char *host)
@@ -50,7 +59,7 @@ void mend(const char *host)
 	char line[256];
 
 	snprintf(line, sizeof(line), "ip netns exec %s tc qdisc del dev v0%s root", host, host);
-	must(!system(line));
+	must_run(line);
 }
 
 long long read_counter(const char *device, const char *name)

@@ -34,6 +34,9 @@ int new_port(void);
 void connect_ends(struct end *x, struct end *y, const char *from,
 		  const char *to, const struct want *wx, const struct want *wy);
 
+/* run a line of a shell, or the test ends */
+void must_run(const char *line);
+
 /* apply settings, in the tool's syntax, to the device of "a" or "b" */
 void set_device(const char *host, const char *settings);
 
