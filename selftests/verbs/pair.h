@@ -16,6 +16,9 @@ extern bool over_siw;		/* the device is siw's, some of whose bugs are known */
 /* the lab's checked kernel, which is slow */
 bool is_checked(void);
 
+/* the lab's own kernel, whose memory the host maps */
+bool is_uml(void);
+
 /* the test ends here unless the kernel is the lab's own, which has tools/upstream/mends */
 void need_mended_core(void);
 
