@@ -104,7 +104,7 @@ static struct tern_sock *lock_bh(struct tern_stream *s)
 	if (sock && tern_sock_trylock_bh(sock))
 		return sock;
 	/* a process owns the socket, or there is none: let a worker wait, at once */
-	mod_delayed_work(wq, &s->sched.work, 0);
+	tern_tx_sched_worker(s);
 	return NULL;
 }
 
