@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -145,19 +144,15 @@ static void destroyed_between(void)
 static void *spin(void *cpu)
 {
 	const struct sched_param first = { .sched_priority = 1 };
-	const struct timespec nap = { .tv_nsec = FAR_MS * 3 / 2 * 1000000 };
-	struct timespec until, now;
+	long long end = now_us() + FAR_MS * 3 / 2 * 1000;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET((intptr_t)cpu, &set);
 	must(!pthread_setaffinity_np(pthread_self(), sizeof(set), &set));
 	must(!pthread_setschedparam(pthread_self(), SCHED_FIFO, &first));
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += nap.tv_nsec;
-	do
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	while ((now.tv_sec - until.tv_sec) * 1000000000LL + now.tv_nsec < until.tv_nsec);
+	while (now_us() < end)
+		;
 	return NULL;
 }
 

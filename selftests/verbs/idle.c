@@ -103,16 +103,6 @@ static void write_much(int count)
 	send_one(&a, &b);
 }
 
-/* @how: add or del; @what: an option of netem */
-static void netem(const char *how, const char *what)
-{
-	char line[128];
-
-	snprintf(line, sizeof(line), "ip netns exec a tc qdisc %s dev v0a root netem %s "
-		 "limit 10000", how, what);
-	must(!system(line));
-}
-
 /*
  * A CPU uses the blocks again that it sent last, for 2 to 4 seconds. A long way to the peer
  * makes it send more than one block before the first comes back.
@@ -123,9 +113,9 @@ static bool keep_blocks(void)
 {
 	time_t start = time(NULL);
 
-	netem("add", "delay 20ms");
+	impair("a", "delay 20ms limit 10000");
 	write_much(200);
-	netem("del", "delay 20ms");
+	mend("a");
 	usleep(300 * 1000);
 	return time(NULL) - start < 2;
 }
@@ -179,7 +169,7 @@ static void failed_streams_keep_no_blocks(void)
 	/* the CPUs give back what they keep */
 	sleep(5);
 	before = free_kib();
-	netem("add", "loss 100%");
+	impair("a", "loss 100% limit 10000");
 	for (i = 0; i < CONNECTIONS; i++)
 		for (k = 0; k < DEEP; k++)
 			post_rdma(&x[i], &y[i], IBV_WR_RDMA_WRITE, k, 0, MUCH, 0, 0);
@@ -189,7 +179,7 @@ static void failed_streams_keep_no_blocks(void)
 	expect(used >= CONNECTIONS * BLOCK_KIB);
 	for (i = 0; i < CONNECTIONS; i++)
 		must(!ibv_modify_qp(x[i].qp, &attr, IBV_QP_STATE));
-	netem("del", "loss 100%");
+	mend("a");
 	/* TCP tells the peers, in its time; then the CPUs give back what they keep */
 	for (i = 0; i < 15 && used >= CONNECTIONS * BLOCK_KIB; i++) {
 		sleep(1);

@@ -123,14 +123,6 @@ static void dealloc_under_fire(void)
 
 static struct { uint64_t at; uint32_t key; } opened;
 
-static long long now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
-}
-
 /* keep up to DEPTH Writes of 64 KiB to what is opened outstanding, until one fails */
 static void *keep_writing(void *arg)
 {

@@ -67,6 +67,14 @@ void mend(const char *host)
 	must_run(line);
 }
 
+long long now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+}
+
 long long read_counter(const char *device, const char *name)
 {
 	char path[128];

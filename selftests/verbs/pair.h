@@ -47,6 +47,9 @@ void set_device(const char *host, const char *settings);
 void impair(const char *host, const char *netem);
 void mend(const char *host);
 
+/* of the monotonic clock */
+long long now_us(void);
+
 /* a counter of the device's port, or -1 where the device is gone */
 long long read_counter(const char *device, const char *name);
 
