@@ -136,6 +136,59 @@ static void destroyed_between(void)
 	wide_down();
 }
 
+/* a Write to no region is in the rest, and what follows it is dropped */
+static void error_in_the_rest(void)
+{
+	long long before;
+	struct ibv_wc wc;
+
+	wide_up(&large);
+	before = runs();
+	fill(a.buf, MIB, 3);
+	memset(b.buf + LATE, 0, 2 * MIB);
+	post_recv(&b, 2, 0, 8);
+	lose_a_packet();
+	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 2, 0, MIB, LATE, 0);
+	post_at(&a, IBV_WR_RDMA_WRITE, ~b.mr->rkey, (uintptr_t)b.buf, sge_at(&a, 0, 8));
+	post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 2, 0, MIB, LATE + MIB, 0);
+	post_send(&a, 2, 0, 8, 0);
+	/* the others may have completed, and the Terminate has to name a request */
+	post_rdma(&a, &b, IBV_WR_RDMA_READ, 3, 0, 8, 0, IBV_SEND_SIGNALED);
+	do
+		wc = next_wc(a.scq);
+	while (wc.status == IBV_WC_SUCCESS);
+	expect_eq(wc.vendor_err, TERM(1, 1, 0));
+	expect_wc(b.rcq, 2, IBV_WC_WR_FLUSH_ERR);
+	expect(runs() > before);
+	expect(filled(b.buf + LATE, MIB, 3));
+	expect(all_are(b.buf + LATE + MIB, MIB, 0));
+	wide_down();
+}
+
+/* Writes about as long as a run: the budget ends with them, before, or in a Send after them */
+static void ends_with_the_budget(void)
+{
+	static const uint32_t lengths[] = {
+		256 * 1024, 256 * 1024 - 1448, 256 * 1024 - 32768, 256 * 1024 + 1448,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_LEN(lengths); i++) {
+		wide_up(&large);
+		fill(a.buf, lengths[i], i);
+		memset(b.buf + LATE, 0, MIB);
+		post_recv(&b, 2, 0, 8);
+		lose_a_packet();
+		post_rdma(&a, &b, IBV_WR_RDMA_WRITE, 2, 0, lengths[i], LATE, 0);
+		post_send(&a, 3, 0, 8, IBV_SEND_SIGNALED);
+		expect_recv(&b, 2, 8);
+		expect(filled(b.buf + LATE, lengths[i], i));
+		expect(all_are(b.buf + LATE + lengths[i], MIB - lengths[i], 0));
+		expect_wc(a.scq, 3, IBV_WC_SUCCESS);
+		wide_down();
+	}
+}
+
 /* ---- a reset right after the hole -------------------------------------------------- */
 
 #define FAR_MS		400	/* of a packet from a to b */
@@ -228,6 +281,8 @@ static void reset_comes_last(void)
 static const struct tap_test tests[] = {
 	{ "write__after_a_hole_is_taken_in_several_runs", several_runs },
 	{ "fin__after_a_hole_does_not_overtake_what_a_run_left", fin_comes_last },
+	{ "error__in_what_a_run_left_ends_the_stream", error_in_the_rest },
+	{ "write__after_a_hole_is_as_long_as_a_run", ends_with_the_budget },
 	{ "reset__after_a_hole_does_not_overtake_what_a_run_left", reset_comes_last },
 	{ "destroy__ends_what_a_run_left", destroyed_between },
 };
