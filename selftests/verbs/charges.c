@@ -280,6 +280,51 @@ static void accepted_sockets(void)
 	group_down();
 }
 
+#define LISTENERS	500
+#define FLUSH_S		5	/* the kernel has added up memory.stat then */
+
+static void listen_often(int in, int out)
+{
+	struct rdma_event_channel *ch = rdma_create_event_channel();
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	struct rdma_cm_id *id;
+	int i;
+
+	if (!ch || enter_netns("b") || inet_pton(AF_INET, IP_B, &at.sin_addr) != 1)
+		return;
+	step(in, out);
+	for (i = 0; i < LISTENERS; i++) {
+		if (rdma_create_id(ch, &id, NULL, RDMA_PS_TCP) ||
+		    rdma_bind_addr(id, (struct sockaddr *)&at) || rdma_listen(id, 1))
+			return;
+	}
+	step(in, out);
+}
+
+/*
+ * rdma_cm makes a server with a lock that the requests of all programs take: a charge to a full
+ * cgroup would keep them waiting.
+ */
+static void listeners(void)
+{
+	struct child c;
+	long long before;
+
+	group_up("+memory", GROUP "/memory.stat");
+	c = start(listen_often);
+	must(stepped(&c));
+	sleep(FLUSH_S);
+	before = stat_of("slab");
+	go_on(&c);
+	must(stepped(&c));
+	sleep(FLUSH_S);
+	/* a socket alone has 3000 bytes */
+	printf("#   %lld bytes for a listener\n", (stat_of("slab") - before) / LISTENERS);
+	expect(stat_of("slab") - before < LISTENERS * 1000);
+	stop(&c);
+	group_down();
+}
+
 /* ---- objects ------------------------------------------------------------------------ */
 
 #define OBJECTS	12
@@ -373,6 +418,7 @@ static void share_of_objects(void)
 static const struct tap_test tests[] = {
 	{ "memcg__charges_deep_rings_and_their_slots", deep_queues },
 	{ "memcg__charges_accepted_sockets_to_the_listener", accepted_sockets, 60 },
+	{ "memcg__does_not_charge_for_listening", listeners, 60 },
 	{ "rdmacg__limits_objects_of_a_program", share_of_objects },
 };
 

@@ -17,6 +17,7 @@
 #include "stream/stream.h"
 #include "stream/table.h"
 #include "stream/user.h"
+#include "addr.h"
 #include "cep.h"
 #include "cep_timer.h"
 #include "ceps.h"
@@ -327,11 +328,16 @@ int tern_cm_init(void)
 	rc = tern_cep_init();
 	if (rc)
 		goto err_sock;
-	rc = register_pernet_subsys(&net_ops);
+	rc = tern_listen_init();
 	if (rc)
 		goto err_cep;
+	rc = register_pernet_subsys(&net_ops);
+	if (rc)
+		goto err_listen;
 	return 0;
 
+err_listen:
+	tern_listen_exit();
 err_cep:
 	tern_cep_exit();
 err_sock:
@@ -342,6 +348,7 @@ err_sock:
 void tern_cm_exit(void)
 {
 	unregister_pernet_subsys(&net_ops);
+	tern_listen_exit();
 	tern_cep_exit();
 	tern_sock_exit();
 }

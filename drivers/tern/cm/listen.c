@@ -12,10 +12,8 @@
  */
 #include "listen.h"
 
-#include <linux/inetdevice.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <net/addrconf.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
 
@@ -23,6 +21,7 @@
 #include "stream/charge.h"
 #include "stream/sock_listen.h"
 #include "stream/sock_open.h"
+#include "addr.h"
 #include "cep.h"
 #include "rdma_id.h"
 #include "startup.h"
@@ -85,77 +84,8 @@ struct tern_listen_id {
 
 static LIST_HEAD(listeners);
 static DEFINE_MUTEX(listeners_lock);
-
-/* ---- addresses ---------------------------------------------------------- */
-
-bool tern_is_wildcard(const struct sockaddr_storage *addr)
-{
-	if (addr->ss_family == AF_INET)
-		return ipv4_is_zeronet(((struct sockaddr_in *)addr)->sin_addr.s_addr);
-	return ipv6_addr_any(&((struct sockaddr_in6 *)addr)->sin6_addr);
-}
-
-static bool is_loopback(const struct sockaddr_storage *addr)
-{
-	if (addr->ss_family == AF_INET)
-		return ipv4_is_loopback(((struct sockaddr_in *)addr)->sin_addr.s_addr);
-	return ipv6_addr_loopback(&((struct sockaddr_in6 *)addr)->sin6_addr);
-}
-
-static bool owns_ipv4(struct net_device *netdev, __be32 addr)
-{
-	const struct in_ifaddr *ifa;
-	struct in_device *in_dev;
-	bool found = false;
-
-	rcu_read_lock();
-	in_dev = __in_dev_get_rcu(netdev);
-	if (in_dev)
-		in_dev_for_each_ifa_rcu(ifa, in_dev)
-			found |= ifa->ifa_local == addr;
-	rcu_read_unlock();
-	return found;
-}
-
-static bool owns_ipv6(struct net_device *netdev, const struct in6_addr *addr)
-{
-	bool found = false;
-
-#if IS_ENABLED(CONFIG_IPV6)
-	/* the netdev may change its netns at any time */
-	rcu_read_lock();
-	found = ipv6_chk_addr(dev_net(netdev), addr, netdev, 1);
-	rcu_read_unlock();
-#endif
-	return found;
-}
-
-static bool owns_sock(const struct tern_device *dev,
-		      const struct sockaddr_storage *addr)
-{
-	if (is_loopback(addr) && dev->netdev->flags & IFF_LOOPBACK)
-		return true;
-	if (addr->ss_family == AF_INET)
-		return owns_ipv4(dev->netdev,
-				 ((struct sockaddr_in *)addr)->sin_addr.s_addr);
-	return owns_ipv6(dev->netdev, &((struct sockaddr_in6 *)addr)->sin6_addr);
-}
-
-static bool same_addr(const struct sockaddr_storage *a,
-		      const struct sockaddr_storage *b)
-{
-	const struct sockaddr_in *a4 = (void *)a, *b4 = (void *)b;
-	const struct sockaddr_in6 *a6 = (void *)a, *b6 = (void *)b;
-
-	if (a->ss_family != b->ss_family)
-		return false;
-	if (a->ss_family == AF_INET)
-		return a4->sin_port == b4->sin_port &&
-		       a4->sin_addr.s_addr == b4->sin_addr.s_addr;
-	return a6->sin6_port == b6->sin6_port &&
-	       a6->sin6_scope_id == b6->sin6_scope_id &&
-	       ipv6_addr_equal(&a6->sin6_addr, &b6->sin6_addr);
-}
+/* not tern_cep_wq: those who wait for memory of their cgroup would hold up all endpoints */
+static struct workqueue_struct *accept_wq;
 
 /* ---- ids ---------------------------------------------------------------- */
 
@@ -175,7 +105,7 @@ static void put_lid(struct tern_listen_id *lid)
 
 static struct tern_listen_id *new_id(struct iw_cm_id *iw)
 {
-	struct tern_listen_id *lid = kzalloc_obj(*lid, GFP_KERNEL_ACCOUNT);
+	struct tern_listen_id *lid = kzalloc_obj(*lid, GFP_KERNEL);
 
 	if (!lid)
 		return NULL;
@@ -279,7 +209,7 @@ static struct tern_listen_id *find_id(struct tern_listener *l,
 	list_for_each_entry(lid, &l->ids, node) {
 		if (!tern_is_wildcard(&l->addr) ||
 		    (l3mdev_master_ifindex(lid->dev->netdev) == vrf &&
-		     owns_sock(lid->dev, local))) {
+		     tern_owns_addr(lid->dev, local))) {
 			found = lid;
 			break;
 		}
@@ -351,7 +281,7 @@ static void accept_work(struct work_struct *work)
 	mutex_unlock(&l->lock);
 	memalloc_nofs_restore(scope);
 	if (again >= 0)
-		queue_delayed_work(tern_cep_wq, &l->accept_work, again);
+		queue_delayed_work(accept_wq, &l->accept_work, again);
 }
 
 /* softirq */
@@ -359,7 +289,7 @@ static void listener_ready(void *arg)
 {
 	struct tern_listener *l = arg;
 
-	mod_delayed_work(tern_cep_wq, &l->accept_work, 0);
+	mod_delayed_work(accept_wq, &l->accept_work, 0);
 }
 
 /* ---- listeners ---------------------------------------------------------- */
@@ -373,7 +303,7 @@ static struct tern_listener *find_listener(const struct net *net,
 	list_for_each_entry(l, &listeners, node)
 		if (l->net == net && !list_empty(&l->ids) && l->sock &&
 		    l->v6only == iw->afonly && l->options.vrf == vrf &&
-		    same_addr(&l->addr, &iw->local_addr))
+		    tern_same_addr(&l->addr, &iw->local_addr))
 			return l;
 	return NULL;
 }
@@ -429,7 +359,7 @@ static struct tern_listener *new_listener(struct net *net,
 					  const struct tern_sock_options *options,
 					  int backlog)
 {
-	struct tern_listener *l = kzalloc_obj(*l, GFP_KERNEL_ACCOUNT);
+	struct tern_listener *l = kzalloc_obj(*l, GFP_KERNEL);
 	const struct iw_cm_id *iw = lid->iw;
 	struct tern_listen_sock *sock;
 
@@ -568,18 +498,18 @@ static bool is_registering(struct tern_device *dev)
 static int bind_or_not(struct tern_listen_id *lid, int backlog)
 {
 	const struct sockaddr_storage *addr = &lid->iw->local_addr;
-	bool everywhere = tern_is_wildcard(addr) || is_loopback(addr);
+	bool everywhere = tern_is_wildcard(addr) || tern_is_loopback(addr);
 	int rc;
 
 	if (!tern_rdma_id_is_local(lid->iw))
 		return everywhere ? 0 : -EADDRNOTAVAIL;
-	if (is_loopback(addr) && !owns_sock(lid->dev, addr))
+	if (tern_is_loopback(addr) && !tern_owns_addr(lid->dev, addr))
 		return 0;
 	rc = bind_id(lid, tern_rdma_id_net(lid->iw), backlog);
 	return everywhere && is_registering(lid->dev) ? 0 : rc;
 }
 
-int tern_listen_create(struct iw_cm_id *id, int backlog)
+static int listen_on(struct iw_cm_id *id, int backlog)
 {
 	struct tern_listen_id *lid = new_id(id);
 	int rc;
@@ -591,6 +521,16 @@ int tern_listen_create(struct iw_cm_id *id, int backlog)
 		put_lid(lid);
 	else
 		id->provider_data = lid;
+	return rc;
+}
+
+/* For a wildcard server rdma_cm holds the lock that it takes for each request, of any server. */
+int tern_listen_create(struct iw_cm_id *id, int backlog)
+{
+	struct mem_cgroup *old = tern_charge_nobody();
+	int rc = listen_on(id, backlog);
+
+	tern_charge_end(old);
 	return rc;
 }
 
@@ -618,4 +558,17 @@ void tern_listen_abort_net(struct net *net)
 		if (l->net == net)
 			close_listener(l);
 	mutex_unlock(&listeners_lock);
+}
+
+/* ---- module ------------------------------------------------------------- */
+
+int tern_listen_init(void)
+{
+	accept_wq = alloc_workqueue("tern_accept", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return accept_wq ? 0 : -ENOMEM;
+}
+
+void tern_listen_exit(void)
+{
+	destroy_workqueue(accept_wq);
 }

@@ -11,15 +11,11 @@
 #include <rdma/iw_cm.h>
 
 struct net;
-struct sockaddr_storage;
 struct tern_cep;
 struct tern_listen_id;
 
 int tern_listen_create(struct iw_cm_id *id, int backlog);
 void tern_listen_destroy(struct iw_cm_id *id);
-
-/* an address that belongs to no host */
-bool tern_is_wildcard(const struct sockaddr_storage *addr);
 
 /* the id to report a request to; NULL once it is destroyed */
 struct iw_cm_id *tern_listen_iw(struct tern_listen_id *lid);
@@ -29,5 +25,9 @@ void tern_listen_leave(struct tern_cep *cep);
 
 /* a netns ends: close its listeners; Context: process */
 void tern_listen_abort_net(struct net *net);
+
+int tern_listen_init(void);
+/* no listener is left */
+void tern_listen_exit(void);
 
 #endif /* TERN_LISTEN_H */

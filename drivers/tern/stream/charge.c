@@ -20,6 +20,26 @@ void tern_charge_end(struct mem_cgroup *old)
 	set_active_memcg(old);
 }
 
+/* root_mem_cgroup, which is not exported by all kernels; it never goes */
+static struct mem_cgroup *root_group(void)
+{
+	struct mem_cgroup *memcg, *parent;
+
+	if (mem_cgroup_disabled())
+		return NULL;
+	rcu_read_lock();
+	memcg = mem_cgroup_from_task(current);
+	while ((parent = parent_mem_cgroup(memcg)))
+		memcg = parent;
+	rcu_read_unlock();
+	return memcg;
+}
+
+struct mem_cgroup *tern_charge_nobody(void)
+{
+	return set_active_memcg(root_group());
+}
+
 /*
  * The core charges an accepted socket to the task that accepts it, and has no
  * call to charge another cgroup. TCP uncharges by the page what it charged, so
@@ -74,6 +94,11 @@ struct mem_cgroup *tern_charge_begin(const struct sock *sk)
 
 void tern_charge_end(struct mem_cgroup *old)
 {
+}
+
+struct mem_cgroup *tern_charge_nobody(void)
+{
+	return NULL;
 }
 
 int tern_charge_sock(struct sock *sk)

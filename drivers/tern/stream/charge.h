@@ -22,6 +22,15 @@ struct mem_cgroup *tern_charge_begin(const struct sock *sk);
 void tern_charge_end(struct mem_cgroup *old);
 
 /**
+ * tern_charge_nobody() - charge what this task allocates to no cgroup
+ *
+ * A charge to a full cgroup waits until memory is reclaimed. This is for a task that holds a lock
+ * which other programs need. The buffers of a socket that it creates are charged to its cgroup
+ * nevertheless. Context: process; may nest. Return: for tern_charge_end().
+ */
+struct mem_cgroup *tern_charge_nobody(void);
+
+/**
  * tern_charge_sock() - charge a new socket's buffers as well
  * @sk: just created or accepted; its lock is not held
  *

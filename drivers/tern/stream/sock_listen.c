@@ -86,7 +86,7 @@ struct tern_listen_sock *tern_listen_sock_open(struct net *net,
 	struct tern_listen_sock *l;
 	int rc;
 
-	l = kzalloc_obj(*l, GFP_KERNEL_ACCOUNT);
+	l = kzalloc_obj(*l, GFP_KERNEL);
 	if (!l)
 		return ERR_PTR(-ENOMEM);
 	l->ready = ready;
