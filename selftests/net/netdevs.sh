@@ -371,30 +371,32 @@ reaches()
 	[ "$(accepted "$1")" = $((before + 1)) ]
 }
 
-# rdma_cm may choose the trunk's device for an address of the VLAN
+# rdma_cm may choose the trunk's device for an address of the VLAN, but not for a request
 trunk_and_vlan()
 {
 	over b a 10.9.0.2 "-b 10.9.0.2" "-n 5 -x 10000"
 	over b a 10.7.0.2 "-b 10.7.0.2" "-n 5 -x 10000"
+	server -b 0.0.0.0
+	reaches tern_b 10.9.0.2
+	reaches tern_b0 10.7.0.2
+	server_ends
 }
 
-vlans()
+# rdma_cm takes a request for the netdev that got its address last
+address_twice()
 {
-	local end n=0 netdev
+	local denied
 
-	for end in a b; do
-		n=$((n + 1))
-		ip -n $end link add link v0$end name nd2 type vlan id 20
-		ip -n $end link set nd2 up
-		for netdev in v0$end nd nd2; do
-			ip -n $end addr add fe80::$n/64 dev $netdev nodad
-		done
-		dev_add $end tern_${end}2 tern nd2
-	done
-	server -b ::
-	reaches tern_b2 fe80::2%nd2
-	reaches tern_b fe80::2%nd
+	dev_add b tern_b1 tern v1b
+	server -b 0.0.0.0
+	ip -n b addr add 10.7.0.2/32 dev v1b
+	denied=$(counter tern_b0 cm_denied)
+	not limit 30 in_a $vtraffic client -a 10.7.0.2 -p $port -n 5 -x 10000
+	[ "$(counter tern_b0 cm_denied)" = $((denied + 1)) ]
+	ip -n b addr del 10.7.0.2/32 dev v1b
+	reaches tern_b0 10.7.0.2
 	server_ends
+	rdma link delete tern_b1
 }
 
 vlans()
@@ -403,6 +405,7 @@ vlans()
 	try "vlans: a device on the trunk, too" own_devices
 	try "vlans: another VLAN" kind_up
 	try "vlans: servers at addresses of trunk and VLAN" trunk_and_vlan
+	try "vlans: a request for a device at another netdev, with the same address" address_twice
 	trunk_down
 	kind_down
 }

@@ -74,6 +74,10 @@ int tern_event_request(struct tern_cep *cep)
 	lockdep_assert_held(&cep->lock);
 	if (!id)
 		return -ECONNABORTED;
+	if (!tern_listen_keeps(cep->listen, &cep->addr.local)) {
+		tern_stat_inc(cep->dev->stats, CM_DENIED);
+		return -EADDRNOTAVAIL;
+	}
 	rc = add_request(cep);
 	if (rc)
 		return rc;

@@ -123,6 +123,17 @@ struct iw_cm_id *tern_listen_iw(struct tern_listen_id *lid)
 	return READ_ONCE(lid->dead) ? NULL : lid->iw;
 }
 
+/* who destroys the id waits for the lock, and frees rdma_cm's after it */
+bool tern_listen_keeps(struct tern_listen_id *lid, const struct sockaddr_storage *local)
+{
+	bool keeps;
+
+	spin_lock_bh(&lid->lock);
+	keeps = !lid->dead && tern_rdma_id_keeps(lid->iw, local);
+	spin_unlock_bh(&lid->lock);
+	return keeps;
+}
+
 void tern_listen_leave(struct tern_cep *cep)
 {
 	struct tern_listen_id *lid = cep->listen;
@@ -516,6 +527,7 @@ static int listen_on(struct iw_cm_id *id, int backlog)
 
 	if (!lid)
 		return -ENOMEM;
+	tern_rdma_id_set_port(id);
 	rc = bind_or_not(lid, max(backlog, TCP_BACKLOG));
 	if (rc)
 		put_lid(lid);
@@ -542,7 +554,9 @@ void tern_listen_destroy(struct iw_cm_id *id)
 		return;
 	id->provider_data = NULL;
 	/* accept_some() may go on until it has unlocked: iw_cm drops its Requests silently */
+	spin_lock_bh(&lid->lock);
 	WRITE_ONCE(lid->dead, true);
+	spin_unlock_bh(&lid->lock);
 	if (lid->listener)
 		leave_listener(lid->listener, lid);
 	kill_id(lid);

@@ -11,6 +11,7 @@
 #include <rdma/iw_cm.h>
 
 struct net;
+struct sockaddr_storage;
 struct tern_cep;
 struct tern_listen_id;
 
@@ -19,6 +20,9 @@ void tern_listen_destroy(struct iw_cm_id *id);
 
 /* the id to report a request to; NULL once it is destroyed */
 struct iw_cm_id *tern_listen_iw(struct tern_listen_id *lid);
+
+/* tern_rdma_id_keeps() of the id; false once it is destroyed; Context: any */
+bool tern_listen_keeps(struct tern_listen_id *lid, const struct sockaddr_storage *local);
 
 /* the startup of @cep is decided: unlink it from its id; @cep->lock is held */
 void tern_listen_leave(struct tern_cep *cep);

@@ -10,10 +10,13 @@
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
+#include <rdma/ib_addr.h>
 #include <rdma/rdma_cm.h>
 
 #include "device/device.h"
@@ -66,6 +69,40 @@ bool tern_rdma_id_same_server(const struct iw_cm_id *a, const struct iw_cm_id *b
 	const struct rdma_cm_id *id_a = rdma_id(a), *id_b = rdma_id(b);
 
 	return id_a && id_b && id_a->context == id_b->context;
+}
+
+/* as cma_validate_port() has it: the netdev, one below its VLAN, or a VLAN on it */
+static bool is_taken_for(const struct net_device *netdev, struct net *net, int ifindex)
+{
+	struct net_device *found;
+	bool is;
+
+	if (!net_eq(dev_net(netdev), net))
+		return false;
+	rcu_read_lock();
+	found = dev_get_by_index_rcu(net, ifindex);
+	is = found == netdev ||
+	     (found && is_vlan_dev(found) && vlan_dev_real_dev(found) == netdev) ||
+	     (found && is_vlan_dev(netdev) && vlan_dev_real_dev(netdev) == found);
+	rcu_read_unlock();
+	return is;
+}
+
+void tern_rdma_id_set_port(struct iw_cm_id *iw)
+{
+	struct rdma_cm_id *id = iw->context;
+
+	if (id && !id->port_num)
+		id->port_num = 1;
+}
+
+bool tern_rdma_id_keeps(const struct iw_cm_id *iw, const struct sockaddr_storage *local)
+{
+	struct rdma_dev_addr addr = { .net = tern_rdma_id_net(iw) };
+
+	return addr.net && !rdma_translate_ip((const struct sockaddr *)local, &addr) &&
+	       addr.dev_type != ARPHRD_INFINIBAND &&
+	       is_taken_for(to_tern_dev(iw->device)->netdev, addr.net, addr.bound_dev_if);
 }
 
 /*

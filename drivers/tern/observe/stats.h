@@ -48,7 +48,7 @@
 	X(CM_TIMEOUT, "cm_timeout", "startup or close timer expired")	\
 	X(CM_BAD_FRAME, "cm_bad_frame", "malformed MPA Request or Reply") \
 	X(CM_FALLBACK, "cm_fallback", "retry with MPA revision 1")	\
-	X(CM_DENIED, "cm_denied", "connect or accept with another's QP, or from another netns") \
+	X(CM_DENIED, "cm_denied", "connection with another's QP, netns or device") \
 	X(CM_HALF_OPEN, "cm_half_open", "connection without a QP dropped or rejected: too many") \
 	X(CM_PD_TOO_LONG, "cm_pd_too_long", "private data over what rdma_cm can carry") \
 	X(CM_ABORT, "cm_abort", "connection aborted by RST, either way") \
