@@ -12,6 +12,9 @@
 #include "mem/sgl.h"
 #include "uapi/rdma/tern-abi.h"
 
+/* one slot beyond the agreed depth, for the RTR Read */
+#define TERN_RTR_SLOTS	1
+
 /**
  * struct tern_read_in - a Request of the peer
  * @kind: Read, Read V2 or atomic
@@ -96,18 +99,50 @@ struct tern_readq {
 int tern_readq_init(struct tern_readq *readq, u32 ird, u32 ord, bool atomics);
 void tern_readq_exit(struct tern_readq *readq);
 
+/* ---- inbound ------------------------------------------------------------- */
+
 /* true when all slots for Reads, or those for atomics, are taken */
-bool tern_readq_in_full(const struct tern_readq *readq, bool atomic);
+static inline bool tern_readq_in_full(const struct tern_readq *readq, bool atomic)
+{
+	if (atomic)
+		return readq->in_atomics >= readq->ird;
+	return readq->in_count - readq->in_atomics >= readq->ird + readq->in_rtr;
+}
+
 /* the slot to fill in, one of a kind that is not full; tern_readq_in_push() adds it */
-struct tern_read_in *tern_readq_in_next(struct tern_readq *readq);
-void tern_readq_in_push(struct tern_readq *readq);
+static inline struct tern_read_in *tern_readq_in_next(struct tern_readq *readq)
+{
+	return &readq->in[(readq->in_head + readq->in_count) % readq->in_slots];
+}
+
+static inline void tern_readq_in_push(struct tern_readq *readq)
+{
+	readq->in_atomics += tern_readq_in_next(readq)->kind == TERN_OPEN_ATOMIC;
+	readq->in_count++;
+}
+
 /* the oldest inbound Read or NULL */
 static inline struct tern_read_in *tern_readq_in_first(struct tern_readq *readq)
 {
 	return readq->in_count ? &readq->in[readq->in_head] : NULL;
 }
 
-void tern_readq_in_pop(struct tern_readq *readq);
+static inline void tern_readq_in_pop(struct tern_readq *readq)
+{
+	/* the RTR Read, if there was one, is always the oldest */
+	readq->in_rtr = false;
+	readq->in_atomics -= readq->in[readq->in_head].kind == TERN_OPEN_ATOMIC;
+	readq->in_head = (readq->in_head + 1) % readq->in_slots;
+	readq->in_count--;
+}
+
+/* ---- outbound ------------------------------------------------------------ */
+
+/* the @n-th oldest, @n < out_count */
+static inline struct tern_read_out *tern_readq_out_at(struct tern_readq *readq, u32 n)
+{
+	return &readq->out[(readq->out_head + n) % (readq->ord + TERN_RTR_SLOTS)];
+}
 
 /* true when all ORD slots are taken: no other Read or atomic of the ULP may start */
 static inline bool tern_readq_out_full(const struct tern_readq *readq)
@@ -116,16 +151,26 @@ static inline bool tern_readq_out_full(const struct tern_readq *readq)
 }
 
 /* the slot to fill in; tern_readq_out_push() adds it to the queue */
-struct tern_read_out *tern_readq_out_next(struct tern_readq *readq);
-void tern_readq_out_push(struct tern_readq *readq);
+static inline struct tern_read_out *tern_readq_out_next(struct tern_readq *readq)
+{
+	return tern_readq_out_at(readq, readq->out_count);
+}
+
+static inline void tern_readq_out_push(struct tern_readq *readq)
+{
+	readq->out_count++;
+}
+
 /* the oldest outbound Read or NULL */
 static inline struct tern_read_out *tern_readq_out_first(struct tern_readq *readq)
 {
 	return readq->out_count ? &readq->out[readq->out_head] : NULL;
 }
 
-void tern_readq_out_pop(struct tern_readq *readq);
-/* the @n-th oldest, @n < out_count */
-struct tern_read_out *tern_readq_out_at(struct tern_readq *readq, u32 n);
+static inline void tern_readq_out_pop(struct tern_readq *readq)
+{
+	readq->out_head = (readq->out_head + 1) % (readq->ord + TERN_RTR_SLOTS);
+	readq->out_count--;
+}
 
 #endif /* TERN_READQ_H */

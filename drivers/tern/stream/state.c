@@ -44,6 +44,7 @@ void tern_stream_unlock(struct tern_stream *s)
 	}
 }
 
+#ifdef CONFIG_LOCKDEP
 void tern_stream_assert_locked(const struct tern_stream *s)
 {
 	if (s->sock)
@@ -51,6 +52,7 @@ void tern_stream_assert_locked(const struct tern_stream *s)
 	else
 		lockdep_assert_held(&s->lock);
 }
+#endif
 
 /* they are set once, with both locks held; a dump of an old core may come without a reference */
 struct tern_mpa_params tern_stream_params(struct tern_stream *s)

@@ -24,7 +24,14 @@ struct tern_term_seg;
  */
 void tern_stream_lock(struct tern_stream *s);
 void tern_stream_unlock(struct tern_stream *s);
+
+#ifdef CONFIG_LOCKDEP
 void tern_stream_assert_locked(const struct tern_stream *s);
+#else
+static inline void tern_stream_assert_locked(const struct tern_stream *s)
+{
+}
+#endif
 
 /* what was agreed on, zero before a connection; Context: process, without the lock */
 struct tern_mpa_params tern_stream_params(struct tern_stream *s);
