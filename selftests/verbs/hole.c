@@ -165,7 +165,7 @@ static void error_in_the_rest(void)
 	wide_down();
 }
 
-/* Writes about as long as a run: the budget ends with them, before, or in a Send after them */
+/* Writes as long as what a run takes, and an FPDU or a packet less or more */
 static void ends_with_the_budget(void)
 {
 	static const uint32_t lengths[] = {
